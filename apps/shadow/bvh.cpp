@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t BINS = 16;
 constexpr std::size_t PARALLEL_TRIANGLES = 32768;  // more are split between two threads
 constexpr std::uint32_t PARALLEL_DEPTH = 5;        // at most 2^5 threads
-// Beyond this depth triangles are halved: an unlucky order must not exhaust the stack.
+// Depth from which on triangles are halved: an unlucky order must not exhaust the stack.
 constexpr std::uint32_t SPLIT_DEPTH = 64;
 constexpr float INFINITE = std::numeric_limits<float>::infinity();
 
@@ -38,14 +38,14 @@ struct Bin {
     std::size_t items = 0;
 };
 
-// Before bin `bin` of an axis, and from it on.
+// Split of an axis before bin `bin`.
 struct Split {
     int axis = 0;
     std::size_t bin = 0;
-    float cost = INFINITE;  // area times items: 0 bins: no split
+    float cost = INFINITE;  // area times items; infinite: no split
 };
 
-// Where bins lie along an axis.
+// Places of bins along an axis.
 class Bins {
  public:
     Bins(const Box& middles, int axis)
@@ -72,7 +72,7 @@ Split best_split_along(std::span<const Item> items, const Box& middles, int axis
         bin.box.include(item.box);
         ++bin.items;
     }
-    std::array<float, BINS> cost_from{};  // of what lies in a bin and behind it
+    std::array<float, BINS> cost_from{};  // of items in a bin and behind it
     Bin behind;
     for (std::size_t i = BINS - 1; i > 0; --i) {
         behind.box.include(bins[i].box);
@@ -116,7 +116,7 @@ std::size_t partition(std::span<Item> items, std::uint32_t depth) {
     }
     const Split split = depth < SPLIT_DEPTH ? best_split(items, middles) : Split{};
     if (split.cost == INFINITE) {
-        return items.size() / 2;  // all at one place
+        return items.size() / 2;  // all at one place, or too deep
     }
     const Bins place(middles, split.axis);
     const auto second = std::stable_partition(
@@ -128,7 +128,7 @@ class Builder {
  public:
     Builder(std::span<const Item> all, float margin) : first_(all.data()), margin_(margin) {}
 
-    // Nodes of some items; next counts from the first of them.
+    // Builds the nodes of some items; `next` counts from the first of them.
     [[nodiscard]] std::vector<RayNode> build(std::span<Item> items, std::uint32_t depth) const {
         std::vector<RayNode> nodes;
         if (items.size() > PARALLEL_TRIANGLES && depth < PARALLEL_DEPTH) {
@@ -224,7 +224,7 @@ Bvh build_bvh(std::vector<RayTriangle> triangles) {
             bvh.largest_coordinate = std::max(bvh.largest_coordinate, std::abs(coordinate));
         }
     }
-    // Rays round to 24 digits of lengths of twice the largest coordinate, a few times.
+    // Rays round lengths up to twice the largest coordinate to 24 digits, a few times.
     const float margin = std::ldexp(bvh.largest_coordinate, -19);
     bvh.nodes = Builder(items, margin).build(items, 0);
     bvh.triangles.reserve(triangles.size());

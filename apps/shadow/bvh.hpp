@@ -1,4 +1,4 @@
-// A hierarchy of bounding volumes over triangles, for rays that look for any triangle.
+// Bounding volume hierarchy over triangles, for rays that search for any hit.
 
 #pragma once
 
@@ -14,12 +14,12 @@ namespace quadtile::shadow {
 struct Bvh {
     std::vector<RayNode> nodes;          // depth first, the root first
     std::vector<RayTriangle> triangles;  // in the order of leaves
-    float largest_coordinate = 0.0F;     // of any corner, its absolute value
+    float largest_coordinate = 0.0F;     // greatest absolute value of all corners
 };
 
-// By the surface area heuristic, over bins (Wald, "On fast Construction of SAH-based Bounding
-// Volume Hierarchies", 2007). On all processors; the same on every machine. There is a triangle at
-// least, and 2^29 at most.
+// Builds the hierarchy by the binned surface area heuristic (Wald, "On fast Construction of
+// SAH-based Bounding Volume Hierarchies", 2007), on all processors. The result is the same on every
+// machine. Takes 1 to 2^29 triangles.
 [[nodiscard]] Bvh build_bvh(std::vector<RayTriangle> triangles);
 
 }  // namespace quadtile::shadow

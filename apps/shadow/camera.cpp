@@ -12,7 +12,7 @@ namespace quadtile::shadow {
 
 namespace {
 
-// Between p1 and p2, at share 0 and 1; tangents as of a uniform Catmull-Rom spline.
+// Uniform Catmull-Rom spline between p1 (share 0) and p2 (share 1).
 template <typename Value>
 Value spline(const std::array<Value, 4>& p, float share) {
     const Value a = 2.0F * p[1];
@@ -22,7 +22,7 @@ Value spline(const std::array<Value, 4>& p, float share) {
     return 0.5F * (a + share * (b + share * (c + share * d)));
 }
 
-// The angle that differs by whole turns from `degrees` and least from `near_degrees`.
+// Returns the angle nearest to `near_degrees` that differs from `degrees` by whole turns.
 float turned_near(float degrees, float near_degrees) {
     return near_degrees + std::remainder(degrees - near_degrees, 360.0F);
 }
@@ -59,7 +59,7 @@ Camera Flight::at(float second) const {
     const auto first =
         std::min(static_cast<std::size_t>(within), std::max<std::size_t>(poses.size(), 2) - 2);
     const float share = within - static_cast<float>(first);
-    const auto pose = [&](std::size_t after_first) {  // 1: `first`; beyond the ends: those
+    const auto pose = [&](std::size_t after_first) {  // 1: `first`; clamped at the ends
         const std::size_t i = first + after_first;
         return poses[std::min(i == 0 ? 0 : i - 1, poses.size() - 1)];
     };
@@ -82,7 +82,7 @@ Camera Flight::at(float second) const {
 
 namespace {
 
-// A pose at `eye` that looks at `target`.
+// Returns a camera at `eye` that looks at `target`.
 Camera look(const glm::vec3& eye, const glm::vec3& target) {
     const glm::vec3 way = target - eye;
     return {
@@ -91,7 +91,7 @@ Camera look(const glm::vec3& eye, const glm::vec3& target) {
         .pitch_degrees = glm::degrees(std::atan2(way.y, std::sqrt(way.x * way.x + way.z * way.z)))};
 }
 
-// Of a city, as baker::city_scene has it: squares of this edge with a house in the middle of each.
+// Edge of the squares of baker::city_scene, each with a house in its middle.
 constexpr float CITY_PITCH = 70.0F;
 
 }  // namespace
@@ -99,7 +99,7 @@ constexpr float CITY_PITCH = 70.0F;
 Camera aerial_view(const ShadowBox& bounds) {
     const glm::vec3 middle = 0.5F * (low_of(bounds) + high_of(bounds));
     const glm::vec3 half = 0.5F * (high_of(bounds) - low_of(bounds));
-    // Near enough that a scene fills the picture, and above all of it.
+    // Distance at which a scene fills the picture, above all of it.
     const float distance = 1.3F * std::max(half.x, half.z) + half.y;
     const glm::vec3 eye = middle + glm::vec3(0.55F * distance, half.y + 0.55F * distance, distance);
     return look(eye, middle - glm::vec3(0.0F, 0.5F * half.y, 0.0F));
@@ -119,7 +119,7 @@ Flight tour(const ShadowBox& bounds) {
     }
     constexpr int THROUGH = 5;
     const glm::vec3 start = flight.poses.back().position;
-    for (int i = 1; i <= THROUGH; ++i) {  // beyond the middle, so never looking from it
+    for (int i = 1; i <= THROUGH; ++i) {  // beyond the middle, so the camera is never at its target
         const float share = 1.4F * static_cast<float>(i) / THROUGH;
         const glm::vec3 eye = start + share * (middle - start);
         flight.poses.push_back(look(eye, eye + (middle - start)));
@@ -142,7 +142,7 @@ Flight zdm2_flight() {
 }
 
 Flight city_flight(const ShadowBox& bounds) {
-    // The streets' middles are whole pitches from the edge; this one is near the middle.
+    // Streets are whole pitches from the edge; this one is near the middle.
     const float blocks = std::round((bounds.high[0] - bounds.low[0]) / CITY_PITCH);
     const float street = CITY_PITCH * (std::floor(blocks / 2.0F) - blocks / 2.0F);
     const float above = bounds.high[1] + 15.0F;
@@ -152,8 +152,8 @@ Flight city_flight(const ShadowBox& bounds) {
                       .yaw_degrees = yaw_degrees,
                       .pitch_degrees = pitch_degrees};
     };
-    // Along a street to a crossing, around a corner, to the next crossing; up, and on above the
-    // roofs.
+    // The flight: along a street to a crossing, around a corner, to the next crossing; up, and on
+    // above the roofs.
     const float rise = above - 1.8F;
     return {
         "city",

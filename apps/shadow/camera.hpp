@@ -1,4 +1,4 @@
-// Where the picture is seen from, and flights through scenes.
+// Cameras, and flights through scenes.
 
 #pragma once
 
@@ -19,11 +19,11 @@ struct Camera {
     float vertical_field_degrees = 60.0F;
 
     [[nodiscard]] glm::vec3 forward() const;
-    // Reversed depths, 1 at `nearest` to 0 at infinity; row 0 at the top.
+    // Projection with reversed-Z: depth 1 at `nearest`, 0 at infinity; row 0 at the top.
     [[nodiscard]] glm::mat4 clip_from_world(float aspect, float nearest) const;
 };
 
-// A way through a scene: smooth through its poses (Catmull-Rom), one a second.
+// Path through a scene: a smooth curve (Catmull-Rom) through one pose per second.
 struct Flight {
     std::string name;
     std::vector<Camera> poses;
@@ -32,17 +32,17 @@ struct Flight {
     [[nodiscard]] Camera at(float second) const;  // clamped to the flight
 };
 
-// Around a scene and through its middle: for any scene.
+// Flight around a scene and through its middle, for any scene.
 [[nodiscard]] Flight tour(const ShadowBox& bounds);
-// Through zdm2 of the shared data, at the height of eyes, seeing rooms, corners and open places.
+// Flight through zdm2 of the shared data, at eye height, past rooms, corners and open places.
 [[nodiscard]] Flight zdm2_flight();
-// Through streets and above roofs of baker::city_scene, of these bounds.
+// Flight through streets and above roofs of baker::city_scene with these bounds.
 [[nodiscard]] Flight city_flight(const ShadowBox& bounds);
 
-// From above a corner of a scene, all of it in the picture.
+// Camera above a corner of a scene, with all of it in view.
 [[nodiscard]] Camera aerial_view(const ShadowBox& bounds);
 
-// Through a scene from a file: zdm2 by its name, any other as a tour.
+// Flight through a scene from a file: zdm2_flight for that name, else a tour.
 [[nodiscard]] Flight flight_for(const std::filesystem::path& scene, const ShadowBox& bounds);
 
 }  // namespace quadtile::shadow

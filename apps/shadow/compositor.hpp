@@ -1,4 +1,4 @@
-// Puts the renderer's pictures where they are seen: in a window, or in a file.
+// Composition of the renderer's pictures in a window or a file.
 
 #pragma once
 
@@ -11,42 +11,42 @@
 
 namespace quadtile::shadow {
 
-// A part of the picture, magnified.
+// Magnified part of the picture.
 struct Magnifier {
     vk::Rect2D area;
-    glm::vec2 centre{0.0F};  // of what is shown, pixels of the picture
+    glm::vec2 centre{0.0F};  // of the shown part, pixels of the picture
     float zoom = 8.0F;
 };
 
-// Small pictures of what is behind the picture, over it.
+// Small pictures over the picture.
 struct Insets {
-    float wipe = 1.0F;  // where the other technique's picture begins: a share of the width
+    float wipe = 1.0F;  // begin of the other technique's picture, as a share of the width
     std::optional<Magnifier> magnifier;
     std::optional<vk::Rect2D> light_view;  // the tiles of a light's map
     std::optional<vk::Rect2D> atlas;
     std::uint32_t light = 0;
-    glm::vec2 centre{0.5F};      // of what the light view shows of the map, which is 0 to 1
+    glm::vec2 centre{0.5F};      // of the light view on the map, 0 to 1
     float zoom = 1.0F;           // of the light view; 1: all of the map
-    bool shows_changes = false;  // of the tiles; else their levels
+    bool shows_changes = false;  // of tiles; else their levels
 };
 
 class Compositor {
  public:
-    // Draws within render passes that are compatible with this one.
+    // Makes pipelines for render passes that are compatible with this one.
     Compositor(app::Gpu& gpu, vk::RenderPass render_pass);
 
-    // A technique's picture, and where it is wrong; null: nothing is marked.
+    // A technique's picture and the marks of its errors; null: no marks.
     struct Source {
         const Targets* targets = nullptr;
         const MaskComparison* comparison = nullptr;
     };
-    // What is drawn: again after each Renderer::configure. `other`: at the right of the wipe; its
-    // targets are null: there is no other technique. Waits for the device.
+    // Sets the sources; call it after each Renderer::configure. `other` is at the right of the
+    // wipe; null targets: no other technique. Waits for the device.
     void set_sources(const Source& source, const Source& other);
 
-    // Within a render pass on a target of this extent, after a frame was recorded and made visible
-    // to FRAGMENT_SHADER / SHADER_READ. With Display::sides the picture is drawn twice, else once,
-    // from the target's upper left corner on.
+    // Draws within a render pass on a target of this extent, from its upper left corner on. The
+    // frame was recorded and made visible to FRAGMENT_SHADER / SHADER_READ before. Display::sides
+    // draws the picture twice.
     void draw(vk::CommandBuffer commands, vk::Extent2D target, Display display,
               const Insets& insets) const;
 

@@ -9,7 +9,7 @@ namespace quadtile::shadow {
 
 namespace {
 
-// Through the scene in about 20 seconds.
+// Returns the speed that crosses the scene in about 20 seconds.
 float speed_for(const ShadowBox& bounds) {
     constexpr float SECONDS = 20.0F;
     const glm::vec3 size = high_of(bounds) - low_of(bounds);

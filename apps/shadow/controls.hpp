@@ -1,4 +1,4 @@
-// What the user can turn, and how a camera is flown.
+// Controls of the user, and steering of the camera.
 
 #pragma once
 
@@ -12,23 +12,23 @@
 
 namespace quadtile::shadow {
 
-// All that the user can change.
+// Everything that the user can change.
 struct Controls {
     Controls(const Options& options, const Show& show);
 
     FrameSettings settings;
     Display display;
     std::optional<Technique> other;  // beside the first one
-    float wipe = 0.5F;               // where it begins: a share of the picture's width
-    std::uint32_t samples;           // of rays to a light that has an extent
-    int mark_pixels = 2;             // that marks of errors reach beyond them
-    ShadowOptions shadows;           // what is asked for; `problem` where it is not allowed
+    float wipe = 0.5F;               // its begin, as a share of the picture's width
+    std::uint32_t samples;           // rays to a light with an extent
+    int mark_pixels = 2;             // by which marks of errors extend
+    ShadowOptions shadows;           // requested; `problem` if refused
     std::string problem;
 
     bool follows_flight;
     bool is_paused = false;
     float flight_second;
-    float units_per_second;  // of the camera that is steered
+    float units_per_second;  // of the steered camera
 
     bool shows_panel = true;
     bool shows_help = false;
@@ -36,13 +36,12 @@ struct Controls {
     bool shows_atlas = false;
     bool shows_changes = false;  // in the light view; else levels
     bool shows_magnifier = false;
-    std::uint32_t light = 0;  // of the light view, and of the tile that is picked
+    std::uint32_t light = 0;  // of the light view and the picked tile
     float zoom = 4.0F;        // of the light view, around the camera
     bool wants_to_quit = false;
     bool wants_next_error = false;
 
-    // What is picked: a point of the scene, and its place on the light's map, 0 to 1; or that
-    // alone.
+    // Picked point of the scene, and its place on the light's map, 0 to 1; or that place alone.
     std::optional<glm::vec3> picked_point;
     std::optional<glm::vec2> picked_place;
 
@@ -50,25 +49,25 @@ struct Controls {
     [[nodiscard]] bool uses(Technique technique) const {
         return settings.technique == technique || (other == technique && display != Display::sides);
     }
-    // Time passes: for what moves, and on the flight.
+    // Advances moving objects and the flight.
     void advance(float seconds, const Flight& flight);
-    // Of the sun, in degrees: where it stands.
+    // Position of the sun, in degrees.
     [[nodiscard]] float sun_azimuth_degrees() const;
     [[nodiscard]] float sun_elevation_degrees() const;
     void set_sun(float azimuth_degrees, float elevation_degrees);
 };
 
-// A camera that is flown with keys and mouse.
+// Steering of a camera by keys and mouse.
 class Steering {
  public:
     explicit Steering(GLFWwindow* window) : window_(window) {}
 
-    // Turns by the mouse where its right button is held, or it is captured; moves by W, A, S, D, Q
-    // and E, faster with Shift, at the speed given. Returns whether the camera has changed. Where
-    // the panels have mouse or keys (`has_mouse`, `has_keys` false) they do nothing here.
+    // Turns by the mouse while its right button is held or it is captured. Moves by W, A, S, D, Q
+    // and E, faster with Shift. Returns whether the camera has changed. If `has_mouse` or
+    // `has_keys` is false, the panels have them, and they do nothing here.
     bool move(Camera& camera, float seconds, float units_per_second, bool has_mouse, bool has_keys);
 
-    // The mouse turns without a button, or does so no more.
+    // Starts or ends the capture, in which the mouse turns without a button.
     void toggle_capture() { is_captured_ = !is_captured_; }
 
  private:

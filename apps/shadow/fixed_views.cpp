@@ -15,10 +15,10 @@ namespace quadtile::shadow {
 
 namespace {
 
-// ---- What two convex bodies share
+// ---- Intersection of two convex bodies
 
 using Points = std::vector<glm::dvec3>;
-// Of a body with six faces: bit 0 of the index is x, bit 1 y, bit 2 z.
+// Corners of a body with six faces: bit 0 of the index is x, bit 1 y, bit 2 z.
 using Corners = std::array<glm::dvec3, 8>;
 
 using Polygon = Points;    // convex
@@ -33,7 +33,7 @@ std::array<Polygon, 6> faces_of(const Corners& c) {
              {c[4], c[5], c[7], c[6]}}};
 }
 
-// Of its faces, to the side of its middle.
+// Returns the planes of the faces; the middle is inside.
 std::array<Plane, 6> planes_of(const Corners& corners) {
     glm::dvec3 middle(0.0);
     for (const glm::dvec3& corner : corners) {
@@ -84,7 +84,7 @@ Corners corners_of(const ShadowBox& box) {
     return corners;
 }
 
-// The corners of what they share; none where that is nothing.
+// Returns the corners of the intersection; none if it is empty.
 Points shared_corners(const Corners& a, const Corners& b) {
     Points points;
     add_cut_faces(a, b, points);
@@ -107,7 +107,7 @@ struct ParallelMap {
 // Distances along the camera's direction, from nearest to farthest.
 using Splits = std::array<double, CASCADES + 1>;
 
-// What a camera sees from one distance along its direction to another.
+// Part of the camera's view between two distances along its direction.
 struct Slice {
     Camera camera;
     double aspect = 1.0;
@@ -137,7 +137,7 @@ ParallelMap map_around(std::span<const glm::dvec3> points, const glm::dmat3& lig
     return {light, 0.5 * (low + high), high - low};
 }
 
-// Around the points, in the rotation that makes it smallest.
+// Returns the smallest map of all rotations around the points.
 ParallelMap smallest_map(const glm::vec3& direction, std::span<const glm::dvec3> points) {
     ParallelMap best = map_around(points, light_from_world(direction, 0.0));
     for (std::uint32_t i = 1; i < ROTATIONS; ++i) {
@@ -150,7 +150,7 @@ ParallelMap smallest_map(const glm::vec3& direction, std::span<const glm::dvec3>
     return best;
 }
 
-// All of the scene along the light is in the view.
+// Sets a view that holds all of the scene along the light.
 void set_parallel(FixedView& view, const ParallelMap& map, const Corners& scene) {
     const glm::dmat3& light = map.light_from_world;
     double nearest = std::numeric_limits<double>::max();
@@ -213,7 +213,7 @@ Corners corners_of(const Slice& slice) {
     return corners;
 }
 
-// Over the distances at which the scene may be in view.
+// Returns splits of the distances at which the scene may be in view.
 Splits tight_splits(const Camera& camera, double aspect, const Corners& scene) {
     const glm::dvec3 forward(camera.forward());
     double farthest = CAMERA_NEAREST;
@@ -229,13 +229,13 @@ Splits tight_splits(const Camera& camera, double aspect, const Corners& scene) {
         nearest = std::min(nearest, distance);
         farthest = std::max(farthest, distance);
     }
-    // Nothing in view: any will do.
+    // Any value, if nothing is in view.
     farthest = std::max(1.001 * farthest, 2.0 * CAMERA_NEAREST);
     nearest = std::clamp<double>(nearest, CAMERA_NEAREST, 0.5 * farthest);
     return practical_splits(nearest, farthest);
 }
 
-// Around what of the scene may be in the slice.
+// Returns a map around the parts of the scene that may be in the slice.
 ParallelMap tight_map(const glm::vec3& direction, const Slice& slice, const Corners& scene) {
     const Points points = shared_corners(corners_of(slice), scene);
     return points.empty() ? smallest_map(direction, scene) : smallest_map(direction, points);
@@ -255,13 +255,13 @@ struct Sphere {
     double radius = 0.0;
 };
 
-// The smallest around a slice: from the camera's angles alone, so that its radius does not change
-// with where it is and looks, by not a bit.
+// Returns the smallest sphere around a slice. It depends on the camera's angles alone, so that its
+// radius is bit-identical for all places and directions.
 Sphere sphere_around(const Slice& slice) {
     const double tangent = std::tan(glm::radians(0.5 * slice.camera.vertical_field_degrees));
-    // Of a corner, from the middle, squared, at a distance of 1.
+    // Squared distance of a corner from the middle, at a distance of 1.
     const double spread = tangent * tangent * (1.0 + slice.aspect * slice.aspect);
-    // As far from the nearest corners as from the farthest; of wide slices the farthest alone
+    // Equally far from the nearest and the farthest corners; in wide slices only the farthest
     // count.
     const double distance = std::min(0.5 * (slice.from + slice.to) * (1.0 + spread), slice.to);
     const double behind = slice.to - distance;
@@ -269,14 +269,14 @@ Sphere sphere_around(const Slice& slice) {
             std::sqrt(behind * behind + spread * slice.to * slice.to)};
 }
 
-// They follow from the scene's bounds alone; the last slice has no end.
+// Returns splits that depend on the scene's bounds alone; the last slice has no end.
 Splits stable_splits(const Corners& scene) {
     const double diagonal = glm::distance(scene.front(), scene.back());
     const double farthest = std::max(FARTHEST_SHARE * diagonal, 2.0 * CAMERA_NEAREST);
     const double nearest = std::max<double>(NEAREST_SHARE * diagonal, CAMERA_NEAREST);
     Splits splits = practical_splits(nearest, farthest);
     splits.front() = CAMERA_NEAREST;
-    // The camera may be anywhere, so what it sees may be as far.
+    // The camera may be anywhere, so its view has no limit.
     splits.back() = std::numeric_limits<double>::infinity();
     return splits;
 }
@@ -310,7 +310,7 @@ void add_cascades(std::vector<FixedView>& views, std::uint32_t light) {
     }
 }
 
-// Columns and rows of rectangles.
+// Divides the image into columns and rows of rectangles.
 void share_out(std::vector<FixedView>& views, std::uint32_t extent) {
     const auto count = static_cast<std::uint32_t>(views.size());
     const auto columns =
@@ -392,7 +392,7 @@ std::vector<IndexRange> visible_ranges(std::span<const ShadowObject> clusters,
     const glm::mat4 rows = glm::transpose(clip_from_world);
     const std::array planes{rows[3] + rows[0], rows[3] - rows[0], rows[3] + rows[1],
                             rows[3] - rows[1], rows[3] - rows[2]};
-    // Of the corner that is farthest in.
+    // Tests the corner that is farthest inside.
     const auto is_outside = [](const ShadowObject& box, const glm::vec4& plane) {
         return plane.x * (plane.x > 0.0F ? box.high[0] : box.low[0]) +
                    plane.y * (plane.y > 0.0F ? box.high[1] : box.low[1]) +

@@ -1,4 +1,4 @@
-// Seconds from frame to frame: how long frames take, and how far things move in one.
+// Clock of frames: their durations, and the time step of moving objects.
 
 #pragma once
 
@@ -9,7 +9,7 @@ namespace quadtile::shadow {
 
 class FrameClock {
  public:
-    // A frame begins, so many seconds after the one before.
+    // Starts a frame, so many seconds after the last one.
     void add(float seconds) {
         constexpr float SHOWN_SECONDS = 0.5F;
         seconds_.push_back(seconds);
@@ -24,7 +24,7 @@ class FrameClock {
     [[nodiscard]] float frame_milliseconds() const {
         return seconds_.empty() ? 0.0F : 1000.0F * sum_ / static_cast<float>(seconds_.size());
     }
-    // For what moves: long frames count as short ones, so that nothing jumps.
+    // Time step of moving objects. Long frames count as short ones, so that nothing jumps.
     [[nodiscard]] float step_seconds() const {
         constexpr float LONGEST_STEP = 0.25F;
         return seconds_.empty() ? 0.0F : std::min(seconds_.back(), LONGEST_STEP);

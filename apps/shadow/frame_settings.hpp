@@ -1,4 +1,4 @@
-// What a frame is drawn from, and what may change from frame to frame at no cost.
+// Input of a frame; it may change from frame to frame at no cost.
 
 #pragma once
 
@@ -15,15 +15,15 @@
 
 namespace quadtile::shadow {
 
-// Of the camera's depth buffer, in units of the world: what Camera::clip_from_world is given.
+// Nearest distance in the camera's depth buffer, units of the world.
 constexpr float CAMERA_NEAREST = 0.05F;
 
 enum class Technique {
     fitted,           // quadtile::ShadowFitter
-    single,           // one map of the whole scene for each light
-    cascades,         // four for each parallel light, along the camera's view
-    stable_cascades,  // so, too; of a size that does not change, moved by whole texels
-    rays,             // no maps: what ray casting says (RayCaster::light)
+    single,           // one map of the whole scene per light
+    cascades,         // four per parallel light, along the camera's view
+    stable_cascades,  // the same, of constant size, moved by whole texels
+    rays,             // no maps: ray casting (RayCaster::light)
 };
 
 enum class Filter {
@@ -34,35 +34,35 @@ enum class Filter {
 
 enum class Picture {
     shaded,
-    tiles,  // shaded, each tile in a colour of its level, slots' texels as a grid
+    tiles,  // shaded, tiles in the colours of their levels, texels as a grid
 };
 
 struct Light {
     enum class Kind { sun, spot, point };
     Kind kind = Kind::sun;
-    glm::vec3 direction{-0.4F, -1.0F, -0.3F};  // that the light goes
+    glm::vec3 direction{-0.4F, -1.0F, -0.3F};  // of the light's rays
     glm::vec3 position{0.0F};                  // of a spot or point light
     float angle_degrees = 60.0F;               // of a spot
     glm::vec3 colour{1.0F};                    // 1: about that of a bright day
-    // For Filter::soft. Of a sun: degrees in the sky; of others: units of the world.
+    // Radius for Filter::soft. Of a sun: degrees in the sky; of others: units of the world.
     float radius = 0.27F;
     float weight = 1.0F;  // ShadowProjection::weight
 
-    float nearest_extent = 0.0F;  // of a sun's levels; 0: it has none
+    float nearest_extent = 0.0F;  // of a sun's levels; 0: no levels
     std::uint32_t levels = 1;     // of a sun
 
-    // Of ShadowOptions::lights.
+    // Returns the number of layers in ShadowOptions::lights.
     [[nodiscard]] std::uint32_t layers() const {
         return kind == Kind::point ? SHADOW_FACES : kind == Kind::sun ? levels : 1;
     }
 };
 
-// As shadow_disc of quadtile/shadow_soft.glsl takes it.
+// Returns the radius for shadow_disc of quadtile/shadow_soft.glsl.
 [[nodiscard]] inline float disc_radius(const Light& light) {
     return light.kind == Light::Kind::sun ? std::tan(glm::radians(light.radius)) : light.radius;
 }
 
-// A tile of a light's map, from frame to frame: words of ShadowTile.
+// Identity of a tile over frames: words of ShadowTile.
 struct TileName {
     std::uint32_t position = 0;
     std::uint32_t node = 0;
@@ -78,7 +78,7 @@ struct TileName {
     return layers;
 }
 
-// The light whose layer this is; `layer` is less than layers_of(lights).
+// Returns the light of a layer. `layer` is less than layers_of(lights).
 [[nodiscard]] inline const Light& light_of_layer(std::span<const Light> lights,
                                                  std::uint32_t layer) {
     while (layer >= lights.front().layers()) {
@@ -93,7 +93,7 @@ struct FrameSettings {
     Picture picture = Picture::shaded;
     Filter filter = Filter::box;
     Camera camera;
-    float second = 0.0F;                  // of what moves
+    float second = 0.0F;                  // of moving objects
     std::vector<Light> lights{Light{}};   // with as many layers as ShadowOptions::lights
     std::optional<TileName> marked_tile;  // of Technique::fitted: in another colour
 };

@@ -23,7 +23,8 @@ constexpr std::uint32_t ALL_LIGHTS = 0xffffffffU;
 using Box = baker::Box<glm::vec3>;
 using Place = baker::PlaceOnCurve;
 
-// Where the highest bit in which codes of a range differ changes; the middle where they are equal.
+// Returns the place at which the highest differing bit of the codes changes; the middle if they are
+// equal.
 std::size_t split_of(std::span<const Place> places) {
     const std::uint64_t differs = places.front().code ^ places.back().code;
     if (differs == 0) {
@@ -61,7 +62,7 @@ std::uint32_t pack(const glm::vec3& colour) {
     return bytes.x | bytes.y << 8U | bytes.z << 16U | 0xff000000U;
 }
 
-// Of each material: that of its texture in the mean.
+// Returns the colour of each material: the mean of its texture.
 std::vector<std::uint32_t> material_colours(const baker::Scene& scene) {
     std::vector<glm::vec3> textures;
     for (const baker::Texture& texture : scene.textures) {

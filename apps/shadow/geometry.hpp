@@ -1,4 +1,4 @@
-// A scene as it is drawn: vertices, and triangles in clusters for culling.
+// Scene for drawing: vertices, and triangles in clusters for culling.
 
 #pragma once
 
@@ -15,20 +15,20 @@
 
 namespace quadtile::shadow {
 
-// As the vertex shaders read it (shaders/scene.h).
+// Vertex for the vertex shaders (shaders/surface.vert and others).
 struct Vertex {
     glm::vec3 position;
-    std::uint32_t colour;  // albedo, 8 bits a channel, linear, red lowest
+    std::uint32_t colour;  // albedo, 8 bits per channel, linear, red lowest
 };
 
 struct Geometry {
     std::vector<Vertex> vertices;
-    std::vector<std::uint32_t> indices;  // three a triangle
-    // Neighbouring triangles, CLUSTER_TRIANGLES at most, with their bounding box and their range of
-    // `indices`; all cast shadows in all lights.
+    std::vector<std::uint32_t> indices;  // three per triangle
+    // Clusters of at most CLUSTER_TRIANGLES neighbouring triangles, with bounding box and range of
+    // `indices`. All cast shadows in all lights.
     std::vector<ShadowObject> clusters;
     ShadowBox bounds;
-    // The last vertices and clusters are theirs, a cluster each: here with all of its way.
+    // Moving boxes. Each has one of the last clusters, which bounds its whole path here.
     std::vector<MovingBox> moving;
 };
 
@@ -41,13 +41,13 @@ struct Geometry {
 
 constexpr std::uint32_t CLUSTER_TRIANGLES = 64;
 
-// Sorted along a space-filling curve. The scene has a triangle at least.
+// Makes a geometry, sorted along a space-filling curve. The scene has at least one triangle.
 [[nodiscard]] Geometry make_geometry(const baker::Scene& scene);
 
-// Adds a box that moves about a place. `size` is about its extent.
+// Adds a box that moves around a place. `size` is about its extent.
 void add_moving_box(Geometry& geometry, const glm::vec3& place, float size);
 
-// Puts the vertices of what moves where they are at a time, as the device does (shaders/move.comp).
+// Moves the vertices of moving boxes to a time, as on the device (shaders/move.comp).
 void move_vertices(Geometry& geometry, float second);
 
 }  // namespace quadtile::shadow

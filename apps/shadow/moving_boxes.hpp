@@ -1,4 +1,4 @@
-// Boxes that move in a scene: made on the host, moved on the device.
+// Moving boxes in a scene: made on the host, moved on the device.
 
 #pragma once
 
@@ -7,15 +7,14 @@
 
 namespace quadtile::shadow {
 
-// On the device: moves the boxes of a geometry, and tells what has changed for
-// ShadowFitter::Changes.
+// Moves the boxes of a geometry on the device, and writes the changes for ShadowFitter::Changes.
 class MovingBoxes {
  public:
     MovingBoxes(app::Gpu& gpu, const Geometry& geometry, vk::Buffer vertices, vk::Buffer objects);
 
-    // Where they are at a time: records what makes vertices, objects and changes. Before: all uses
-    // of these are ordered before TRANSFER and COMPUTE_SHADER. After: they are visible to
-    // VERTEX_INPUT and COMPUTE_SHADER.
+    // Records the vertices, objects and changes of the boxes at a time. Before: all uses of these
+    // are ordered before TRANSFER and COMPUTE_SHADER. After: they are visible to VERTEX_INPUT and
+    // COMPUTE_SHADER.
     void record(vk::CommandBuffer commands, float second) const;
 
     [[nodiscard]] ShadowFitter::Changes changes() const;

@@ -1,4 +1,4 @@
-// The command line of quadtile-shadow: from arguments to what to do.
+// Command line of quadtile-shadow.
 
 #pragma once
 
@@ -19,7 +19,7 @@ namespace quadtile::shadow {
 
 using app::UsageError;
 
-// What is shown: a picture of the renderer, or two.
+// Display of one picture of the renderer, or of two.
 enum class Display {
     shaded,
     tiles,
@@ -27,7 +27,7 @@ enum class Display {
     sides,  // the same view twice: shaded, and with its errors
 };
 
-// The names of --technique, --filter and --picture.
+// Names of --technique, --filter and --picture.
 constexpr std::array<app::Named<Technique>, 5> TECHNIQUES{
     {{"fitted", Technique::fitted},
      {"single", Technique::single},
@@ -42,14 +42,14 @@ constexpr std::array<app::Named<Display>, 4> DISPLAYS{{{"shaded", Display::shade
                                                        {"sides", Display::sides}}};
 
 struct Options {
-    std::filesystem::path scene;           // empty: one that is made here
-    std::uint64_t city_triangles = 20000;  // of the city that is made then
+    std::filesystem::path scene;           // empty: a generated city
+    std::uint64_t city_triangles = 20000;  // of the generated city
     std::optional<glm::vec3> sun;          // the direction of its light; else the scene's
     std::vector<Light> spots;              // and point lights
     float sun_radius_degrees = 0.27F;
     float spot_radius = 0.1F;  // units of the world
-    float nearest_extent = 0;  // of the sun's levels; 0: one map of all of the scene
-    std::uint32_t levels = 4;  // of the sun, then
+    float nearest_extent = 0;  // of the sun's levels; 0: one map of the whole scene
+    std::uint32_t levels = 4;  // of the sun, with levels
     std::uint32_t moving = 0;  // boxes
 
     vk::Extent2D extent{1280, 720};  // of the window or the pictures
@@ -58,29 +58,29 @@ struct Options {
     Display display = Display::shaded;
     std::optional<Technique> other;  // in the right half of the picture
     Filter filter = Filter::box;
-    std::uint32_t samples = 16;  // of rays to a light that has an extent
-    bool panel = false;          // in pictures, too
+    std::uint32_t samples = 16;  // rays to a light with an extent
+    bool panel = false;          // in pictures
 
-    std::optional<Camera> camera;  // else on the flight, or above the scene
+    std::optional<Camera> camera;  // default: on the flight, or above the scene
     std::optional<float> at;       // second of the flight
-    bool flies = false;            // along the flight; else the camera stays
+    bool flies = false;            // along the flight
 
     std::string device;  // as DeviceOptions::select
     bool validation = false;
     bool log = false;
 
     std::filesystem::path screenshot;     // empty: a window, or `record`
-    std::filesystem::path record;         // folder for a picture of each frame; empty: none
-    float frames_per_second = 60.0F;      // of what moves in pictures
-    std::optional<std::uint32_t> frames;  // for pictures; else 2, or the whole flight
+    std::filesystem::path record;         // folder for one picture per frame; empty: none
+    float frames_per_second = 60.0F;      // time step of moving objects in pictures
+    std::optional<std::uint32_t> frames;  // of pictures; default: 2, or the whole flight
     std::filesystem::path report;         // JSON; empty: none
 };
 
-// What SCENE and options name.
+// Returns the files that SCENE and the options name.
 [[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options);
 
-// Throws PrintedText for --help and --version; UsageError, also for shadows that the library does
-// not make, and where a file that is written is another one, too.
+// Parses the command line. Throws PrintedText for --help and --version. Throws UsageError, also for
+// shadow options that the library refuses, and if an output file is also another file.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);
 
 }  // namespace quadtile::shadow

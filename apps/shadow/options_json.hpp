@@ -1,4 +1,4 @@
-// Options of shadows as reports have them.
+// Shadow options as JSON for reports.
 
 #pragma once
 

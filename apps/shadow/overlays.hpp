@@ -1,4 +1,4 @@
-// What is drawn over the picture: legends, what is picked, the line between two techniques.
+// Overlays of the picture: legends, the picked tile, the line between two techniques.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace quadtile::shadow {
 
-// In sizes of Dear ImGui: pixels of the window, over its scale for displays of many.
+// Sizes are those of Dear ImGui: pixels of the window, divided by its scale for dense displays.
 struct LegendLine {
     std::optional<ImU32> colour;  // of a square before the text
     std::string text;
@@ -26,17 +26,17 @@ struct Legend {
 [[nodiscard]] ImVec2 legend_extent(const Legend& legend, float scale);
 void draw_legend(ImDrawList& list, const ImVec2& corner, const Legend& legend, float scale);
 
-// The levels of these tiles, finest first, in their colours, with how many there are.
+// Returns the levels of these tiles, finest first, with colours and numbers of tiles.
 [[nodiscard]] Legend level_legend(std::span<const ShadowTile> tiles);
-// What happened to tiles in the last frame.
+// Returns the changes of tiles in the last frame.
 [[nodiscard]] Legend change_legend(std::span<const ShadowTile> tiles);
 [[nodiscard]] Legend error_legend();
-// `tile`: null: nothing is known of the place.
+// Returns the data of the picked tile; null: unknown.
 [[nodiscard]] Legend picked_legend(const ShadowTile* tile, const std::optional<TileAge>& age,
                                    const ShadowParameters& parameters, const Light& light);
 
 void draw_ring(ImDrawList& list, const ImVec2& centre, float radius);
-// A vertical line through the picture with the names at its sides.
+// Draws a vertical line through the picture with the names at its sides.
 void draw_wipe(ImDrawList& list, float x, float height, const std::string& left,
                const std::string& right, float scale);
 void draw_frame(ImDrawList& list, const ImVec2& low, const ImVec2& high, ImU32 colour);

@@ -1,4 +1,4 @@
-// The panel for what the user can turn.
+// Panel of the controls.
 
 #pragma once
 
@@ -15,26 +15,26 @@ namespace quadtile::shadow {
 class Panels {
  public:
     Panels(Controls& controls, const Show& show, std::string device_name);
-    Panels(const Panels&) = delete;  // its actions point to it
+    Panels(const Panels&) = delete;  // actions point to it
     Panels& operator=(const Panels&) = delete;
 
-    // Between ImGui::NewFrame and ImGui::Render, after the session's frame. `scale` is what one
-    // pixel of a display of 96 dots per inch is. Waits for the device where something is picked.
+    // Draws between ImGui::NewFrame and ImGui::Render, after the session's frame. `scale` is the
+    // size of a pixel of a 96 dpi display. Waits for the device if something is picked.
     void draw(const Session& session, float scale);
-    // The panel alone, not what lies over the picture.
+    // Draws the panel without overlays.
     void draw_panel(float scale);
-    // A key of GLFW was pressed: acts at once.
+    // Acts on a pressed key of GLFW.
     void press(int key, int modifiers);
-    // For the numbers and bars of the panel.
+    // Adds a frame to the numbers and bars of the panel.
     void add_frame(const FrameStatistics& statistics, float frame_milliseconds);
 
-    // What the panel, at the right side, leaves of a target for the picture.
+    // Returns the part of a target that the panel, at the right side, leaves for the picture.
     [[nodiscard]] vk::Extent2D picture_area(vk::Extent2D target, float scale) const;
-    // Where the small pictures lie on that area, and what they show.
+    // Returns places and contents of the small pictures in that area.
     [[nodiscard]] Insets insets(const Session& session, vk::Extent2D target, float scale) const;
-    // What is picked, in words; empty: nothing.
+    // Describes the picked tile; empty: none.
     [[nodiscard]] const std::string& picked_text() const { return picked_text_; }
-    // Where the statistics of the panel end, in pixels from above.
+    // Returns the bottom of the panel's statistics, in pixels from above.
     [[nodiscard]] float statistics_bottom() const { return statistics_bottom_; }
 
  private:
@@ -64,9 +64,8 @@ class Panels {
     void draw_flight();
     void draw_insets_section();
     void draw_help();
-    // Returns the height that it takes.
+    // Returns its height.
     float draw_problem() const;
-    // Over the picture.
     void draw_overlays(const Session& session, float top);
     void draw_picked(const Session& session, float right, float top);
     void follow_mouse(const Session& session);
@@ -75,7 +74,7 @@ class Panels {
     void follow_picked(const Session& session);
     [[nodiscard]] std::optional<glm::vec2> pixel_of_picked(const Session& session) const;
 
-    // Places with errors, one after the other; anew where the view or the technique is another one.
+    // Search for the next error; it restarts if the view or the technique changes.
     struct ErrorSearch {
         Camera camera;
         Technique technique = Technique::fitted;
@@ -87,7 +86,7 @@ class Panels {
     const Show& show_;
     std::string device_name_;
     std::vector<Action> actions_;
-    ShadowOptions draft_;  // of a slider that is being dragged
+    ShadowOptions draft_;  // while a slider is dragged
     FrameStatistics statistics_;
     std::array<Timings, HISTORY_FRAMES> history_{};
     std::size_t frame_ = 0;
@@ -96,7 +95,7 @@ class Panels {
     bool drags_wipe_ = false;
     ErrorSearch search_;
     std::string picked_text_;
-    Insets insets_;           // of the last frame, and the window's pixels that they lie on
+    Insets insets_;           // of the last frame, and their place in the window
     vk::Extent2D picture_{};  // pixels
     float scale_ = 1.0F;
 };

@@ -67,11 +67,11 @@ Renderer::Renderer(app::Gpu& gpu, const quadtile::Device& device, const Geometry
 }
 
 Renderer::~Renderer() {
-    // What has not ended must not lose its memory; after a loss nothing is left that could.
+    // Unfinished work must not lose its memory; after a device loss there is none.
     (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(gpu_.device());
 }
 
-// ---- What is made once
+// ---- Construction
 
 void Renderer::configure(vk::Extent2D extent, const ShadowOptions& options) {
     if (targets_ && targets_->extent == extent && targets_->options == options) {
@@ -239,7 +239,7 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
     const app::Scope writes{Stage::eComputeShader | Stage::eTransfer,
                             Access::eShaderWrite | Access::eTransferWrite};
     if (atlas_technique_ != Technique::fitted) {
-        // What the fitter knows of the atlas is not so, or there is nothing.
+        // The fitter's state does not match the atlas.
         commands.fillBuffer(*targets_->memory.handle, 0, VK_WHOLE_SIZE, 0);
         app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite},
                             {Stage::eComputeShader | Stage::eTransfer,

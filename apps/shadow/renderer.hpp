@@ -1,5 +1,5 @@
-// Draws a scene with shadows: the depth buffer first, then the shadow maps that it asks for, then
-// the picture, all in one command buffer.
+// Renderer of a scene with shadows: the depth buffer, the shadow maps fitted to it, then the
+// picture, in one command buffer.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace quadtile::shadow {
 
-// Of the last frame that was measured, microseconds of the GPU; 0 where there are no timestamps.
+// GPU times of the last measured frame in microseconds; 0 without timestamps.
 struct Timings {
     double depth = 0.0;  // the camera's depth buffer and normals
     double fit = 0.0;    // importance to page table (ShadowFitter::record)
@@ -21,7 +21,7 @@ struct Timings {
 
 class Renderer {
  public:
-    // The geometry is copied to the device. The atlas has ShadowOptions::atlas_extent; the other
+    // Copies the geometry to the device. The atlas has ShadowOptions::atlas_extent; the other
     // techniques divide an image of the same size among their maps.
     Renderer(app::Gpu& gpu, const quadtile::Device& device, const Geometry& geometry,
              vk::Extent2D extent, const ShadowOptions& options);
@@ -29,31 +29,30 @@ class Renderer {
     Renderer(const Renderer&) = delete;
     Renderer& operator=(const Renderer&) = delete;
 
-    // Another size or other options, where they differ; waits for the device, forgets the last
-    // frame. Throws quadtile::Error for options that are not allowed, and nothing has changed.
+    // Changes size or options. A change waits for the device and forgets the last frame. Throws
+    // quadtile::Error for refused options, and then changes nothing.
     void configure(vk::Extent2D extent, const ShadowOptions& options);
 
-    // Records all of a frame. The maps of all techniques are in the same image, so the first fitted
-    // frame after another technique draws all of its tiles. The last frame must have executed, or
-    // be before it on the same queue. Technique::rays needs `traced_light` (shaders/light.h), the
-    // view of RayCaster::light, in layout GENERAL; it must be of the depth that this frame draws,
-    // so see record_depth.
+    // Records a frame. The maps of all techniques are in one image, so the first fitted frame after
+    // another technique draws all of its tiles. The last frame must have executed, or be earlier on
+    // the same queue. Technique::rays needs `traced_light` (shaders/light.h), the view of
+    // RayCaster::light, in layout GENERAL, made from the depth of this frame; see record_depth.
     void record(vk::CommandBuffer commands, const FrameSettings& settings);
-    // The two halves of record, for what needs the depth between them (ray casting).
+    // Record the two halves of record, for ray casting between them.
     void record_depth(vk::CommandBuffer commands, const FrameSettings& settings);
     void record_shadows(vk::CommandBuffer commands, const FrameSettings& settings,
                         vk::ImageView traced_light = {});
 
-    // What other passes read.
+    // Returns the targets, for other passes.
     [[nodiscard]] const Targets& targets() const { return *targets_; }
-    // Of the frame that has executed last; waits for nothing.
+    // Returns the times of the last executed frame, without waiting.
     [[nodiscard]] Timings timings() const;
-    // That of the frame that has executed last, copied to the host by every frame.
+    // Returns the header of the last executed frame; every frame copies it to the host.
     [[nodiscard]] ShadowHeader header() const;
 
-    // The clip spaces of lights, as frames are made with.
+    // Returns the clip spaces of the lights.
     [[nodiscard]] std::vector<ShadowProjection> projections(const FrameSettings& settings) const;
-    // What a frame is fitted from.
+    // Returns the fitter's frame.
     [[nodiscard]] ShadowFrame shadow_frame(const FrameSettings& settings) const;
 
  private:
@@ -80,9 +79,9 @@ class Renderer {
     vk::UniqueRenderPass kept_atlas_pass_;
     app::GpuTimer timer_;
     std::unique_ptr<Targets> targets_;
-    std::optional<float> second_;               // where what moves is; none: where it was made
+    std::optional<float> second_;               // of moving objects; none: their first place
     bool has_moved_ = false;                    // since the last frame
-    std::optional<Technique> atlas_technique_;  // that has drawn the atlas last; none: nothing has
+    std::optional<Technique> atlas_technique_;  // of the atlas; none: not drawn yet
 
     vk::UniquePipeline surfaces_;
     vk::UniquePipeline view_depths_;

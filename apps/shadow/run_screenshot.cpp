@@ -32,7 +32,7 @@ void make_folder(const fs::path& folder) {
     }
 }
 
-// Opened before anything is drawn: what cannot be written is told at once.
+// Opens a file before anything is drawn, so that an error is reported at once.
 std::optional<app::OutputFile> open_output(const fs::path& path) {
     if (path.empty()) {
         return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<app::OutputFile> open_output(const fs::path& path) {
     return std::optional<app::OutputFile>(std::in_place, path);
 }
 
-// ---- What frames were like, as JSON
+// ---- Report of frames, as JSON
 
 struct ReportedFrame {
     float flight_second = 0.0F;

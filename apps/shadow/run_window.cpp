@@ -108,7 +108,7 @@ bool Window::is_minimised() const {
            glfwGetWindowAttrib(window_.get(), GLFW_ICONIFIED) == GLFW_TRUE;
 }
 
-// The first frame, and that after a pause, have none before.
+// Counts a frame; the first one, and one after a pause, have no duration.
 void Window::count_frame() {
     const Clock::time_point now = Clock::now();
     if (last_frame_) {
@@ -117,7 +117,7 @@ void Window::count_frame() {
     last_frame_ = now;
 }
 
-// Who steers leaves the flight where it is.
+// Steers the camera, which pauses the flight.
 void Window::steer(float seconds) {
     controls_.advance(seconds, show_.flight);
     const ImGuiIO& io = ImGui::GetIO();
@@ -127,7 +127,7 @@ void Window::steer(float seconds) {
     }
 }
 
-// What is not allowed is told, and everything stays as it was.
+// Configures the session; refused options are shown, and change nothing.
 void Window::configure() {
     try {
         session_.configure(picture_area(), controls_.shown(), controls_.shadows);

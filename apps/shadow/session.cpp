@@ -60,7 +60,7 @@ void add_moving_boxes(Show& show, std::uint32_t count) {
 
 }  // namespace
 
-// ---- What is shown
+// ---- Shows
 
 Show load_show(const Options& options) {
     baker::LoadedScene loaded;
@@ -131,7 +131,7 @@ void Session::configure(vk::Extent2D target, const Shown& shown, const ShadowOpt
     }
 }
 
-// What the frame needs and was not needed before.
+// Makes the resources that the frame is the first to need.
 void Session::prepare(const FrameSettings& settings) {
     const bool needs_rays =
         shows_errors() || settings.technique == Technique::rays || shown_.other == Technique::rays;

@@ -290,7 +290,7 @@ void Targets::record_first_contents(vk::CommandBuffer commands) const {
     app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite}, anything);
 }
 
-// ---- What shaders are told
+// ---- Input of shaders
 
 namespace {
 
@@ -308,7 +308,7 @@ void copy(const glm::vec3& from, float (&to)[3]) {
     to[2] = from.z;
 }
 
-// The camera's rays: the inverse of what makes x, y and w of a direction.
+// Sets the camera's rays: the inverse of the rows for x, y and w.
 void set_rays(DrawnFrame& frame, const glm::mat4& clip_from_world) {
     glm::dmat3 clip_from_direction;
     for (int column = 0; column < 3; ++column) {

@@ -1,5 +1,4 @@
-// The render passes, images, buffers and descriptors of a renderer: those of the scene, and those
-// that follow from the picture's extent and the options.
+// Render passes, images, buffers and descriptors of a renderer, for a scene, an extent and options.
 
 #pragma once
 
@@ -20,24 +19,23 @@ constexpr vk::Format DEPTH_FORMAT = vk::Format::eD32Sfloat;
 constexpr vk::Format ALBEDO_FORMAT = vk::Format::eR8G8B8A8Unorm;
 constexpr vk::Format NORMAL_FORMAT = vk::Format::eR16G16B16A16Sfloat;
 
-// ---- Render passes and vertices for what is drawn with a depth buffer
+// ---- Render passes and vertices for drawing with a depth buffer
 
-// The camera's view: depth, albedo, normals; all cleared. Left in the layouts that Targets says,
-// and visible to COMPUTE_SHADER / SHADER_READ.
+// Makes the pass of the camera's view: depth, albedo, normals, all cleared. It leaves them in the
+// layouts of Targets, visible to COMPUTE_SHADER / SHADER_READ.
 [[nodiscard]] vk::UniqueRenderPass make_surface_pass(vk::Device device);
 
-// Depths of shadow maps: cleared, or what is there is kept. Left and, where it is kept, found in
-// DEPTH_STENCIL_READ_ONLY_OPTIMAL; visible to COMPUTE_SHADER and FRAGMENT_SHADER / SHADER_READ. All
-// that is read of it before must have been ordered before COMPUTE_SHADER.
+// Pass for depths of shadow maps, cleared or kept. It leaves the image, and if kept expects it, in
+// DEPTH_STENCIL_READ_ONLY_OPTIMAL, and makes it visible to COMPUTE_SHADER and FRAGMENT_SHADER /
+// SHADER_READ. Earlier reads must be ordered before COMPUTE_SHADER.
 enum class AtlasContents { cleared, kept };
 [[nodiscard]] vk::UniqueRenderPass make_atlas_pass(vk::Device device, AtlasContents contents);
 
-// Vertices for DrawState, with 1: Vertex::position; 2: colour, too.
+// Vertex input for DrawState, with 1: Vertex::position; 2: colour, too.
 [[nodiscard]] vk::PipelineVertexInputStateCreateInfo vertices_with(std::uint32_t attributes);
 
 // ---- Resources
 
-// A geometry on the device.
 struct SceneBuffers {
     SceneBuffers(app::Gpu& gpu, const Geometry& geometry);
 
@@ -54,14 +52,14 @@ struct TargetPasses {
     vk::RenderPass atlas;
 };
 
-// What no render pass clears is in layout GENERAL, the fitter's memory is zeros. After a frame
-// images are written before COMPUTE_SHADER / SHADER_READ.
+// Targets of frames. Images that no render pass clears are in layout GENERAL; the fitter's memory
+// is zeros. Images are written before COMPUTE_SHADER / SHADER_READ after a frame.
 struct Targets {
     Targets(app::Gpu& gpu, const quadtile::Device& device, const SceneBuffers& scene,
             vk::Extent2D extent, const ShadowOptions& options, const TargetPasses& passes);
 
-    // For Technique::rays; waits for the device where it is another one. None: `light`, which is
-    // not read.
+    // Sets the light for Technique::rays; null: an unread placeholder. A change waits for the
+    // device.
     void set_traced_light(vk::ImageView traced_light);
 
     app::Gpu& gpu;
@@ -70,14 +68,14 @@ struct Targets {
     ShadowFitter fitter;
     ShadowFitter::Requirements needed;
 
-    // Of the picture's extent; GENERAL after a frame, but for `depth`:
+    // Images of the picture's extent; GENERAL after a frame, but `depth`:
     // DEPTH_STENCIL_READ_ONLY_OPTIMAL.
     app::Image depth;  // D32_SFLOAT, SAMPLED | TRANSFER_SRC
     app::Image albedo;
-    app::Image normals;  // SAMPLED | TRANSFER_SRC: of the triangle, to the camera's side
+    app::Image normals;  // SAMPLED | TRANSFER_SRC: of triangles, towards the camera
     app::Image colour;   // R8G8B8A8_UNORM, sRGB-encoded values; STORAGE | SAMPLED | TRANSFER_SRC
     // R32_UINT, STORAGE | SAMPLED: words of a lit mask (quadtile/shadow.h), by hard shadows, of
-    // surfaces with N.L > 0. Written in every frame, also where the picture is filtered.
+    // surfaces with N.L > 0. Every frame writes it, also with filtered pictures.
     app::Image mask;
     app::Image light;  // R32_UINT, STORAGE | TRANSFER_SRC: shaders/light.h
     vk::UniqueFramebuffer surface_framebuffer;
@@ -91,7 +89,7 @@ struct Targets {
     app::Buffer instances;
     ShadowFitter::Binding binding;
     ShadowFitter::ObjectBinding objects;
-    std::optional<ShadowFitter::ChangeBinding> changes;  // where something moves
+    std::optional<ShadowFitter::ChangeBinding> changes;  // if objects move
 
     app::Buffer drawn_frame;
     app::Buffer header;  // for the host
@@ -111,7 +109,7 @@ struct Viewpoint {
     glm::vec4 camera_position;
 };
 
-// What the shaders of a frame are told. `views` are those of techniques other than the fitted one.
+// Returns the input of a frame's shaders. `views` are those of techniques other than fitted.
 [[nodiscard]] DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& targets,
                                           const ShadowBox& bounds,
                                           std::span<const FixedView> views);

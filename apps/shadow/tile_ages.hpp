@@ -1,4 +1,4 @@
-// The tiles of a frame on the host: which one a place lies in, and how old each one is.
+// Lookup and ages of a frame's tiles on the host.
 
 #pragma once
 
@@ -19,11 +19,11 @@ namespace quadtile::shadow {
     return {tile.position, tile.node};
 }
 
-// The tile of a light's map at a place of it, 0 to 1; null: the place lies outside.
+// Returns the tile at a place of a light's map, 0 to 1; null outside the map.
 [[nodiscard]] const ShadowTile* tile_at(std::span<const ShadowTile> tiles, std::uint32_t light,
                                         const glm::vec2& place, std::uint32_t map_extent);
 
-// In frames.
+// Age in frames.
 struct TileAge {
     std::uint32_t in_list = 0;  // since the tile came into the list
     std::uint32_t drawn = 0;    // since its slot was drawn
@@ -31,9 +31,9 @@ struct TileAge {
 
 class TileAges {
  public:
-    // The tiles of the next frame, as ShadowFitter has left them.
+    // Adds the tiles of the next frame.
     void add_frame(std::span<const ShadowTile> tiles);
-    // Of a tile of the last frame.
+    // Returns the age of a tile of the last frame.
     [[nodiscard]] std::optional<TileAge> age_of(const TileName& tile) const;
 
  private:

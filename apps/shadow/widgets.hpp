@@ -1,4 +1,4 @@
-// What the panel is made of.
+// Widgets of the panel.
 
 #pragma once
 
@@ -30,7 +30,7 @@ inline void row(const char* name, const std::string& value) {
     ImGui::TextUnformatted(value.c_str());
 }
 
-// A slider over the powers of two from `low` to `high`. True where it is let go.
+// Slider over the powers of two from `low` to `high`. Returns true when it is released.
 inline bool power_slider(const char* label, std::uint32_t& value, std::uint32_t low,
                          std::uint32_t high) {
     int exponent = std::bit_width(value) - 1;
@@ -46,7 +46,7 @@ inline bool slider(const char* label, float& value, float low, float high,
     return ImGui::IsItemDeactivatedAfterEdit();
 }
 
-// Of the item before, where the mouse rests on it.
+// Tooltip of the last item, when the mouse rests on it.
 inline void tip(const char* text) {
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
         ImGui::BeginTooltip();

@@ -1,15 +1,16 @@
-// Slots for the tiles that need one, and the outcome of the frame; beside it the page table.
-// CPU twin: place_new, set_crop and list_tiles of lib/shadow/reference/shadow_fitter.cpp; page_table.glsl names its own.
+// Allocates slots for the tiles that need one, and writes the outcome of the frame and the page table.
+// CPU twin: place_new, set_crop and list_tiles of lib/shadow/reference/shadow_fitter.cpp; page_table.glsl names its
+// own.
 //
-// Dispatch: workgroups of up to 1024 threads, as many as the device has. The first allocates: each thread has as many
-// tiles, side by side, and as many pages of the atlas. In the others a thread writes four texels of the page table.
-// Bindings: bindings.glsl. The first workgroup reads what list.comp has found, and the tiles of the last frame, and
-// writes tiles, lists, removed tiles, header, the last lights; cells, `stays`, and what nodes above blocks need, are 0
-// behind it. The others read
-// blocks and what list.comp has found, write the page table, and read and write the importance map.
-// Memory order: the first workgroup reads nothing that others write, nor they what it writes. Barriers of the
-// workgroup: tiles of the last frame are read before the one behind which those of this one are written. Each texel
-// has one thread.
+// Dispatch: workgroups of up to 1024 threads; the device's limit decides. The first workgroup allocates: its threads
+// have equal numbers of consecutive tiles, and of pages of the atlas. In the others a thread writes four texels of the
+// page table.
+// Bindings: bindings.glsl. The first workgroup reads the results of list.comp and the tiles of the last frame. It
+// writes tiles, lists, removed tiles, header and the last lights, and leaves cells, `stays`, and the importance of
+// nodes above blocks at 0. The others read blocks and the results of list.comp, write the page table, and read and
+// write the importance map.
+// Memory order: neither the first workgroup nor the others read data that the other side writes. A barrier of the
+// workgroup separates the reads of the last frame's tiles from the writes of this frame's. Each texel has one thread.
 // Source: docs/shadows.md, steps 8 to 10.
 #version 460
 #include "bindings.glsl"
@@ -19,8 +20,8 @@ layout(local_size_x_id = 0) in;
 #include "slots.glsl"
 #include "page_table.glsl"
 
-// Of this thread's tiles: how many need a slot, by class; in z above, of the last frame's: are removed; in w: kept,
-// and above, must be drawn. `anew`: all need a slot.
+// Counts this thread's tiles: those that need a slot, by class; in the upper half of z, the last frame's that are
+// removed; in the lower half of w, those kept; in its upper half, those to draw. `anew`: all need a slot.
 uvec4 count_changes(bool anew) {
     uvec4 sums = uvec4(0);
     FOR_SHARE(tile, listed_tiles()) {
@@ -75,8 +76,8 @@ void write_tile(uint index, uint found, uint slot_class, uint cell, uint flags) 
     words[first + 7] = importance;
 }
 
-// Slots for those that need one, the tiles, and the lists of them. `before`: as count_changes says it of the tiles
-// before this thread's.
+// Writes the tiles and their lists, with slots for those that need one. `before`: count_changes of the tiles before
+// this thread's.
 void write_tiles(bool anew, uvec4 before, uvec4 changes, uvec4 free) {
     uint kept = before.w & 0xffffU;
     uint rendered = before.w >> 16;
@@ -130,7 +131,7 @@ void write_header(bool anew, uvec4 changes, uvec4 free) {
     header.instances = 0;
 }
 
-// The order of the list: the tiles of a block were found one behind the other.
+// Sets the order of the list: list.comp has found the tiles of a block in sequence.
 void order_tiles() {
     for (uint i = 0; i < listed_tiles(); i += gl_WorkGroupSize.x) {
         const uint found = i + gl_LocalInvocationIndex;
@@ -141,7 +142,7 @@ void order_tiles() {
     }
 }
 
-// What nodes above blocks need begins with nothing in the next frame.
+// Sets the importance of nodes above blocks to 0 for the next frame.
 void clear_upper_nodes() {
     const uint nodes = parameters.lights * first_node(levels_above());
     for (uint i = 0; i < nodes; i += gl_WorkGroupSize.x) {
@@ -164,7 +165,7 @@ void finish_frame() {
     uvec4 before = exclusive_sums(count_changes(false), changes);
     list_removed(before.z >> 16);
     uvec4 free;
-    exclusive_sums(free_here, free);  // `scanned` stays, for find_free_slot
+    exclusive_sums(free_here, free);  // leaves `scanned` for find_free_slot
     const bool anew = !has_places(changes, free);
     if (anew) {
         free = uvec4(0, 0, 0, page_count() << 16);
@@ -177,7 +178,7 @@ void finish_frame() {
     FOR_SHARE(tile, header.tiles) {
         words[stays_word(tile)] = 0;
     }
-    workgroup_barrier();  // all have read the last frame's header, and what is occupied
+    workgroup_barrier();  // all threads have read the last frame's header and the cells
     if (thread_index() == 0) {
         write_header(anew, changes, free);
     }

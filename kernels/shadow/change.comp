@@ -1,12 +1,13 @@
-// Which slots show something that has changed: they must be drawn again. Only where the caller brings boxes.
+// Marks slots that show a change: they must be drawn again. It runs only if the caller gives boxes.
 // CPU twin: is_changed of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of 64 threads, a thread for each box that there is room for (x), and 64 of max_tiles (y).
-// Bindings: bindings.glsl, and set 1 below; reads the tiles that list.comp has found, and raises CLASSIFIED_RENDER.
-// Memory order: words with bits that are raised here are read and written by atomics alone; who reads a bit that
-// another workgroup has raised, or not yet, raises it or need not. Barriers of the workgroup lie around what it shares.
-// All threads go through the loop in the same number of steps.
-// Source: docs/shadows.md, step 7; the test is that of culling, so a slot is drawn again where the box would be drawn.
+// Dispatch: workgroups of 64 threads, for 64 boxes of the capacity (x) and 64 of max_tiles (y).
+// Bindings: bindings.glsl, and set 1 below; reads the tiles that list.comp has found, and sets CLASSIFIED_RENDER.
+// Memory order: words with CLASSIFIED_RENDER are read and written by atomics only. A workgroup may miss a bit that
+// another one sets: it then sets the bit again. Barriers of the workgroup separate writes and reads of its shared data.
+// All threads take the same number of steps in the loop.
+// Source: docs/shadows.md, step 7; the test is that of culling, so a slot is drawn again if the box would be drawn in
+// it.
 #version 460
 #include "bindings.glsl"
 
@@ -24,7 +25,7 @@ void main() {
     const uint first_tile = gl_WorkGroupID.y * GROUP;
     const uint first_change = gl_WorkGroupID.x * GROUP;
     const uint tiles = min(listed_tiles() - min(first_tile, listed_tiles()), GROUP);
-    // More than there is room for: nothing is known of those, so all must be drawn.
+    // Boxes beyond the capacity are unknown, so all slots must be drawn.
     const bool has_room = change_count <= object_count;
     const uint count = has_room ? change_count : 1;
     if (tiles == 0 || first_change >= count) {

@@ -1,6 +1,5 @@
-// What becomes of each tile, for list.comp. All threads go through all loops, whether they have a tile or not: lavapipe
-// loses threads otherwise. Cells and what stays are set by several workgroups, and read behind a
-// barrier of the command buffer.
+// Classification of each tile, for list.comp. All threads take all steps of all loops, with a tile or without: lavapipe
+// loses threads otherwise. Several workgroups set cells and `stays`; readers follow a barrier of the command buffer.
 
 void occupy(bool has_slot, uint cell, uint slot_class) {
     const uint cells = shadow_slot_cells(slot_class);
@@ -15,9 +14,9 @@ void occupy(bool has_slot, uint cell, uint slot_class) {
     }
 }
 
-shared uint light_has_changed;  // that of the workgroup: 1, else 0
+shared uint light_has_changed;  // the workgroup's light: 1, else 0
 
-// All threads call this between barriers; light_has_changed is 0 before.
+// Sets light_has_changed, which is 0 before. All threads call it between barriers.
 void compare_light(uint light) {
     const uint element = gl_LocalInvocationIndex;
     if (element < 16 && floatBitsToUint(frame.lights[light].clip_from_world[element]) !=
@@ -37,7 +36,7 @@ float importance_of(uint level, uvec2 node, uint first_texel, uint block, uint l
     return uintBitsToFloat(words[word + NODE_IMPORTANCE]);
 }
 
-// Writes down what becomes of a tile, if there is one: its first texel in the block, and above its level.
+// Writes the words of a found tile, if there is one. `item`: its first texel in the block, and its level << 16.
 void write_found(uint found, bool is_tile, uint item, uint block, uint light) {
     const uint level = item >> 16;
     const uvec2 origin = z_order(gl_WorkGroupID.x) << block_levels();

@@ -1,16 +1,16 @@
-// The least factor under which tiles and cells keep their budgets. What each node needs: the maximum of its texels.
-// Under how many factors it is split, and under which it is a tile, and how many cells its slot has then: as events,
-// what comes and goes from one factor to the next. The last workgroup does the same for the nodes above all blocks,
-// and sums the events up.
+// Finds the least factor with which tiles and cells keep their budgets. Each node gets its importance, the maximum of
+// its texels. From it follow the factors with which the node is split, those with which it is a tile, and the cells of
+// its slot. They become events: differences from one factor to the next. The last workgroup does the same for the nodes
+// above all blocks, and sums up the events.
 // CPU twin: build_pyramid and least_factor of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of 256 threads, one for each block (x, along the Z-order curve), a thread for four texels;
-// lights as z.
-// Bindings: bindings.glsl; reads importance map, where pixels have asked, page table, tiles and factor of the last
-// frame; lowers the importance map where no pixel has asked; adds to events, which are 0 before and after, and raises
-// what the nodes above blocks need, 0 before; writes nodes and the header's factor.
-// Memory order: the hand-over of hand_over.glsl: atomic additions and maxima, and the nodes at the blocks' roots; how
-// the nodes above are split lies between barriers of the last workgroup.
+// Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
+// four texels.
+// Bindings: bindings.glsl. Reads importance map, requested texels, page table, tiles and factor of the last frame.
+// Lowers the importance of texels without requests. Adds to events, which are 0 before and after. Raises the importance
+// of nodes above blocks, which is 0 before. Writes nodes and the header's factor.
+// Memory order: the hand-over of hand_over.glsl, for atomic additions and maxima, and for the nodes at the blocks'
+// roots. Barriers of the last workgroup separate writes and reads of the factors of nodes above.
 // Source: docs/shadows.md, steps 2 to 5; the bins are those of budgets (budget.h).
 #version 460
 #include "bindings.glsl"
@@ -29,7 +29,7 @@ void add(uint factor, uint more_tiles, uint more_cells) {
     }
 }
 
-// A node that is a tile for the factors from `first` up to, but without, `end`.
+// Counts a node that is a tile with the factors from `first` to below `end`.
 void count_tile(uint level, uvec2 node, uint light, float importance, uint first, uint end) {
     if (first >= end) {
         return;
@@ -55,9 +55,9 @@ void count_tile(uint level, uvec2 node, uint light, float importance, uint first
     add(end, 0U - 1U, 0U - 1U);
 }
 
-// How many factors a node of level 1 or above is split under.
+// Returns the number of factors with which a node of level 1 or above is split.
 uint split_end(uint level, uvec2 node, uint light, float importance) {
-    // Most nodes are not split under any factor, whatever they were; that takes no page.
+    // Most nodes are not split with any factor, whatever their last state. That takes no page.
     uint end = budget_bin(importance, shadow_split_threshold(parameters, level, true));
     if (end > 0 && !was_split(level, node, light)) {
         end = budget_bin(importance, shadow_split_threshold(parameters, level, false));
@@ -67,14 +67,14 @@ uint split_end(uint level, uvec2 node, uint light, float importance) {
 
 // ---- A block
 
-shared float needed[BLOCK_NODES];  // by its nodes
+shared float needed[BLOCK_NODES];  // by node of the block
 shared uint ends[BLOCK_NODES];
 
 float needed_of_four(uint first) {
     return max(max(needed[first], needed[first + 1]), max(needed[first + 2], needed[first + 3]));
 }
 
-// Of a level of the block's tree. Written out four times below: lavapipe loses threads in loops with barriers.
+// Computes a level of the block's tree. Expanded four times below: lavapipe loses threads in loops with barriers.
 #define FIND_NEEDED(below_root)                                       \
     {                                                                 \
         const uint i = first_node(below_root) + thread;               \
@@ -86,7 +86,7 @@ float needed_of_four(uint first) {
 
 void count_block(uint block, uint light) {
     const uint thread = gl_LocalInvocationIndex;
-    const uint quads_below = block_levels();  // one more than the level of four texels lies below the block's root
+    const uint quads_below = block_levels();  // levels of nodes; the last has a node per four texels
     const uint first_quad = first_node(quads_below - 1);
     const uvec2 origin = z_order(gl_WorkGroupID.x) << block_levels();
     const uvec2 quad = origin / 2 + z_order(thread);
@@ -112,7 +112,7 @@ void count_block(uint block, uint light) {
     if (thread == 0) {
         words[block_word(block) + BLOCK_ASKED] = 0;
     }
-    // Bits of floats compare as these do.
+    // Bits of positive floats compare like the floats.
     const uint needed_here = floatBitsToUint(needed[0]);
     if (thread < levels_above() && needed_here > 0) {
         const uint above = gl_WorkGroupID.x >> (2 * (levels_above() - thread));
@@ -143,15 +143,15 @@ void count_block(uint block, uint light) {
     }
 }
 
-// ---- All that lies above
+// ---- Nodes above the blocks
 
-// Of a node down to the blocks' roots.
+// Returns the words of a node above the blocks, or of a block's root.
 uint node_word(uint light, uint below_root, uint place) {
     return below_root == levels_above() ? block_node_word(light * light_blocks() + place, 0)
                                         : upper_node_word(light, first_node(below_root) + place);
 }
 
-// What they need is there: each block has raised it.
+// Finds the factors of all nodes above blocks. Their importance is final: each block has raised it.
 void find_upper_ends() {
     const uint light_nodes = first_node(levels_above());
     FOR_EACH(k, parameters.lights * light_nodes) {

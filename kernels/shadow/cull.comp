@@ -1,9 +1,9 @@
-// Which objects are drawn in which slots: draws with instances.
-// CPU twin: reference::ShadowFitter::cull; instances of different objects lie there in any order here.
+// Culls objects against slots: makes draws with instances.
+// CPU twin: reference::ShadowFitter::cull; here the instances of different objects are in any order.
 //
-// Dispatch: workgroups of 64 threads, a thread for each object and for each of max_tiles.
+// Dispatch: workgroups of 64 threads, one thread per object, and per tile of max_tiles.
 // Bindings: bindings.glsl, and set 1 below; reads tiles and their list `render`.
-// Memory order: places among the instances are taken by an atomic; each thread writes its own.
+// Memory order: an atomic reserves places among the instances; each thread writes its own.
 // Source: docs/shadows.md, "Culling".
 #version 460
 #include "bindings.glsl"
@@ -26,7 +26,7 @@ layout(set = 1, binding = 2, std430) writeonly buffer Instances { uint instances
 shared ShadowTile staged[GROUP];
 shared uint staged_index[GROUP];
 
-// Counts, or writes from `place` on, the tiles of `render` that show the object. To be called by all threads.
+// Counts, or writes from `place` on, the tiles of `render` that show the object. All threads call it.
 uint visit_tiles(ShadowObject object, bool writes, uint place) {
     const uint thread = gl_LocalInvocationIndex;
     const uint render_count = header.render_count;

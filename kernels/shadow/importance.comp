@@ -1,23 +1,22 @@
-// What each pixel of the camera's depth buffer needs of a light's map: the maximum, scattered. EDGES: more of it
-// where there are edges of shadows, in the last picture's lit mask (1), or in what the last frame's maps say of this
-// picture's pixels (2).
+// Scatters the requests of the camera's pixels to the lights' maps, as maxima. EDGES: raises them near edges of
+// shadows, in the last picture's lit mask (1), or in a lookup of this picture's pixels in the last frame's maps (2).
 // CPU twin: scatter_importance of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of 256 threads for 32 x 32 pixels; layers as z. The first layer of a light asks for all
-// of them, of a point light faces, else levels: each pixel has one.
-// Bindings: bindings.glsl; reads the depth buffer, the frame, and the lit mask or page table, tiles and atlas; raises
-// the importance map, and marks where pixels ask.
-// Where a surface is near, hundreds of pixels lie in one texel, and their atomics would wait for each other. So
-// a workgroup first finds the maxima of texels in shared memory: texel (x, y) has a place there that it
-// shares with those 16 texels away; who comes first has it, and the others go to the map by themselves.
-// Memory order: places and maps are only raised, by atomics; barriers of the workgroup lie around, a barrier of the
-// command buffer comes before they are read.
-// Source: docs/shadows.md; after Giegl and Wimmer, "Fitted Virtual Shadow Maps" (2007), which asks each
-// pixel likewise.
+// Dispatch: workgroups of 256 threads for 32 x 32 pixels; layers as z. The workgroups of a light's first layer handle
+// all its layers (faces or levels): each pixel has one of them.
+// Bindings: bindings.glsl. Reads the depth buffer, the frame, and the lit mask or page table, tiles and atlas. Raises
+// the importance map, and marks requested texels.
+//
+// Hundreds of pixels of a near surface lie in one texel, and their atomics would wait for each other. So a workgroup
+// first finds maxima of texels in shared memory. Texel (x, y) shares its place there with the texels 16 apart: the
+// first request takes it, and requests for the others go to the map directly.
+// Memory order: places and maps are only raised, by atomics. Barriers of the workgroup come before and after, and a
+// barrier of the command buffer before readers.
+// Source: docs/shadows.md; after Giegl and Wimmer, "Fitted Virtual Shadow Maps" (2007), with a request per pixel, too.
 #version 460
 #include "bindings.glsl"
 
-const int BLOCK = 32;  // pixels on a side, of each 2 x 2 of which one asks
+const int BLOCK = 32;  // pixels on a side; one of each 2 x 2 makes a request
 const uint THREADS = BLOCK * BLOCK / 4;
 layout(local_size_x = THREADS) in;
 
@@ -52,13 +51,13 @@ float depth_step(float before, float depth, float after) {
     return has_before ? depth - before : has_after ? after - depth : 0.0;
 }
 
-// Of any pixel; outside the picture is background.
+// Returns a pixel's depth; the background outside the picture.
 float fetch_depth(ivec2 pixel, ivec2 extent) {
     const bool inside = all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent));
     return inside ? shadow_depth(texelFetch(depth_buffer, pixel, 0).x) : background;
 }
 
-// Of a pixel within the picture.
+// Depth of a pixel within the picture, and its change per column and row.
 struct Depths {
     float here;
     float by_column;
@@ -77,14 +76,14 @@ Depths depths_at(ivec2 pixel, ivec2 extent) {
 #if EDGES
 #if EDGES == 1
 layout(set = 0, binding = 4) uniform usampler2D lit_mask;
-const uint STRIDE = SHADOW_REQUEST_STRIDE;  // from one pixel that is looked at to the next
+const uint STRIDE = SHADOW_REQUEST_STRIDE;  // from one read pixel to the next
 
 uint word_at(ivec2 pixel, ivec2 extent, uint light) { return texelFetch(lit_mask, pixel, 0).x; }
 #else
 layout(set = 0, binding = 4) uniform sampler2D atlas;
 const uint STRIDE = SHADOW_SIGHT_STRIDE;
 
-// As the lit mask would have it, had it been there before the picture.
+// Returns the word of a lit mask that is made from the last frame's atlas.
 uint word_at(ivec2 pixel, ivec2 extent, uint light) {
     const Depths depths = depths_at(pixel, extent);
     const uint layer = layer_of(pixel, depths.here);
@@ -102,7 +101,7 @@ uint word_at(ivec2 pixel, ivec2 extent, uint light) {
 }
 #endif
 
-// What was seen in the blocks of this workgroup's pixels and those around; then of each with those around it.
+// Lit words of the blocks of this workgroup's pixels and those around, joined; then each joined with its neighbours.
 const int SEEN_BLOCKS = BLOCK / int(SHADOW_EDGE_BLOCK) + 2;
 const int SEEN_SIDE = SEEN_BLOCKS * int(SHADOW_EDGE_BLOCK) / int(STRIDE);
 const uint INNER_BLOCKS = BLOCK / SHADOW_EDGE_BLOCK;
@@ -117,7 +116,7 @@ void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
     barrier();
     for (uint i = 0; i < SEEN_SIDE * SEEN_SIDE; i += THREADS) {
         const ivec2 square = ivec2((i + thread) % SEEN_SIDE, (i + thread) / SEEN_SIDE);
-        // Of a square's pixels one; in turns, to see lines.
+        // One pixel of each square, at alternating places, to meet thin lines.
         const ivec2 place = int(STRIDE) * square + int(STRIDE / 2) * (square.yx & 1);
         const ivec2 pixel = first_pixel + place - int(SHADOW_EDGE_BLOCK);
         if (i + thread < SEEN_SIDE * SEEN_SIDE && all(greaterThanEqual(pixel, ivec2(0))) &&
@@ -125,7 +124,7 @@ void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
             const uint here = word_at(pixel, extent, light);
             const ivec2 block = place / int(SHADOW_EDGE_BLOCK);
             const uint word = block.y * SEEN_BLOCKS + block.x;
-            // Most threads have nothing new to tell.
+            // Most threads have no new bits.
             if ((here & ~atomicLoad(seen[word], gl_ScopeWorkgroup, 0, 0)) != 0) {
                 atomicOr(seen[word], here);
             }
@@ -163,12 +162,12 @@ void begin(uint light) {
     }
 }
 
-// Says that a pixel asks there.
+// Marks a texel as requested.
 void mark(uvec2 texel, uint light) {
     const uint place = morton_encode(texel.x, texel.y);
     const uint word = block_word(light * light_blocks() + (place >> (2 * block_levels()))) + BLOCK_ASKED;
     const uint bit = 1U << (place % (1U << (2 * block_levels())) / 64);
-    if ((HANDED_OVER(words[word]) & bit) == 0) {  // most have been marked
+    if ((HANDED_OVER(words[word]) & bit) == 0) {  // most are marked already
         atomicOr(words[word], bit);
     }
 }
@@ -177,7 +176,7 @@ void raise(ShadowRequest request, uint light, uint layer) {
     const uint texel = 1 + request.x + (request.y << 12) + (layer << 24);
     const uint place = request.x % PLACES_SIDE + request.y % PLACES_SIDE * PLACES_SIDE;
     const uint bits = floatBitsToUint(request.importance);
-    // Changes of one place wait for each other, loads do not: most threads come too late to change it.
+    // Atomics on one place wait for each other, loads do not. Most threads come too late to change it.
     uint owner = atomicLoad(place_texels[place], gl_ScopeWorkgroup, 0, 0);
     if (owner == 0) {
         owner = atomicCompSwap(place_texels[place], 0, texel);
@@ -197,7 +196,7 @@ void main() {
     const uint light = gl_WorkGroupID.z;
     layers = frame.lights[light].layers;
     if (layers == 0) {
-        return;  // with the first layer
+        return;  // done with the first layer
     }
     const ivec2 extent = ivec2(frame.depth_width, frame.depth_height);
     const ivec2 first_pixel = ivec2(gl_WorkGroupID.xy) * BLOCK;

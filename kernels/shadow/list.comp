@@ -1,15 +1,15 @@
-// The tiles under the factor that was chosen: those that begin in each block, and what becomes of them. The last
-// workgroup puts the blocks in canonical order.
+// Lists the tiles with the chosen factor: those that begin in each block, and their classification. The last workgroup
+// puts the blocks in canonical order.
 // CPU twin: subdivide, thresholds_of and classified of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of 256 threads, one for each block (x, along the Z-order curve), a thread for four texels;
-// lights as z.
-// Bindings: bindings.glsl; reads nodes, importance map, page table and tiles of the last frame; cells and `stays` are
-// 0 before. Writes the tiles that are found, blocks, cells, `stays` and the list's header.
-// Memory order: the hand-over of hand_over.glsl: how many tiles begin in each block. The workgroup's own words lie
-// between its barriers.
-// Source: docs/shadows.md, steps 5 to 7. The list is in canonical order, along the Z-order curve, so the tiles of a
-// block follow each other in it, and one that covers several blocks belongs to the first of them.
+// Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
+// four texels.
+// Bindings: bindings.glsl. Reads nodes, importance map, page table and tiles of the last frame. Cells and `stays` are 0
+// before. Writes the found tiles, blocks, cells, `stays` and the list's header.
+// Memory order: the hand-over of hand_over.glsl, for the number of tiles in each block. Barriers separate writes and
+// reads of the workgroup's own words.
+// Source: docs/shadows.md, steps 5 to 7. The list is in canonical order, along the Z-order curve. So the tiles of a
+// block are consecutive, and a tile that covers several blocks belongs to the first of them.
 #version 460
 #include "bindings.glsl"
 
@@ -17,11 +17,11 @@ layout(local_size_x = BLOCK_THREADS) in;
 #include "classify.glsl"
 #include "scan.glsl"
 
-shared uint cover;  // 1 + the level of the tile that holds the block; 0: there is none
+shared uint cover;  // 1 + level of the tile that covers the block; 0: none
 shared uint ends[BLOCK_NODES];
 shared uint starts[BLOCK_TEXELS / 32];
 shared uint ranks[BLOCK_TEXELS / 32];
-shared uint items[BLOCK_TEXELS];  // of the tiles that begin here: the first texel, and above the level
+shared uint items[BLOCK_TEXELS];  // of the tiles that begin here: first texel, and level << 16
 shared uint first_found;
 shared uint count;
 
@@ -41,7 +41,7 @@ void begin(uint block, uint light) {
     }
     barrier();
     compare_light(light);
-    // All above a node that is split are split, too: the greatest that is not is a tile.
+    // All nodes above a split node are split, so the highest node that is not is a tile.
     if (thread == 0 && !is_split(ends[0])) {
         atomicMax(cover, 1 + block_levels());
     }
@@ -56,19 +56,19 @@ void begin(uint block, uint light) {
 
 // ---- A block of smaller tiles
 
-// Of a node within the block: its first texel along the Z-order curve.
+// Returns the first texel of a node within the block, along the Z-order curve.
 uint first_texel(uint i, uint below_root) {
     return (i - first_node(below_root)) << (2 * (block_levels() - below_root));
 }
 
 bool is_tile(uint i) { return i > 0 && !is_split(ends[i]) && is_split(ends[(i - 1) / 4]); }
 
-// How many begin before a texel.
+// Returns how many tiles begin before a texel.
 uint rank_of(uint texel) {
     return ranks[texel / 32] + bitCount(starts[texel / 32] & ((1U << (texel % 32)) - 1));
 }
 
-// Whether this thread's four texels are tiles.
+// Returns whether this thread's four texels are tiles.
 bool has_texels() {
     const uint quads_below = block_levels() - 1;
     return gl_LocalInvocationIndex < (1U << (2 * quads_below)) &&
@@ -104,7 +104,7 @@ void find_items() {
     }
 }
 
-// ---- A block within a tile
+// ---- A block that one tile covers
 
 bool begins_here() {
     const uint above = cover - 1 - block_levels();
@@ -139,7 +139,7 @@ void write_block(uint block) {
     }
 }
 
-// What the last workgroup does: where the tiles of each block lie in the list.
+// Finds the place of each block's tiles in the list, in the last workgroup.
 void order_blocks() {
     const uint share = (all_blocks() + BLOCK_THREADS - 1) / BLOCK_THREADS;
     const uint first_block = thread_index() * share;
@@ -160,7 +160,7 @@ void order_blocks() {
     }
     if (thread_index() == 0) {
         words[found_count_word()] = 0;
-        // As TileListHeader has them: there is room for all, and a dispatch has no limit below.
+        // Members of TileListHeader. The capacity suffices, and so does the limit of a dispatch.
         const uint list_header[16] =
             uint[](total.x, total.x, 0, parameters.max_tiles, total.x, 1, 1, 0, 4, total.x, 0, 0,
                    floatBitsToUint(1.0), 0, 0, 0);

@@ -1,8 +1,8 @@
-// The page table: of each texel the tile that covers it; and what the importance map begins the next frame with.
+// Page table, which has the tile of each texel; and the importance map for the next frame.
 // CPU twin: page_table_of and faded_importance of lib/shadow/reference/shadow_fitter.cpp.
 // Source: docs/shadows.md, steps 10 and 1.
 
-// Of four texels, counted along the Z-order curve, light by light.
+// Writes four texels. `quad` counts them along the Z-order curve, light by light.
 void write_pages(uint quad) {
     const uint block_quads = 1U << (2 * block_levels() - 2);
     const uint light = quad / (block_quads * light_blocks());

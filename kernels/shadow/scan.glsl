@@ -1,5 +1,5 @@
-// Prefix sums over the threads of a workgroup, four at once. SUBGROUPS: by subgroups, which
-// are full, so that threads lie in them in the order of their indices. And which workgroup of a dispatch is the last.
+// Prefix sums over the threads of a workgroup, four at once, and the test for the last workgroup of a dispatch.
+// SUBGROUPS: sums by subgroups. These are full, so threads lie in them in the order of their indices.
 
 #include "subgroups.glsl"
 #if SUBGROUPS
@@ -8,10 +8,10 @@
 
 shared uvec4 scanned[gl_WorkGroupSize.x];
 #if SUBGROUPS
-shared uvec4 chunk_sums[gl_WorkGroupSize.x / 4];  // subgroups have four threads at least
+shared uvec4 chunk_sums[gl_WorkGroupSize.x / 4];  // subgroups have at least four threads
 #endif
 
-// All that the workgroup has written is visible to all its threads.
+// Makes the workgroup's writes visible to all its threads.
 void workgroup_barrier() {
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
                    gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
@@ -19,14 +19,14 @@ void workgroup_barrier() {
                        gl_SemanticsMakeVisible);
 }
 
-// The sums of the values of the threads before this one (thread_index), and those of all. To be called by all
-// threads; leaves the sums up to each thread's own in `scanned`, until the next call. Few barriers: lavapipe
-// loses threads in loops with barriers, and behind too many.
+// Returns the sums of the values of the threads before this one (thread_index); `total` gets those of all. All threads
+// call it. It leaves each thread's inclusive sums in `scanned`, until the next call. Few barriers: lavapipe loses
+// threads in loops with barriers, and after too many.
 uvec4 exclusive_sums(uvec4 value, out uvec4 total) {
     const uint thread = thread_index();
     uvec4 before = uvec4(0);
     total = uvec4(0);
-    workgroup_barrier();  // behind what reads the last sums
+    workgroup_barrier();  // after reads of the last sums
 #if SUBGROUPS
     const uvec4 in_chunk = subgroupExclusiveAdd(value);
     if (gl_SubgroupInvocationID == gl_SubgroupSize - 1) {
@@ -34,7 +34,7 @@ uvec4 exclusive_sums(uvec4 value, out uvec4 total) {
     }
     workgroup_barrier();
     const uint chunks = (gl_WorkGroupSize.x + gl_SubgroupSize - 1) / gl_SubgroupSize;
-    if (chunks <= gl_SubgroupSize) {  // the same for all: each subgroup sums them up at once
+    if (chunks <= gl_SubgroupSize) {  // uniform: each subgroup sums up all chunks
         const uint chunk = gl_SubgroupInvocationID;
         const uvec4 of_chunk = chunk < chunks ? chunk_sums[chunk] : uvec4(0);
         total = subgroupAdd(of_chunk);
@@ -60,9 +60,10 @@ uvec4 exclusive_sums(uvec4 value, out uvec4 total) {
     return before;
 }
 
-// Which workgroup of a dispatch is the last to come: it goes on with what all have handed over (hand_over.glsl).
+// Set in the last workgroup of a dispatch to arrive. It continues with the results that all have handed over
+// (hand_over.glsl).
 shared bool shared_is_last;
-// To be called by all threads of all workgroups; the counter is 0 before and after.
+// All threads of all workgroups call it; the counter is 0 before and after.
 #define IS_LAST_WORKGROUP(counter, workgroups)                   \
     workgroup_barrier();                                         \
     if (gl_LocalInvocationIndex == 0) {                          \

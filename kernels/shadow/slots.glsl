@@ -1,11 +1,11 @@
 // Free slots of the atlas, and places in them for tiles, for allocate.comp.
-// Source: docs/shadows.md, step 8. Slots are the blocks of a buddy system (Knowlton, "A Fast Storage Allocator",
-// 1965) in two dimensions, along the Z-order curve.
+// Source: docs/shadows.md, step 8. Slots are the blocks of a two-dimensional buddy system (Knowlton, "A Fast Storage
+// Allocator", 1965) along the Z-order curve.
 
-// ---- A thread's share: so many items from the first on
+// ---- Share of a thread: consecutive items
 
-// All threads go through their shares in the same number of steps, though some of the last have less: lavapipe loses
-// threads in other loops behind barriers.
+// All threads take the same number of steps, though the last ones may have fewer items: lavapipe loses threads in other
+// loops after barriers.
 uint share_of(uint count) { return (count + gl_WorkGroupSize.x - 1) / gl_WorkGroupSize.x; }
 
 uint first_of_share(uint count) { return thread_index() * share_of(count); }
@@ -15,13 +15,13 @@ uint first_of_share(uint count) { return thread_index() * share_of(count); }
          ++item)                                                                            \
         if (item < (count))
 
-// ---- Free slots: the maximal ones, which the larger slot around is not; as bits of a page's words, at the first
-// cell of each. A page is two quads of words.
+// ---- Free slots: maximal ones, within no larger free slot; as bits of a page's words, at the first cell of each. A
+// page has two quads of words.
 
 const uint PAGE_QUADS = 2;
 const uint SCAN_LEVELS = 10;  // enough for 1024 threads
 
-uvec4 page_quads[PAGE_QUADS];  // of the page that this thread looks at
+uvec4 page_quads[PAGE_QUADS];  // of the page that this thread has loaded
 
 void look_at_page(uint page) {
     for (uint quad = 0; quad < PAGE_QUADS; ++quad) {
@@ -32,7 +32,8 @@ void look_at_page(uint page) {
 
 uvec4 free_slots(uint quad, uint slot_class) {
     const uvec4 cells = page_quads[quad];
-    // A bit at the first cell of each slot of class 1 and 2 that has an occupied cell; words with one of class 3.
+    // Bits at the first cell of each slot of class 1 and 2 with an occupied cell, and words with a cell of one of class
+    // 3.
     const uvec4 occupied_1 = (cells | cells >> 1 | cells >> 2 | cells >> 3) & 0x11111111U;
     const uvec4 occupied_2 = (occupied_1 | occupied_1 >> 4 | occupied_1 >> 8 | occupied_1 >> 12) & 0x10001U;
     const bvec4 occupied_3 = notEqual(cells | cells.yxwz, uvec4(0));
@@ -54,7 +55,8 @@ uvec4 free_slots(uint quad, uint slot_class) {
 
 uint sum(ivec4 v) { return uint((v.x + v.y) + (v.z + v.w)); }
 
-// Counts by class: 0, 1, 2, and two in a word, 3 below 4: a page has three of class 3 at most, or one of class 4.
+// Counts free slots by class: 0, 1, 2, and in one word 3 and, in the upper half, 4. A page has at most three free slots
+// of class 3, or one of class 4.
 uvec4 count_free_slots() {
     uvec4 count = uvec4(0);
     for (uint quad = 0; quad < PAGE_QUADS; ++quad) {
@@ -70,7 +72,7 @@ uint free_of_class(uvec4 count, uint slot_class) {
     return slot_class < 3 ? count[slot_class] : (count.w >> (16 * (slot_class - 3))) & 0xffffU;
 }
 
-// The place of the rank-th bit.
+// Returns the index of the rank-th set bit.
 uint find_bit(uint bits, uint rank) {
     for (uint i = 0; i < rank; ++i) {
         bits &= bits - 1;
@@ -78,8 +80,8 @@ uint find_bit(uint bits, uint rank) {
     return uint(findLSB(bits));
 }
 
-// The first cell of the rank-th free slot. `scanned` has what pages have, up to and with each thread's share. All
-// loops have the same length for all threads: lavapipe loses threads otherwise.
+// Returns the first cell of the rank-th free slot. `scanned` has the inclusive sums of the threads' shares of pages.
+// All threads take the same number of steps: lavapipe loses threads otherwise.
 uint find_free_slot(uint slot_class, uint rank) {
     uint low = 0;
     uint high = gl_WorkGroupSize.x - 1;
@@ -114,9 +116,9 @@ uint find_free_slot(uint slot_class, uint rank) {
     return found_word * 32 + find_bit(found_bits, found_rank);
 }
 
-// ---- Places: of each class, its free slots, then the quarters of the next class's places that its own tiles leave
+// ---- Places of a class: its free slots, then quarters of places of the next class that its own tiles leave
 
-// Sums by class, two in a word: there are less than 2^16 tiles.
+// Adds to a sum by class. Two sums share a word: there are less than 2^16 tiles.
 void add_class(inout uvec4 sums, uint slot_class) {
     sums[slot_class / 2] += 1U << (16 * (slot_class % 2));
 }
@@ -125,9 +127,9 @@ uint of_class(uvec4 sums, uint slot_class) {
     return (sums[slot_class / 2] >> (16 * (slot_class % 2))) & 0xffffU;
 }
 
-// Whether all tiles that need a slot find a place.
+// Returns whether all tiles that need a slot find a place.
 bool has_places(uvec4 needed, uvec4 free) {
-    uint beyond = 0;  // places that free slots of the class are too few for
+    uint beyond = 0;  // places beyond the free slots of the class
     for (uint c = 0; c < SHADOW_CLASSES; ++c) {
         const uint taken = of_class(needed, c) + (beyond + 3) / 4;
         beyond = taken - min(taken, free_of_class(free, c));
@@ -135,7 +137,7 @@ bool has_places(uvec4 needed, uvec4 free) {
     return beyond == 0;
 }
 
-// The first cell of a place. `anew`: all pages are free.
+// Returns the first cell of a place. `anew`: all pages are free.
 uint find_place(bool anew, uint slot_class, uint place, uvec4 needed, uvec4 free) {
     uint first_cell = 0;  // within the slot that is quartered
     uint at = slot_class;

@@ -11,12 +11,12 @@ namespace {
 
 using namespace shadow;
 
-// Of the 3 x 3 numbers in the rows.
+// Determinant of the matrix with these rows.
 double determinant(const Vector& a, const Vector& b, const Vector& c) {
     return dot(a, cross(b, c));
 }
 
-// Of three rows without one column.
+// Determinant of three rows without one column.
 double minor_of(const Vector4& a, const Vector4& b, const Vector4& c, std::size_t without) {
     const auto others = [without](const Vector4& row) {
         Vector left{};
@@ -28,16 +28,16 @@ double minor_of(const Vector4& a, const Vector4& b, const Vector4& c, std::size_
     return determinant(others(a), others(b), others(c));
 }
 
-// What is orthogonal to three rows: the cross product of four dimensions.
+// Vector orthogonal to three rows: the cross product in four dimensions.
 Vector4 null_vector(const Vector4& a, const Vector4& b, const Vector4& c) {
     return {minor_of(a, b, c, 0), -minor_of(a, b, c, 1), minor_of(a, b, c, 2),
             -minor_of(a, b, c, 3)};
 }
 
 constexpr float LEAST_WEIGHT = 1.0F / 64.0F;
-constexpr double ROUNDING = 1e-15;  // of products, relative to what is multiplied
+constexpr double ROUNDING = 1e-15;  // of products, relative to the factors
 
-// Nothing where it cannot be inverted. By the adjugate, whose columns are null vectors.
+// Inverse by the adjugate, whose columns are null vectors; nullopt if there is none.
 std::optional<Matrix> inverse(const Matrix& m) {
     const std::array<Vector4, 4> columns{
         null_vector(m[1], m[2], m[3]), null_vector(m[2], m[3], m[0]), null_vector(m[3], m[0], m[1]),
@@ -72,13 +72,13 @@ bool is_parallel(const Matrix& clip_from_world) {
     return linear_part(clip_from_world[3]) == Vector{0.0, 0.0, 0.0};
 }
 
-// Whether a surface whose front is seen has its vertices' sense of turning kept in the picture (1)
-// or reversed (-1), up to a sign that is the same for all cameras and lights.
+// Returns 1 if a surface seen from the front keeps the orientation of its vertices in the picture,
+// or -1 if it is reversed, up to a sign common to all cameras and lights.
 //
-// The picture of a triangle in the plane p turns as p . e, where e is the null vector of the rows
-// x, y and w (Cauchy and Binet). With perspective e is a multiple of (eye, 1), and p . (eye, 1) > 0
-// says that the eye is before the plane. Else e is a direction along that of sight, and the front
-// is seen where that towards the eye leaves the plane's front.
+// The orientation of a triangle in the plane p is the sign of p . e, where e is the null vector of
+// the rows x, y and w (Cauchy and Binet). With perspective e is a multiple of (eye, 1), and p .
+// (eye, 1) > 0 if the eye is in front of the plane. Otherwise e is a direction along the line of
+// sight, and the front is seen if the direction towards the eye leaves it.
 int turning(const Matrix& clip_from_world, bool depth_grows) {
     const auto& [x, y, z, w] = clip_from_world;
     const Vector4 e = null_vector(x, y, w);
@@ -90,7 +90,7 @@ int turning(const Matrix& clip_from_world, bool depth_grows) {
     return sign > 0.0 ? 1 : -1;
 }
 
-// Texels of a square map, or pixels, along an axis from clip coordinates, both times w.
+// Row for texels (or pixels) times w along an axis, from the rows of a clip coordinate and w.
 Vector4 scaled(const Vector4& coordinate, const Vector4& w, double extent) {
     Vector4 result{};
     for (std::size_t i = 0; i < 4; ++i) {
@@ -105,7 +105,7 @@ Matrix ndc_from_pixel(VkExtent2D extent) {
             Vector4{0.0, 0.0, 0.0, 1.0}};
 }
 
-// The widest texel of the map, where w is 1 or the same everywhere.
+// Extent of the widest texel of the map, at w = 1.
 double texel_extent(const Matrix& clip_from_world, std::uint32_t map_extent) {
     const double width = length(linear_part(clip_from_world[0]));
     const double height = length(linear_part(clip_from_world[1]));

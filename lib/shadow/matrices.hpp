@@ -1,5 +1,5 @@
 /// \file
-/// Vectors and matrices of 64-bit floats: what frames and projections are calculated in.
+/// Vectors and matrices of 64-bit floats, for frames and projections.
 ///
 /// GLM does not replace them: it adds four products in pairs, which gives other bits, and every
 /// user of the library's sources would need it.
@@ -44,7 +44,7 @@ inline double dot(const Vector4& a, const Vector4& b) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
 }
 
-/// What a row of a matrix does to directions.
+/// Part of a matrix row that applies to directions.
 inline Vector linear_part(const Vector4& row) {
     return {row[0], row[1], row[2]};
 }
@@ -63,7 +63,7 @@ inline Matrix matrix(const ShadowMatrix& m) {
     return rows;
 }
 
-/// Rounded to floats once.
+/// Rounds a matrix to floats.
 inline ShadowMatrix shadow_matrix(const Matrix& m) {
     ShadowMatrix columns{};
     for (std::size_t row = 0; row < 4; ++row) {
@@ -86,7 +86,7 @@ inline Matrix product(const Matrix& a, const Matrix& b) {
     return result;
 }
 
-/// Throws Error(invalid_argument) where a number of `what` is infinite or NaN.
+/// Throws Error(invalid_argument) if a number of `what` is infinite or NaN.
 template <std::size_t N>
 void check_finite(const std::array<float, N>& numbers, const std::string& what) {
     if (!std::ranges::all_of(numbers, [](float number) { return std::isfinite(number); })) {

@@ -29,7 +29,7 @@ std::uint32_t levels_of(std::uint32_t extent) {
     return static_cast<std::uint32_t>(std::countr_zero(extent));
 }
 
-// "max_tiles is 0, but must be ..."
+// Throws Error: "max_tiles is 0, but must be ..."
 template <typename Value>
 [[noreturn]] void refuse(const char* member, Value value, const std::string& range) {
     std::ostringstream message;

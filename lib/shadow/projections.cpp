@@ -19,7 +19,7 @@ struct Axes {
     Vector forward;
 };
 
-// Those of a light: they depend on its direction alone.
+// Axes of a light; they depend on its direction alone.
 Axes axes_along(const std::array<float, 3>& direction) {
     check_finite(direction, "the direction of the light");
     Vector forward = vector(direction);
@@ -30,7 +30,7 @@ Axes axes_along(const std::array<float, 3>& direction) {
     for (double& component : forward) {
         component /= size;
     }
-    // The axis of the world that is farthest from the direction.
+    // The world axis closest to perpendicular to the direction.
     std::size_t farthest = 0;
     for (std::size_t i = 1; i < 3; ++i) {
         farthest = std::abs(forward[i]) < std::abs(forward[farthest]) ? i : farthest;
@@ -67,12 +67,12 @@ Range range_along(const Vector& axis, const ShadowBox& box) {
 constexpr double EIGHTH = 1.0 / 8;
 constexpr double MARGIN = 1.0 / 64;  // of the extent, at each end
 
-// The least power of two that has room for so much wherever it begins in an eighth.
+// Least power of two that holds `size` from any place in its first eighth.
 double snapped_extent(double size) {
     return std::exp2(std::ceil(std::log2(size / (1.0 - EIGHTH - 2.0 * MARGIN))));
 }
 
-// Where an extent begins that holds what begins at `low`.
+// Begin of an extent that holds a range from `low` on.
 double snapped_origin(double low, double extent) {
     const double step = extent * EIGHTH;
     return std::floor((low - extent * MARGIN) / step) * step;
@@ -92,7 +92,7 @@ void check_box(const ShadowBox& box) {
     }
 }
 
-// What a flat box counts as, so that floats can still tell its ends apart.
+// Least size that a flat box counts as, so that floats distinguish its ends.
 double least_size(const ShadowBox& box) {
     double size = 0.0;
     double farthest = 0.0;
@@ -110,7 +110,7 @@ ShadowProjection projection(const Matrix& clip_from_world) {
     return result;
 }
 
-// A row of a matrix: what `axis` measures of a point, times `scale`, plus `offset`.
+// Row of a matrix: the coordinate of a point along `axis`, times `scale`, plus `offset`.
 Vector4 row_of(const Vector& axis, double scale, double offset) {
     return {axis[0] * scale, axis[1] * scale, axis[2] * scale, offset};
 }
@@ -170,7 +170,8 @@ std::vector<ShadowProjection> directional_shadow_levels(const std::array<float, 
     for (std::uint32_t level = 0; level < levels; ++level, extent *= 2.0) {
         const double step = extent * EIGHTH;
         const auto row = [&](const Vector& axis) {
-            const double place = std::round(dot(axis, middle) / step) * step;  // of the box' middle
+            const double place =
+                std::round(dot(axis, middle) / step) * step;  // of the box's middle
             return row_of(axis, 2.0 / extent, -2.0 / extent * place);
         };
         all.push_back(projection({row(axes.x), row(axes.y), of_world[2], of_world[3]}));

@@ -19,27 +19,27 @@ using detail::vulkan_calls;
 
 #include "quadtile_shadow_kernels.inc"
 
-// Workgroups of the kernels (their local_size).
+// Workgroup sizes of the kernels (local_size).
 constexpr std::uint32_t IMPORTANCE_BLOCK = 32;
 constexpr std::uint32_t LARGEST_GROUP = 1024;
 constexpr std::uint32_t LARGEST_PLAIN_GROUP = 256;  // without subgroups: sums take longer
 constexpr std::uint32_t GROUP_THREAD_BYTES = 20;    // shared memory of allocate.comp, for a thread
 constexpr std::uint32_t CULL_GROUP = 64;
 constexpr std::uint32_t CHANGE_GROUP = 64;        // boxes, and tiles
-constexpr std::uint32_t MOST_CHANGES = 1U << 20;  // workgroups for them are what any device has
+constexpr std::uint32_t MOST_CHANGES = 1U << 20;  // every device can dispatch workgroups for these
 
-// Of kernels/shadow/bindings.glsl.
+// Constants of kernels/shadow/bindings.glsl.
 constexpr std::uint32_t BLOCK_LEVELS = 5;
 constexpr std::uint32_t BLOCK_TEXELS = 1U << (2 * BLOCK_LEVELS);
 constexpr std::uint32_t BLOCK_WORDS = 4 + 2 * BLOCK_TEXELS / 32 + 1;
 constexpr std::uint32_t FOUND_WORDS = 8;
 constexpr std::uint32_t COUNTERS = 3;
 
-// Of set 0.
+// Binding of set 0.
 constexpr std::uint32_t MEMORY_BINDING = 3;
 constexpr std::uint32_t LIT_BINDING = 4;
 
-// Where the parts of the memory begin, in words behind the header.
+// Offsets of the parts of the memory, in words behind the header.
 struct Places {
     std::uint32_t tiles = 0;
     std::uint32_t lists = 0;
@@ -52,14 +52,14 @@ struct Places {
     std::uint32_t last_lights = 0;
 };
 
-// As kernels/shadow/bindings.glsl has it.
+// Push constants of kernels/shadow/bindings.glsl.
 struct PushConstants {
     ShadowParameters parameters;
     std::uint32_t object_count = 0;
     std::uint32_t instance_capacity = 0;
     Places places;
 };
-constexpr std::size_t LEAST_PUSH_CONSTANTS_BYTES = 128;  // that any device has
+constexpr std::size_t LEAST_PUSH_CONSTANTS_BYTES = 128;  // guaranteed by Vulkan
 static_assert(sizeof(PushConstants) <= LEAST_PUSH_CONSTANTS_BYTES);
 
 using Stage = vk::PipelineStageFlagBits;
@@ -69,7 +69,7 @@ constexpr std::uint32_t groups_of(std::uint32_t threads, std::uint32_t group) {
     return (threads + group - 1) / group;
 }
 
-// Nodes of the levels from the root's on, so many of them.
+// Number of nodes in the first `levels` levels from the root.
 constexpr std::uint32_t nodes_from_root(std::uint32_t levels) {
     return ((std::uint32_t{1} << (2 * levels)) - 1) / 3;
 }
@@ -84,7 +84,7 @@ void require(bool is_given, const std::string& what) {
     }
 }
 
-// Where everything lies in the memory.
+// Layout of the memory.
 struct Layout {
     VkDeviceSize header_offset_bytes = 0;
     VkDeviceSize words_offset_bytes = 0;
@@ -96,13 +96,13 @@ struct Layout {
     }
 };
 
-constexpr VkDeviceSize ALIGNMENT_BYTES = 256;  // the largest of storage buffers that Vulkan allows
+constexpr VkDeviceSize ALIGNMENT_BYTES = 256;  // Vulkan's largest for storage buffers
 
 constexpr VkDeviceSize aligned(VkDeviceSize bytes) {
     return groups_of(static_cast<std::uint32_t>(bytes), ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
 }
 
-// Of the map, in words; at most a fifth of what a storage buffer always may have.
+// Words of all nodes: at most a fifth of the guaranteed size of a storage buffer.
 std::uint32_t node_words(const ShadowParameters& parameters, std::uint32_t light_blocks) {
     const std::uint32_t above =
         parameters.map_levels - std::min(parameters.map_levels, BLOCK_LEVELS);
@@ -110,7 +110,7 @@ std::uint32_t node_words(const ShadowParameters& parameters, std::uint32_t light
            (light_blocks * nodes_from_root(BLOCK_LEVELS) + nodes_from_root(above));
 }
 
-// Blocks of a light's map.
+// Blocks of a layer of the map.
 std::uint32_t blocks_of(const ShadowParameters& parameters) {
     return 1U << (2 * (parameters.map_levels - std::min(parameters.map_levels, BLOCK_LEVELS)));
 }
@@ -135,7 +135,7 @@ Layout make_layout(const ShadowParameters& parameters) {
         .lists = place(3 * shadow_list_stride(tiles)),
         .removed = place(tiles * TILE_WORDS),
         .tile_list = place(LIST_HEADER_WORDS + tiles * LIST_WORDS),
-        // A bit for each cell; of each tile, whether it stays, how it was found, and the order.
+        // A bit per cell; per tile whether it stays, how it was found, and its place in the list.
         .work = place(shadow_atlas_cells(parameters) / 32 + (2 + FOUND_WORDS) * tiles),
         .events = place(2 * BUDGET_FACTORS + COUNTERS),
         .nodes = place(node_words(parameters, blocks_of(parameters))),
@@ -180,7 +180,7 @@ Unique<vk::ImageView> make_view(const DeviceContext& context, VkImage image, vk:
     });
 }
 
-// Threads of the workgroup that sums up; powers of two.
+// Threads of allocate.comp's workgroups, a power of two.
 std::uint32_t largest_group(const DeviceContext& context) {
     const auto properties =
         context.physical_device.getProperties2<vk::PhysicalDeviceProperties2,
@@ -213,17 +213,17 @@ std::vector<detail::BindingType> object_bindings() {
 
 }  // namespace
 
-// ---- What is made once
+// ---- Construction
 
 struct ShadowFitter::Impl {
     Impl(const Device& made_on, const ShadowOptions& given);
 
-    // What one kernel, or also another stage, has written is there for the next.
+    // Makes the writes of a kernel, and of `other_stages`, visible to the next kernel.
     void kernel_barrier(vk::CommandBuffer commands, vk::PipelineStageFlags other_stages = {},
                         vk::AccessFlags other_accesses = {}) const;
     void record_frame(vk::CommandBuffer commands, const Binding::Impl& bound,
                       const ShadowFrame& frame) const;
-    // `set`, where there is one, is set 1.
+    // `set`, if not null, is bound as set 1.
     void record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound, vk::Pipeline pipeline,
                        vk::Extent3D groups, vk::DescriptorSet set = {},
                        std::uint32_t object_count = 0, std::uint32_t instance_capacity = 0) const;
@@ -231,10 +231,10 @@ struct ShadowFitter::Impl {
     ShadowOptions options;
     ShadowParameters parameters;
     Layout layout;
-    ComputeProgram objects;  // for its descriptors, which are set 1 of the kernels
+    ComputeProgram objects;  // layout of set 1
     ComputeProgram program;
     Unique<vk::Sampler> sampler;
-    std::uint32_t large_group;  // threads
+    std::uint32_t large_group;  // threads of allocate.comp
     Unique<vk::Pipeline> importance;
     Unique<vk::Pipeline> importance_lit;    // with a lit mask
     Unique<vk::Pipeline> importance_atlas;  // with the atlas
@@ -278,7 +278,6 @@ ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
       sampler(
           program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage)),
       large_group(largest_group(program.context())) {
-    // By subgroups where the device has them, and the kernel uses them.
     const bool by_subgroups = made_on.info().features.subgroup_operations;
     const auto make = [&](std::span<const std::uint32_t> plain, const std::string& name,
                           std::span<const std::uint32_t> by_subgroup = {}) {
@@ -312,7 +311,7 @@ ShadowFitter::Requirements ShadowFitter::requirements() const {
             .alignment_bytes = ALIGNMENT_BYTES,
             .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
                      VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-            // Callers see floats, atomics need integers.
+            // Mutable, since callers read floats, and atomics need integers.
             .importance =
                 image_of(impl_->options, VK_FORMAT_R32_SFLOAT, VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT),
             .page_table = image_of(impl_->options, VK_FORMAT_R32_UINT, 0),
@@ -351,7 +350,7 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
         {Descriptor::sampled(*impl_->sampler, resources.depth, resources.depth_layout),
          Descriptor::storage_images({*importance}), Descriptor::storage_images({*pages}),
          storage_buffer(resources.memory, impl_->layout.size_bytes),
-         // Without atlas and mask no kernel looks there, but lavapipe follows all descriptors of a
+         // Without atlas and mask no kernel reads it, but lavapipe follows all descriptors of a
          // set.
          has_atlas ? Descriptor::sampled(*impl_->sampler, resources.atlas, resources.atlas_layout)
          : has_lit ? Descriptor::sampled(*impl_->sampler, resources.lit, resources.lit_layout)
@@ -376,7 +375,7 @@ ShadowFitter::ChangeBinding ShadowFitter::bind_changes(const Changes& changes) c
                         ", but must be 1 to " + std::to_string(MOST_CHANGES));
     }
     const Descriptor count = storage_buffer(changes.count, sizeof(std::uint32_t));
-    auto set = impl_->objects.make_descriptors(  // its third one is of no use
+    auto set = impl_->objects.make_descriptors(  // kernels do not use its third one
         {storage_buffer(changes.boxes, changes.capacity * sizeof(ShadowChange)), count, count});
     return ChangeBinding(std::make_shared<ChangeBinding::Impl>(
         ChangeBinding::Impl{impl_, std::move(set), changes.capacity}));
@@ -414,7 +413,7 @@ void ShadowFitter::Impl::kernel_barrier(vk::CommandBuffer commands,
                              barrier, {}, {}, program.dispatch());
 }
 
-// What the host says of the frame.
+// Records the copy of the frame.
 void ShadowFitter::Impl::record_frame(vk::CommandBuffer commands, const Binding::Impl& bound,
                                       const ShadowFrame& frame) const {
     commands.updateBuffer(bound.memory.buffer, bound.memory.offset_bytes,

@@ -1,7 +1,7 @@
-// Shadows by rays: which lights reach the point of each pixel of a depth buffer, and how much of those
-// that have an extent.
+// Casts shadow rays: finds the lights that reach the point of each pixel of a depth buffer, and the visible share of
+// lights with an extent.
 //
-// Dispatch: (width / 8, height / 8) workgroups of 8 x 8 threads, rounded up: one thread a pixel.
+// Dispatch: (width / 8, height / 8) workgroups of 8 x 8 threads, rounded up: one thread per pixel.
 // Bindings: 0: the frame; 1: nodes, 2: triangles, of the hierarchy; 3: depth, 4: normals; 5: the mask, 6:
 // the light, which are written.
 // Memory order: all that is read was written before; each texel that is written has one thread.
@@ -23,8 +23,8 @@ layout(binding = 4) uniform texture2D normal_map;
 layout(binding = 5, r32ui) uniform writeonly uimage2D mask;
 layout(binding = 6, r32ui) uniform writeonly uimage2D light_image;
 
-// A box is missed where the ray is behind one side before it is past another one. Boxes are wider than
-// what is in them by more than is lost here by rounding.
+// A ray misses a box if it leaves one slab before it enters another one. Boxes are wider than their contents by more
+// than rounding loses here.
 bool crosses(RayNode node, vec3 origin, vec3 inverse, float farthest) {
     const vec3 a = (vec3(node.low[0], node.low[1], node.low[2]) - origin) * inverse;
     const vec3 b = (vec3(node.high[0], node.high[1], node.high[2]) - origin) * inverse;
@@ -68,8 +68,7 @@ bool is_shadowed(Ray ray) {
     return is_met;
 }
 
-// The light as it is seen from a place of its disc: number i of a pattern that differs from pixel to
-// pixel.
+// Returns the light as seen from a place of its disc: number i of a pattern that differs from pixel to pixel.
 MaskLight light_at(MaskLight light, float radius, MaskVector origin, uint i, uvec2 pixel) {
     const float noise =
         fract(52.9829189 * fract(dot(vec2(pixel), vec2(0.06711056, 0.00583715))));
@@ -86,7 +85,7 @@ MaskLight light_at(MaskLight light, float radius, MaskVector origin, uint i, uve
     return light;
 }
 
-// Which part of a light's disc reaches a point.
+// Returns the share of a light's disc that reaches a point.
 float part_of(uint i, MaskVector point, MaskVector normal, MaskVector origin, uvec2 pixel) {
     const MaskLight light = frame.lights[i];
     uint lit = 0;

@@ -1,7 +1,7 @@
 #version 460
 
-// The slots of the tiles that must be drawn, as far away as can be: an instance each, of four
-// vertices (a triangle strip). Set 0: frame.glsl.
+// Clears the slots of the tiles to draw to the farthest depth: one instance per tile, of four vertices (a triangle
+// strip). Set 0: frame.glsl.
 
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

@@ -1,5 +1,4 @@
-// Counts the pixels where two masks differ, among those with a surface, sums how much light differs, and
-// marks where.
+// Counts the pixels with a surface in which two masks differ, sums the differences of light, and marks the pixels.
 //
 // Dispatch: (width / 8, height / 8) workgroups of 8 x 8 threads, rounded up: one thread a pixel.
 // Bindings: 0: a mask, 1: its light; 2: the mask of rays, 3: their light, which are right; 4: the counts,

@@ -1,6 +1,6 @@
-// The renderer's picture, pixel for pixel or magnified; where errors are marked, in grey, but red near
-// surfaces that are lit and not so by rays, blue the other way round; magnified, those alone. Bindings: 0 the picture, 1 its
-// marks; 2, 3 those of the other technique.
+// The renderer's picture, pixel for pixel or magnified. With errors marked it is grey, but red near surfaces that are
+// lit only here, blue near those lit only by rays; magnified, only the wrong pixels are coloured. Bindings: 0 the
+// picture, 1 its marks; 2, 3 those of the other technique.
 #version 460
 
 #include "composition.glsl"

@@ -1,4 +1,4 @@
-// Where a picture goes, in C++ and in GLSL.
+// Place of a picture on a target, in C++ and in GLSL.
 
 #ifndef QUADTILE_SHADOW_COMPOSITION_H
 #define QUADTILE_SHADOW_COMPOSITION_H
@@ -11,7 +11,7 @@ QUADTILE_NAMESPACE_BEGIN
 struct Composition {
     float target_width;  // pixels
     float target_height;
-    float left;  // of the rectangle that is drawn, pixels of the target
+    float left;  // of the rectangle, pixels of the target
     float top;
     float width;
     float height;

@@ -1,4 +1,4 @@
-// The bindings of the shaders that draw slots: those of set 0 that they need.
+// Bindings of set 0 for the shaders that draw slots.
 
 #include "frame.h"
 

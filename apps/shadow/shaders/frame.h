@@ -1,4 +1,4 @@
-// What the shaders of a frame are given, in C++ and in GLSL.
+// Input of a frame's shaders, in C++ and in GLSL.
 
 #ifndef QUADTILE_SHADOW_APP_FRAME_H
 #define QUADTILE_SHADOW_APP_FRAME_H
@@ -8,12 +8,12 @@
 QUADTILE_NAMESPACE_BEGIN
 
 struct DrawnLight {
-    float direction[3];     // that it goes, of length 1
+    float direction[3];     // of the light's rays, of length 1
     QUADTILE_UINT is_spot;  // or a point light
     float position[3];
     float cone_cosine;  // of half the angle
     float colour[3];
-    float reach;               // where the light of a spot has fallen to a half
+    float reach;               // distance at which a spot's light has halved
     QUADTILE_UINT first_view;  // of `views`
     QUADTILE_UINT view_count;
     float radius;              // of shadow_disc
@@ -28,8 +28,8 @@ struct DrawnView {
     float y;
     float width;
     float height;
-    float farthest;      // that it serves, from the camera
-    float texel_extent;  // in units of the world; at w = 1 where there is perspective
+    float farthest;      // distance from the camera that it serves
+    float texel_extent;  // in units of the world; with perspective at w = 1
 };
 
 const QUADTILE_UINT CASCADES = 4;
@@ -46,8 +46,8 @@ const QUADTILE_UINT PICTURE_TILES = 1;
 struct DrawnFrame {
     float camera[3];
     float nearest;  // of the camera
-    // The ray through the pixel at (x, y) of clip space: ray + x * ray_by_x + y * ray_by_y; it
-    // comes to a distance of 1 along the camera's direction.
+    // Ray through the pixel at (x, y) of clip space: ray + x * ray_by_x + y * ray_by_y. Its length
+    // along the camera's direction is 1.
     float ray[3];
     QUADTILE_UINT width;  // of the picture, pixels
     float ray_by_x[3];

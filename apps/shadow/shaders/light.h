@@ -1,5 +1,5 @@
-// How much of each light reaches a pixel (Targets::light, RayCaster::light), in C++ and in GLSL: a byte
-// each of the first four lights.
+// Shares of lights that reach a pixel (Targets::light, RayCaster::light), in C++ and in GLSL: one
+// byte for each of the first four lights.
 
 #ifndef QUADTILE_SHADOW_APP_LIGHT_H
 #define QUADTILE_SHADOW_APP_LIGHT_H
@@ -10,7 +10,7 @@ QUADTILE_NAMESPACE_BEGIN
 
 const QUADTILE_UINT LIGHT_BYTES = 4;
 
-// The bits of a word; `part`: 0 to 1.
+// Returns a light's bits of the word; `part`: 0 to 1.
 QUADTILE_SHARED QUADTILE_UINT light_bits(QUADTILE_UINT light, float part) {
     return light < LIGHT_BYTES ? QUADTILE_UINT(part * 255.0F + 0.5F) << (8 * light) : 0U;
 }

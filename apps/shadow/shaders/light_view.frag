@@ -1,4 +1,4 @@
-// What a light sees: the tiles of its map, by level, or by what happened to them in this frame.
+// The tiles of a light's map, in the colours of their levels or of their changes in this frame.
 // Bindings: 4 the page table, 5 the tiles.
 #version 460
 

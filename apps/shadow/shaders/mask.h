@@ -1,5 +1,5 @@
-// What the mask of a picture says (Pictures::mask), in C++ and in GLSL: one rule for shadow maps
-// and for rays. Arithmetic is rounded once by each operation, so that all come to the same bits.
+// Words of a picture's mask (Targets::mask), in C++ and in GLSL: one rule for shadow maps and for
+// rays. Each operation is rounded once, so that all results are bit-identical.
 
 #ifndef QUADTILE_SHADOW_MASK_H
 #define QUADTILE_SHADOW_MASK_H
@@ -8,7 +8,7 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-// Of rays' masks: there is a surface. Otherwise they have SHADOW_LIT alone.
+// Bit of a surface, only in the masks of rays. Otherwise they have SHADOW_LIT alone.
 const QUADTILE_UINT MASK_SURFACE = 0x80000000U;
 
 struct MaskVector {
@@ -30,14 +30,14 @@ QUADTILE_SHARED float mask_dot(MaskVector a, MaskVector b) {
     return sum;
 }
 
-// A light, for the question whether it reaches a point.
+// A light, for the test whether it reaches a point.
 struct MaskLight {
     float clip_from_world[16];  // of its map, by column
-    float towards[3];           // the way to a sun; a spot's position
+    float towards[3];           // direction to a sun; position of others
     QUADTILE_UINT is_spot;      // 0: a sun, 1: a spot, 2: a point light
 };
 
-// From a point to the light: of any length to a sun, to the spot itself otherwise.
+// Returns the vector from a point to the light; to a sun, of any length.
 QUADTILE_SHARED MaskVector mask_way(MaskLight light, MaskVector point) {
     MaskVector way = mask_vector(light.towards[0], light.towards[1], light.towards[2]);
     if (light.is_spot != 0) {
@@ -49,7 +49,7 @@ QUADTILE_SHARED MaskVector mask_way(MaskLight light, MaskVector point) {
     return way;
 }
 
-// Whether a light reaches a surface that nothing shadows: it shines on the side that is seen, and a
+// Returns whether a light reaches an unshadowed surface: it shines on the side that is seen, and a
 // spot has the point in its clip space.
 QUADTILE_SHARED bool mask_may_light(MaskLight light, MaskVector point, MaskVector normal) {
     if (!(mask_dot(normal, mask_way(light, point)) > 0.0F)) {

@@ -1,10 +1,11 @@
 #version 460
 
-// Boxes that move: their corners, their bounds for culling, and for shadow maps what has changed.
+// Moves boxes: writes their corners, their bounds for culling, and the changes for shadow maps.
 //
-// Dispatch: workgroups of 64, a thread for each box. Bindings: 0: the boxes; 1: vertices, 2: objects of the scene, of
-// which the last ones are theirs; 3: changes, 4: how many there are, 0 before.
-// Memory order: each thread has its own vertices and object; places among the changes are taken by an atomic.
+// Dispatch: workgroups of 64 threads, one thread per box.
+// Bindings: 0: the boxes; 1: vertices, 2: objects of the scene, whose last ones are the boxes; 3: changes, 4: their
+// number, 0 before.
+// Memory order: each thread has its own vertices and object; an atomic reserves places among the changes.
 
 #extension GL_GOOGLE_include_directive : require
 #include "moving_box.h"

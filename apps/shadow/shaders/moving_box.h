@@ -1,4 +1,4 @@
-// Boxes that move in a scene, in C++ and in GLSL: half of them go to and fro, half of them sway.
+// Moving boxes in a scene, in C++ and in GLSL: half of them move to and fro, half of them sway.
 
 #ifndef QUADTILE_SHADOW_MOVING_BOX_H
 #define QUADTILE_SHADOW_MOVING_BOX_H
@@ -19,7 +19,7 @@ struct MovingBox {
     QUADTILE_UINT colour;
 };
 
-// Where a corner is: bit 0 of its number is x, bit 1 y, bit 2 z.
+// Returns the place of a corner: bit 0 of its number is x, bit 1 y, bit 2 z.
 QUADTILE_SHARED MaskVector moving_corner(MovingBox box, QUADTILE_UINT corner, float second) {
     const float turns = box.phase + second * (1.0F / MOVING_SECONDS);
     const float turn = turns - float(QUADTILE_UINT(turns));

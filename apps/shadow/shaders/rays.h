@@ -14,11 +14,11 @@ QUADTILE_NAMESPACE_BEGIN
 const QUADTILE_UINT RAY_LEAF_TRIANGLES = 4;        // at most
 const QUADTILE_UINT RAY_INNER_NODE = 0xffffffffU;  // RayNode::leaf
 
-// A node of the hierarchy of bounding volumes. Nodes are in depth-first order: the first child
-// follows its parent.
+// A node of the bounding volume hierarchy. Nodes are in depth-first order: the first child follows
+// its parent.
 struct RayNode {
     float low[3];        // of its box
-    QUADTILE_UINT next;  // the node that follows all that are below: where a ray misses the box
+    QUADTILE_UINT next;  // node behind its subtree, for rays that miss the box
     float high[3];
     QUADTILE_UINT leaf;  // first triangle * RAY_LEAF_TRIANGLES + triangles - 1, or RAY_INNER_NODE
 };
@@ -27,7 +27,7 @@ struct RayTriangle {
     float corners[9];  // x, y, z of each
 };
 
-// What a depth buffer was drawn with.
+// Camera of a depth buffer.
 struct RayCamera {
     // Homogeneous world coordinates from (column, row, depth, 1), by column; columns and rows are
     // those of pixel centres: 0.5 in the first.
@@ -35,7 +35,7 @@ struct RayCamera {
     float eye[3];
     float background_depth;
     float offset;         // of a ray's origin from the surface, units of the world
-    float offset_share;   // and as a share of the distance from the eye
+    float offset_share;   // additional, as a share of the distance from the eye
     QUADTILE_UINT width;  // pixels
     QUADTILE_UINT height;
 };
@@ -45,10 +45,10 @@ struct RayFrame {
     MaskLight lights[SHADOW_MAX_LIGHTS];
     float radii[SHADOW_MAX_LIGHTS];  // as DrawnLight::radius
     QUADTILE_UINT light_count;
-    QUADTILE_UINT samples;  // rays to a light for its part; 1: the hard shadow
+    QUADTILE_UINT samples;  // rays per light with an extent; 1: hard shadow
 };
 
-// How two masks differ: sums over pixels.
+// Differences of two masks: sums over pixels.
 struct MaskCounts {
     QUADTILE_UINT surface_pixels;
     QUADTILE_UINT wrong;
@@ -57,12 +57,12 @@ struct MaskCounts {
     QUADTILE_UINT light_difference;  // of the parts of the first four lights, in 1/255
 };
 
-// From `origin` to origin + farthest * direction.
+// Ray from `origin` to origin + farthest * direction.
 struct Ray {
     MaskVector origin;
     MaskVector direction;
     float farthest;
-    // The axis that the direction goes along most, and what shears the direction onto it.
+    // Axis of the largest component of the direction, and the shear of the direction onto it.
     QUADTILE_UINT axis;
     MaskVector shear;
 };
@@ -74,7 +74,7 @@ QUADTILE_SHARED MaskVector ray_minus(MaskVector a, MaskVector b) {
     return mask_vector(x, y, z);
 }
 
-// The axis becomes z.
+// Permutes a vector so that the axis becomes z.
 QUADTILE_SHARED MaskVector ray_turned(MaskVector v, QUADTILE_UINT axis) {
     if (axis == 0) {
         return mask_vector(v.y, v.z, v.x);
@@ -85,7 +85,7 @@ QUADTILE_SHARED MaskVector ray_turned(MaskVector v, QUADTILE_UINT axis) {
     return v;
 }
 
-// The world's point at a pixel's centre.
+// Returns the point of the world at a pixel's centre.
 QUADTILE_SHARED MaskVector ray_surface_point(RayCamera camera, QUADTILE_UINT column,
                                              QUADTILE_UINT row, float depth) {
     const float px = float(column) + 0.5F;
@@ -105,7 +105,7 @@ QUADTILE_SHARED MaskVector ray_surface_point(RayCamera camera, QUADTILE_UINT col
     return mask_vector(x, y, z);
 }
 
-// A point above a surface that rays can begin at.
+// Returns the origin of rays, above a surface.
 QUADTILE_SHARED MaskVector ray_origin(RayCamera camera, MaskVector point, MaskVector normal) {
     const MaskVector eye = mask_vector(camera.eye[0], camera.eye[1], camera.eye[2]);
     const MaskVector sight = ray_minus(point, eye);
@@ -121,7 +121,7 @@ QUADTILE_SHARED float ray_absolute(float value) {
     return value < 0.0F ? -value : value;
 }
 
-// From a point to a light.
+// Returns the ray from a point to a light.
 QUADTILE_SHARED Ray ray_to_light(MaskLight light, MaskVector origin) {
     Ray ray;
     ray.origin = origin;
@@ -140,7 +140,8 @@ QUADTILE_SHARED Ray ray_to_light(MaskLight light, MaskVector origin) {
     return ray;
 }
 
-// A triangle's corner as the ray sees it: before it at x = y = 0, z by its parameter.
+// Returns a triangle's corner in the ray's coordinates: the ray is at x = y = 0, z is its
+// parameter.
 QUADTILE_SHARED MaskVector ray_sheared(Ray ray, MaskVector corner) {
     const MaskVector v = ray_turned(ray_minus(corner, ray.origin), ray.axis);
     QUADTILE_PRECISE const float x = v.x - ray.shear.x * v.z;
@@ -149,14 +150,14 @@ QUADTILE_SHARED MaskVector ray_sheared(Ray ray, MaskVector corner) {
     return mask_vector(x, y, z);
 }
 
-// On which side of an edge the ray passes. The same for the triangle at the other side, but for the
-// sign.
+// Returns the side of an edge on which the ray passes. For the triangle across the edge only the
+// sign differs.
 QUADTILE_SHARED float ray_side(MaskVector from, MaskVector to) {
     QUADTILE_PRECISE const float side = from.x * to.y - from.y * to.x;
     return side;
 }
 
-// Whether a ray meets a triangle, from either side.
+// Returns whether a ray meets a triangle, from either side.
 QUADTILE_SHARED bool ray_meets(Ray ray, RayTriangle triangle) {
     const MaskVector a = ray_sheared(
         ray, mask_vector(triangle.corners[0], triangle.corners[1], triangle.corners[2]));

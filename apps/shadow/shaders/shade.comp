@@ -27,17 +27,17 @@ layout(set = 0, binding = 11, r32ui) writeonly uniform uimage2D mask;
 layout(set = 0, binding = 12, r32ui) readonly uniform uimage2D traced_light;  // of TECHNIQUE_RAYS
 layout(set = 0, binding = 13, r32ui) writeonly uniform uimage2D light_image;
 
-// Of the sky on surfaces, from above and from below; a light of colour 1 brings SUNLIGHT.
+// Light of the sky on surfaces, from above and from below; a light of colour 1 adds SUNLIGHT.
 const vec3 SKYLIGHT = vec3(0.26, 0.36, 0.55);
 const vec3 GROUNDLIGHT = vec3(0.17, 0.15, 0.13);
 const float SUNLIGHT = 2.2;
 
-// The background, as it is seen.
+// Colours of the background.
 const vec3 ZENITH = vec3(0.25, 0.47, 0.79);
 const vec3 HORIZON = vec3(0.77, 0.86, 0.94);
 const vec3 NADIR = vec3(0.44, 0.42, 0.40);
 
-// From linear light to a pixel: Narkowicz's fit of the ACES film curve, then sRGB.
+// Encodes linear light: Narkowicz's fit of the ACES film curve, then sRGB.
 vec3 encode(vec3 light) {
     const vec3 x = 0.6 * light;
     const vec3 c = clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0);
@@ -48,7 +48,7 @@ vec3 vector(float v[3]) {
     return vec3(v[0], v[1], v[2]);
 }
 
-// Of the other techniques' maps of a light that which serves a distance.
+// Returns the view of a light for a distance, for the other techniques.
 uint view_for(DrawnLight light, float from_camera, vec3 position) {
     uint i = light.first_view;
     if (light.is_point != 0) {
@@ -65,9 +65,9 @@ uint view_for(DrawnLight light, float from_camera, vec3 position) {
     return i;
 }
 
-uint view_index;  // of drawn.views, for the light that is looked up
+uint view_index;  // of drawn.views, for the current light
 
-// `map` of these: a layer of the fitter, or a light of the other techniques.
+// `map` below: a layer of the fitter, or a light of the other techniques.
 mat4 light_matrix(uint map) {
     if (drawn.technique == TECHNIQUE_FITTED) {
         return shadow_clip_from_world(map);
@@ -82,7 +82,7 @@ mat4 light_matrix(uint map) {
     return clip_from_world;
 }
 
-// Where a plane finds its shadow, by the technique of the frame.
+// Returns the place of a plane's shadow, by the frame's technique.
 ShadowPoint point_of(uint map, ShadowPlane plane) {
     if (drawn.technique == TECHNIQUE_FITTED) {
         return shadow_point(map, plane);
@@ -103,7 +103,7 @@ ShadowPoint point_of(uint map, ShadowPlane plane) {
     return point;
 }
 
-// For the soft filter: beyond the edge of a sun's cascade is what lies at it.
+// Place for the soft filter: beyond the edge of a sun's cascade it reads the texels at the edge.
 ShadowPoint soft_point_of(uint map, ShadowPlane plane) {
     ShadowPoint point = point_of(map, plane);
     if (drawn.technique != TECHNIQUE_FITTED && drawn.lights[map].is_spot == 0) {
@@ -120,7 +120,7 @@ ShadowPoint soft_point_of(uint map, ShadowPlane plane) {
 #define SHADOW_SOFT_POINT soft_point_of
 #include <quadtile/shadow_soft.glsl>
 
-// What arrives of a light where nothing is in its way, from its direction.
+// Returns a light's unshadowed irradiance, and the direction to it.
 vec3 arriving(DrawnLight light, vec3 position, out vec3 to_light) {
     if (light.is_spot == 0) {
         to_light = -vector(light.direction);
@@ -136,7 +136,7 @@ vec3 arriving(DrawnLight light, vec3 position, out vec3 to_light) {
     return vector(light.colour) * (cone / (1.0 + squared / (light.reach * light.reach)));
 }
 
-// The tile of a point, as a colour: its level, its border, its texels as a chequerboard.
+// Returns the colour of a point's tile: its level, its border, its texels as a chequerboard.
 vec3 tile_colour(ShadowPoint point) {
     if (!point.is_inside) {
         return vec3(0.5);
@@ -166,8 +166,7 @@ bool is_marked(ShadowPoint point) {
     return tile.position == drawn.marked_position && tile.node == drawn.marked_node;
 }
 
-// The light that reaches a surface of what it sends there, 0 to 1: by the frame's filter; `hard` by
-// the nearest texel.
+// Returns the share of a light that reaches a surface, 0 to 1, by the frame's filter; `hard` by the nearest texel.
 float reaching(uint i, DrawnLight light, float from_camera, vec3 position, vec3 normal, out float hard,
                out ShadowPoint point) {
     if (drawn.technique == TECHNIQUE_RAYS) {

@@ -1,7 +1,7 @@
 #version 460
 
-// Depths of a scene in slots of the atlas: an instance for each tile that a cluster is drawn in, cut
-// off at the slot's edges. Set 0: frame.glsl.
+// Depths of a scene in slots of the atlas: one instance per tile in which a cluster is drawn, clipped to the slot. Set
+// 0: frame.glsl.
 
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

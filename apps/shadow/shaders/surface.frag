@@ -1,6 +1,6 @@
 #version 460
 
-// The surface at a pixel: albedo, and the normal of its triangle to the camera's side.
+// Albedo of the surface at a pixel, and the normal of its triangle, towards the camera.
 
 layout(location = 0) in vec3 from_camera;
 layout(location = 1) in vec3 albedo;

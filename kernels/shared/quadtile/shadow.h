@@ -1,17 +1,17 @@
 /// \file
-/// Fitted virtual shadow maps: what the kernels, their CPU twin, and the shaders of the user share.
+/// Fitted virtual shadow maps: definitions shared by the kernels, their CPU twin and user shaders.
 ///
 /// A light sees the scene in its clip space. Its *map* is the square of that view, x and y from -1
 /// to 1, as texels: column (x / w + 1) / 2 * map_extent. The map is cut into the tiles of a
-/// quadtree, and each tile has a square *slot* in the atlas, a depth image that all lights share.
+/// quadtree. Each tile has a square *slot* in the atlas, a depth image that all lights share.
 ///
 /// Slots have one of SHADOW_CLASSES extents: class c has tile_extent >> (SHADOW_CLASSES - 1 - c)
-/// texels on a side. `gutter` texels at each edge show what lies around the tile, so that a filter
-/// never reads another slot; the others, the *core*, show the tile. The atlas is made of *cells*,
-/// the slots of class 0; a *page* is a slot of the largest class, 256 cells.
+/// texels on a side. `gutter` texels at each edge show the surroundings of the tile, so that a
+/// filter never reads another slot. The other texels, the *core*, show the tile. The atlas is made
+/// of *cells*, the slots of class 0. A *page* is a slot of the largest class, 256 cells.
 ///
-/// All arithmetic here is exact or rounded once by each operation, never by the device's division
-/// or root: so that CPU and GPU come to the same bits.
+/// Each operation is exact or rounded once, and none uses the device's division or root. So results
+/// on CPU and GPU are bit-identical.
 
 #ifndef QUADTILE_SHADOW_H
 #define QUADTILE_SHADOW_H

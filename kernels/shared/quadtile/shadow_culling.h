@@ -1,5 +1,5 @@
 /// \file
-/// Fitted virtual shadow maps: which objects are drawn into which slots.
+/// Fitted virtual shadow maps: culling of objects against slots.
 
 #ifndef QUADTILE_SHADOW_CULLING_H
 #define QUADTILE_SHADOW_CULLING_H
@@ -9,8 +9,8 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-/// What a box covers of a light's map, in texels: nothing where it has no extent or is behind the
-/// light (low_x > high_x), all of the map where a part of it is.
+/// Rectangle of a light's map that a box covers, in texels. Empty (low_x > high_x) for a box of no
+/// extent or behind the light; all of the map if a part of the box is behind.
 struct ShadowBounds {
     float low_x;   ///< least column
     float low_y;   ///< least row
@@ -18,7 +18,7 @@ struct ShadowBounds {
     float high_y;  ///< greatest row
 };
 
-/// The box of an object: all that a change of it changes.
+/// Returns the box of an object as a change.
 QUADTILE_SHARED ShadowChange shadow_change_of(ShadowObject object) {
     ShadowChange change;
     for (int i = 0; i < 3; ++i) {
@@ -30,7 +30,7 @@ QUADTILE_SHARED ShadowChange shadow_change_of(ShadowObject object) {
     return change;
 }
 
-/// Of a bounding box: of its eight corners. NaN counts as all of the map.
+/// Returns the bounds of a box from its eight corners. NaN counts as all of the map.
 QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLight light,
                                            ShadowChange box) {
     const float half_extent = 0.5F * float(1U << parameters.map_levels);
@@ -81,8 +81,8 @@ QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLi
     return bounds;
 }
 
-/// Whether a tile's slot shows something of what a box covers. The bounds are widened by a
-/// hundredth of a texel for what is lost by rounding.
+/// Returns whether a tile's slot shows a part of the bounds. They are widened by a hundredth of a
+/// texel against rounding.
 QUADTILE_SHARED bool shadow_overlaps(ShadowParameters parameters, ShadowBounds bounds,
                                      ShadowTile tile) {
     const QUADTILE_UINT level = tile.node & 0xffU;

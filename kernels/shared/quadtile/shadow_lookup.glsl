@@ -1,25 +1,25 @@
 /// \file
-/// Looking up shadows in the maps of ShadowFitter (quadtile/shadow.hpp), in GLSL 4.60 of any stage.
+/// Lookup of shadows in the maps of ShadowFitter (quadtile/shadow.hpp), in GLSL 4.60 of any stage.
 ///
-/// The shader that includes this file enables GL_GOOGLE_include_directive and defines before
+/// Before it includes this file, the shader enables GL_GOOGLE_include_directive and defines:
 ///
-///     SHADOW_SET         the descriptor set of what is declared here
+///     SHADOW_SET         the descriptor set of these bindings
 ///     SHADOW_BINDING     the first of four bindings:
 ///       + 0  storage buffer: the ShadowFrame at Requirements::frame_offset_bytes
 ///       + 1  storage buffer: the tiles at Requirements::tiles_offset_bytes
-///       + 2  combined image sampler: the page table, all layers, in layout GENERAL; its image needs
-///            usage SAMPLED; the sampler does not matter
-///       + 3  combined image sampler: the atlas, a depth image or R32_SFLOAT, in the layout that it
-///            is written for; a sampler without filtering, clamped to the edge
+///       + 2  combined image sampler: the page table, all layers, in layout GENERAL; its image has
+///            usage SAMPLED; any sampler
+///       + 3  combined image sampler: the atlas, a depth image or R32_SFLOAT, in its layout for
+///            reading; a sampler without filtering, clamped to the edge
 ///     SHADOW_PARAMETERS  an expression of type ShadowParameters: those of shadow_parameters, from
-///                        push constants or a buffer; where that is declared by the same shader,
-///                        it includes quadtile/shadow.h before
+///                        push constants or a buffer; if the same shader declares that, it includes
+///                        quadtile/shadow.h before
 ///
-/// Before: what ShadowFitter::record has written, and the atlas, visible to SHADER_READ in the
+/// Before: the results of ShadowFitter::record, and the atlas, visible to SHADER_READ in the
 /// shader's stage. The atlas has depths from 0 near the light to 1 far, drawn with the crop
-/// matrices and without depth bias: acne is avoided here, see ShadowPlane.
+/// matrices and without depth bias: ShadowPlane prevents acne.
 ///
-/// No extensions, derivatives or control flow that must be uniform.
+/// Needs no extensions, derivatives or uniform control flow.
 
 #ifndef QUADTILE_SHADOW_LOOKUP_GLSL
 #define QUADTILE_SHADOW_LOOKUP_GLSL
@@ -47,39 +47,40 @@ layout(set = SHADOW_SET, binding = SHADOW_BINDING + 3) uniform sampler2D shadow_
 
 // ---- Bias
 
-/// How far the receiving plane is lifted along its normal before it is compared, in shadow texels:
-/// what is lost where vertices are snapped to a grid, and where surfaces meet. Less brings shadows
-/// into corners that have none, more brings light under edges; so both are about the same.
+/// Bias along the receiving plane's normal, in shadow texels. It covers the error of vertices that
+/// are snapped to a grid, and of surfaces that meet. A lower bias brings false shadows into
+/// corners, a higher one light under edges; here both are about equal.
 #ifndef SHADOW_LIFT_TEXELS
 #define SHADOW_LIFT_TEXELS 0.5
 #endif
-/// And towards the light, in units of depth: some units in the last place of a depth.
+/// Bias towards the light, in units of depth: some units in the last place of a depth.
 #ifndef SHADOW_LIFT_DEPTH
 #define SHADOW_LIFT_DEPTH 5e-7
 #endif
-/// Planes are taken as not steeper to the light than by this cosine.
+/// Least cosine between a plane's normal and the light; steeper planes count as of this slope.
 const float SHADOW_LEAST_COSINE = 1.0 / 64.0;
 
 // ---- Planes
 
-/// A surface that receives shadows, in a light's clip space after the division by w. There, too, it
-/// is a plane, so its depth is known at each texel that it is compared with: whatever the slope, it
-/// does not shadow itself.
+/// Plane of a surface that receives shadows, in a light's clip space after the division by w. It is
+/// a plane there, too, so its depth is known at each compared texel. Therefore it does not shadow
+/// itself at any slope.
 struct ShadowPlane {
-    vec3 point;   ///< where the surface is: x and y from -1 to 1 in the map; depth
+    vec3 point;   ///< of the surface: x and y, from -1 to 1 in the map; depth
     float w;      ///< in clip coordinates; not positive behind the light
     vec2 slope;   ///< change of depth with x and y
-    float lift;   ///< change of depth, where x and y stay, by a unit of the world along the normal
+    float lift;   ///< change of depth at the same x and y, by a unit of the world along the normal
 };
 
-/// Of the plane through a position in the world; `normal` is of length 1 and that of the geometry.
+/// Returns the plane through a position in the world; `normal` is of length 1 and that of the
+/// geometry.
 ShadowPlane shadow_plane(mat4 clip_from_world, vec3 position, vec3 normal) {
     const vec4 clip = clip_from_world * vec4(position, 1.0);
     const vec3 point = clip.xyz / clip.w;
     const vec3 axis = abs(normal.x) < 0.7 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 1.0, 0.0);
     const vec3 tangent = normalize(cross(normal, axis));
 
-    // How the point moves with the position: along two tangents and the normal.
+    // Motion of the point with the position: along two tangents and the normal.
     const mat3x4 directions =
         clip_from_world * mat3x4(vec4(tangent, 0.0), vec4(cross(normal, tangent), 0.0),
                                  vec4(normal, 0.0));
@@ -101,20 +102,20 @@ ShadowPlane shadow_plane(mat4 clip_from_world, vec3 position, vec3 normal) {
 
 // ---- Points
 
-/// A place in the atlas, and what to compare there.
+/// Place in the atlas, and the depth to compare there.
 struct ShadowPoint {
-    bool is_inside;      ///< the map; all else counts only where it is
-    float outside;       ///< light where it is not: 1 for parallel light, else 0
-    uint tile;           ///< of the list
+    bool is_inside;      ///< of the map; if false, only `outside` is valid
+    float outside;       ///< light outside the map: 1 for parallel light, else 0
+    uint tile;           ///< index in the list
     uint level;          ///< of the tile
-    vec2 texel;          ///< of the atlas: 0.5 is the centre of the first
-    float depth;         ///< of the receiver, lifted
-    vec2 slope;          ///< change of depth from texel to texel
-    float texel_extent;  ///< of the atlas, in units of the world
+    vec2 texel;          ///< place in the atlas: 0.5 is the centre of the first texel
+    float depth;         ///< of the receiver, with bias
+    vec2 slope;          ///< change of depth per texel
+    float texel_extent;  ///< of a texel of the atlas, in units of the world
 };
 
-/// Lifts a plane, and measures it in texels of the atlas. `texels` is how many of them there are for
-/// a unit of x and y of the plane's clip space, `texel` where its point lies.
+/// Applies the bias to a plane, and converts it to texels of the atlas. `texels` is their number
+/// per unit of x and y of the plane's clip space; `texel` is the place of the plane's point.
 ShadowPoint shadow_point_of_plane(ShadowPlane plane, vec2 texels, vec2 texel, float texel_extent) {
     ShadowPoint point;
     point.is_inside = true;
@@ -129,7 +130,7 @@ ShadowPoint shadow_point_of_plane(ShadowPlane plane, vec2 texels, vec2 texel, fl
     return point;
 }
 
-/// A light's matrix of the frame.
+/// Returns a layer's matrix.
 mat4 shadow_clip_from_world(uint light) {
     mat4 matrix;
     for (int column = 0; column < 4; ++column) {
@@ -140,8 +141,9 @@ mat4 shadow_clip_from_world(uint light) {
     return matrix;
 }
 
-/// The layer of a light that has a position of the world, as shadow_claim has it: of a point light
-/// the face that it lies before, of levels of a parallel one the finest that sees it.
+/// Returns the layer of a light that has a position of the world, by the rules of shadow_claim: of
+/// a point light the face in front of which it lies, of a parallel light the finest level that sees
+/// it.
 uint shadow_layer(uint light, vec3 position) {
     const uint layers = shadow_frame.lights[light].layers;
     uint layer = light;
@@ -156,9 +158,10 @@ uint shadow_layer(uint light, vec3 position) {
     return layer;
 }
 
-/// Where a plane in the clip space of a layer (shadow_layer) finds its shadow.
+/// Returns the place of a plane's shadow in the atlas; the plane is in the clip space of layer
+/// `light`.
 ShadowPoint shadow_point(uint light, ShadowPlane plane) {
-    // Of several faces only the first has a number of layers.
+    // Of several faces only the first has a number of layers other than 0.
     const bool is_face = shadow_frame.lights[light].layers != 1 &&
                          shadow_frame.lights[light].perspective > 0.0;
     const float perspective = shadow_frame.lights[light].perspective;
@@ -166,7 +169,7 @@ ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     point.is_inside = false;
     point.outside = 1.0 - perspective;
     const bool is_before = plane.w > 0.0 && (perspective == 0.0 || plane.point.z >= 0.0);
-    // All around a point light is in one of its faces, rounded a little beyond their edges, too.
+    // Every direction from a point light is in a face; rounding may put it just beyond the edge.
     if (!is_before || (!is_face && any(greaterThan(abs(plane.point.xy), vec2(1.0))))) {
         return point;
     }
@@ -178,7 +181,7 @@ ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     const uint page = texelFetch(shadow_page_table, ivec3(map_texel, int(light)), 0).x;
     const ShadowTile tile = shadow_tiles[shadow_page_tile(page)];
 
-    // The core's edges, since what is computed here and there is not rounded alike.
+    // Limited to the core, since the crop is rounded differently here.
     const vec2 slot = vec2(tile.slot & 0xffffU, tile.slot >> 16);
     const float gutter = float(SHADOW_PARAMETERS.gutter);
     const float slot_extent =
@@ -193,7 +196,7 @@ ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     point = shadow_point_of_plane(plane, vec2(texels),
                                   clamp(texel, slot + gutter, slot + slot_extent - gutter),
                                   map_texel_extent * map_extent / (2.0 * texels));
-    if (is_face) {  // beyond its edge, as taps of wide filters are: what lies at it
+    if (is_face) {  // taps of wide filters beyond the edge read the texels at it
         point.depth += dot(point.slope, point.texel - texel);
     }
     point.tile = shadow_page_tile(page);
@@ -201,8 +204,9 @@ ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     return point;
 }
 
-/// Where a position of the world finds its shadow from a light, by its first layer. `normal` is of
-/// length 1 and that of the geometry: normals that are interpolated or come from a texture bring acne.
+/// Returns the place of a position's shadow in the atlas; `light` is the light's first layer.
+/// `normal` is of length 1 and that of the geometry: interpolated normals and normal maps cause
+/// acne.
 ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
     const uint layer = shadow_layer(light, position);
     return shadow_point(layer, shadow_plane(shadow_clip_from_world(layer), position, normal));
@@ -210,7 +214,7 @@ ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
 
 // ---- Light
 
-/// 1 where the light reaches a point by the nearest texel of the atlas, else 0.
+/// Returns 1 if the light reaches a point by the nearest texel of the atlas, else 0.
 float shadow_nearest(ShadowPoint point) {
     if (!point.is_inside) {
         return point.outside;
@@ -220,8 +224,8 @@ float shadow_nearest(ShadowPoint point) {
     return depth <= texelFetch(shadow_atlas, nearest, 0).x ? 1.0 : 0.0;
 }
 
-/// The light that reaches a point, 0 to 1: the mean of 3 x 3 bilinear comparisons. Reads two texels
-/// to each side: needs ShadowOptions::gutter 2.
+/// Returns the share of light that reaches a point, 0 to 1: the mean of 3 x 3 bilinear comparisons.
+/// Reads two texels to each side, so ShadowOptions::gutter is 2 or more.
 float shadow_filtered(ShadowPoint point) {
     if (!point.is_inside) {
         return point.outside;

@@ -1,5 +1,5 @@
 /// \file
-/// Fitted virtual shadow maps: what a pixel of the camera's picture needs of a light's map.
+/// Fitted virtual shadow maps: requests of the camera's pixels to a light's map.
 
 #ifndef QUADTILE_SHADOW_REQUEST_H
 #define QUADTILE_SHADOW_REQUEST_H
@@ -11,13 +11,13 @@
 QUADTILE_NAMESPACE_BEGIN
 
 #ifdef __cplusplus
-/// In GLSL: neither fused nor rearranged.
+/// Keeps GLSL from fusing or rearranging operations.
 #define QUADTILE_PRECISE
 #else
 #define QUADTILE_PRECISE precise
 #endif
 
-/// 1 / value to about 23 bits, for positive values from 2^-100 to 2^100: Newton's iteration from a
+/// Returns 1 / value to about 23 bits, for values from 2^-100 to 2^100: Newton's iteration from a
 /// linear guess. Exact for powers of two.
 QUADTILE_SHARED float shadow_reciprocal(float value) {
     QUADTILE_PRECISE float r = float_from_bits(0x7ef311c7U - bits_from_float(value));
@@ -29,7 +29,7 @@ QUADTILE_SHARED float shadow_reciprocal(float value) {
     return r;
 }
 
-/// The square root to about 22 bits, for values as in shadow_reciprocal.
+/// Returns the square root to about 22 bits, for values as in shadow_reciprocal.
 QUADTILE_SHARED float shadow_square_root(float value) {
     QUADTILE_PRECISE float r = float_from_bits(0x5f3759dfU - (bits_from_float(value) >> 1));
     for (int i = 0; i < 3; ++i) {
@@ -41,17 +41,18 @@ QUADTILE_SHARED float shadow_square_root(float value) {
     return root;
 }
 
-/// Whether a pixel is the one of each `stride` x `stride` that counts: they take turns, so that
-/// lines are met. Strides are even.
+/// Returns whether a pixel is the one of its `stride` x `stride` pixels that requests. The place
+/// alternates between squares, so that thin lines are met. Strides are even.
 QUADTILE_SHARED bool shadow_takes_pixel(QUADTILE_UINT column, QUADTILE_UINT row,
                                         QUADTILE_UINT stride) {
     return column % stride == (stride / 2) * (row / stride % 2) &&
            row % stride == (stride / 2) * (column / stride % 2);
 }
 
-/// Which of a light's layers has a pixel: the first of those with the greatest claim. A point
-/// light's faces claim by how far the pixel lies along their axes, times what is the same for all;
-/// levels of a parallel light by whether they see it at all, so the finest of those has it.
+/// Returns a layer's claim to a pixel: of a light's layers the first with the greatest claim has
+/// it. A face of a point light claims by the pixel's distance along its axis, times a factor common
+/// to all. A level of a parallel light claims if it sees the pixel, so the finest such level has
+/// it.
 QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight light,
                                    QUADTILE_UINT column, QUADTILE_UINT row, float depth) {
     const float px = float(column) + 0.5F;
@@ -71,22 +72,21 @@ QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight ligh
     return at[0] >= 0.0F && at[1] >= 0.0F && at[0] < end && at[1] < end ? 1.0F : 0.0F;
 }
 
-/// Where a pixel lies on a light's map, and what it needs there.
+/// Request of a pixel: its place on a light's map, and the resolution that it needs.
 struct ShadowRequest {
-    QUADTILE_UINT inside;  ///< 1 where it needs something; 0: outside the map or facing away
+    QUADTILE_UINT inside;  ///< 1: valid; 0: outside the map or facing away
     QUADTILE_UINT x;       ///< column of the map
     QUADTILE_UINT y;       ///< row of the map
-    float importance;      ///< shadow texels across a texel of the map
+    float importance;      ///< shadow texels needed across a texel of the map
 };
 
-/// What a pixel needs, from its depth and how that changes to the next column and row. On a plane
-/// depths change by the same from pixel to pixel, so the plane is known, and with it the Jacobian J
-/// of the way from the picture to the map.
+/// Returns the request of a pixel, from its depth and the depth's change to the next column and
+/// row. On a plane that change is constant, so the plane is known, and with it the Jacobian J of
+/// the mapping from picture to map.
 ///
-/// A shadow texel falls on a pixel where there are sqrt(|J^-1|^2 / 2) of them across a texel of the
-/// map (|.| is the Frobenius norm): the root of the mean square of what is needed in all
-/// directions. Where the light grazes the surface J is nearly singular; it is taken as stretched by
-/// max_stretch at most.
+/// A shadow texel falls on a pixel if there are sqrt(|J^-1|^2 / 2) of them across a texel of the
+/// map (|.| is the Frobenius norm): the root mean square over all directions. At grazing light J is
+/// nearly singular; its stretch is limited to max_stretch.
 QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, ShadowLight light,
                                              QUADTILE_UINT column, QUADTILE_UINT row, float depth,
                                              float depth_by_column, float depth_by_row) {
@@ -147,7 +147,7 @@ QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, Shadow
     const float area = determinant > stretched ? determinant : stretched;
     QUADTILE_PRECISE const float root = shadow_square_root(0.5F * squares);
     QUADTILE_PRECISE const float needed = root * shadow_reciprocal(area);
-    // More than this even a texel's own slot does not give.
+    // The largest slot, for one texel, has no more.
     const float most = float(parameters.tile_extent);
     QUADTILE_PRECISE const float scaled =
         (needed < most ? needed : most) * (parameters.resolution_scale * light.weight);
@@ -158,12 +158,12 @@ QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, Shadow
     return request;
 }
 
-/// A word of a lit mask: whether what is seen faces a light, and the light reaches it.
+/// Returns a word of a lit mask: whether a surface faces the light, and the light reaches it.
 QUADTILE_SHARED QUADTILE_UINT shadow_lit_word(QUADTILE_UINT light, bool faces, bool is_reached) {
     return faces ? 1U << (is_reached ? light : light + 16) : 0;
 }
 
-/// What a pixel needs where the masks around it have light and shadow of the light: more.
+/// Returns a pixel's importance, raised if the masks around it (`seen`) have both light and shadow.
 QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float importance,
                                          QUADTILE_UINT seen, QUADTILE_UINT light) {
     QUADTILE_PRECISE const float raised = importance * parameters.edge_scale;
@@ -171,11 +171,11 @@ QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float impo
     return has_edge ? raised : importance;
 }
 
-// ---- What the last frame's maps say of a pixel
+// ---- Lookup of a pixel in the last frame's maps
 
-/// Where a pixel lies in a light's view, as a plane: to be compared with what the atlas has there.
+/// The plane through a pixel's surface in a light's view, for comparison with the atlas.
 struct ShadowSight {
-    QUADTILE_UINT inside;  ///< 1 where it is in the map and faces the light, else 0
+    QUADTILE_UINT inside;  ///< 1: in the map and facing the light, else 0
     float x;               ///< of the map, in texels
     float y;               ///< of the map, in texels
     float depth;           ///< in the light's clip space
@@ -183,7 +183,7 @@ struct ShadowSight {
     float depth_by_y;      ///< how the depth changes by a texel of the map
 };
 
-/// The sight of a pixel, from its depth and how that changes to the next column and row.
+/// Returns the sight of a pixel, from its depth and the depth's change to the next column and row.
 QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLight light,
                                          QUADTILE_UINT column, QUADTILE_UINT row, float depth,
                                          float depth_by_column, float depth_by_row) {
@@ -241,7 +241,7 @@ QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLigh
     if (!(area > 0.0F && squares > smallest_square && squares < largest_square)) {
         return sight;
     }
-    // Planes are taken as not steeper to the light than this.
+    // Limit of the slope of planes to the light.
     QUADTILE_PRECISE const float least = squares * (1.0F / 128.0F);
     QUADTILE_PRECISE const float divided =
         shadow_reciprocal(area > least ? area : least) * light.facing;
@@ -257,8 +257,8 @@ QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLigh
     return sight;
 }
 
-/// The column (or row) of the atlas that shows a column (or row) of the map, in a tile with this
-/// first one, in units of its level, and a slot that begins there.
+/// Returns the column (or row) of the atlas that shows a column (or row) of the map. The tile
+/// begins at `tile_place`, in units of its level, and its slot at `slot_place`.
 QUADTILE_SHARED QUADTILE_UINT shadow_atlas_texel(ShadowParameters parameters, ShadowTile tile,
                                                  float place, QUADTILE_UINT tile_place,
                                                  QUADTILE_UINT slot_place) {
@@ -272,7 +272,8 @@ QUADTILE_SHARED QUADTILE_UINT shadow_atlas_texel(ShadowParameters parameters, Sh
     return slot_place + parameters.gutter + (texel < core ? texel : core - 1);
 }
 
-/// Whether light reaches a pixel, by what a texel of the atlas (column or row of it) has stored.
+/// Returns whether light reaches a pixel, by the depth that a texel (column, row) of the atlas
+/// stores.
 QUADTILE_SHARED bool shadow_is_reached(ShadowParameters parameters, ShadowSight sight,
                                        ShadowTile tile, QUADTILE_UINT column, QUADTILE_UINT row,
                                        float stored) {
@@ -298,15 +299,16 @@ QUADTILE_SHARED bool shadow_is_reached(ShadowParameters parameters, ShadowSight 
     return compared <= stored;
 }
 
-/// What a texel of the map keeps from the last frame; nothing where it was next to nothing.
+/// Returns the importance that a texel of the map keeps for the next frame; a tiny rest becomes 0.
 QUADTILE_SHARED float shadow_faded(ShadowParameters parameters, float importance) {
     const float least = float_from_bits(BITS_ONE - (20U << 23));
     const float faded = importance * parameters.importance_decay;
     return faded > least ? faded : 0.0F;
 }
 
-/// What a texel of the map that no pixel around has asked for in this frame keeps, with the factor
-/// of the last frame: where budgets are short, what is seen comes first.
+/// Returns the importance that a texel keeps if no pixel nearby has requested it in this frame. It
+/// is divided by the square of the last frame's factor: if budgets are short, visible surfaces come
+/// first.
 QUADTILE_SHARED float shadow_unasked(float importance, float factor) {
     const float reciprocal = shadow_reciprocal(factor);
     QUADTILE_PRECISE const float left = (importance * reciprocal) * reciprocal;
@@ -314,13 +316,13 @@ QUADTILE_SHARED float shadow_unasked(float importance, float factor) {
     return left > least ? left : 0.0F;
 }
 
-/// A depth as it counts: denormals are 0, since texture units and arithmetic may flush them.
+/// Returns a depth with denormals as 0, since texture units and arithmetic may flush them.
 QUADTILE_SHARED float shadow_depth(float depth) {
     return (bits_from_float(depth) & 0x7fffffffU) < BITS_LEADING_DIGIT ? 0.0F : depth;
 }
 
-/// How depth changes to the next pixel, from the two differences beside it: the lesser one, since
-/// the other may reach across an edge.
+/// Returns the depth's change to the next pixel, from the differences to both neighbours: the
+/// lesser one, since the other may reach across an edge.
 QUADTILE_SHARED float shadow_depth_step(float before, float after) {
     const float b = before < 0.0F ? -before : before;
     const float a = after < 0.0F ? -after : after;

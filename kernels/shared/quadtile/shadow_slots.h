@@ -1,6 +1,6 @@
 /// \file
-/// Fitted virtual shadow maps: slots in the atlas, the order of tiles, when a node is split and which
-/// class its slot has, crop matrices.
+/// Fitted virtual shadow maps: slots in the atlas, order of tiles, thresholds for splits and slot
+/// classes, crop matrices.
 
 #ifndef QUADTILE_SHADOW_SLOTS_H
 #define QUADTILE_SHADOW_SLOTS_H
@@ -31,34 +31,35 @@ QUADTILE_SHARED QUADTILE_UINT shadow_atlas_cells(ShadowParameters parameters) {
     return side * side;
 }
 
-/// The word ShadowTile::slot of the slot that begins at a cell, as counted along the Z-order curve.
+/// Returns ShadowTile::slot of the slot that begins at a cell, as counted along the Z-order curve.
 QUADTILE_SHARED QUADTILE_UINT shadow_slot_of_cell(QUADTILE_UINT tile_extent, QUADTILE_UINT cell) {
     const QUADTILE_UINT extent = shadow_slot_extent(tile_extent, 0);
     return (morton_x(cell) * extent) | ((morton_y(cell) * extent) << 16);
 }
 
-/// Undoes shadow_slot_of_cell.
+/// Inverts shadow_slot_of_cell.
 QUADTILE_SHARED QUADTILE_UINT shadow_cell_of_slot(QUADTILE_UINT tile_extent, QUADTILE_UINT slot) {
     const QUADTILE_UINT extent = shadow_slot_extent(tile_extent, 0);
     return morton_encode((slot & 0xffffU) / extent, (slot >> 16) / extent);
 }
 
-/// Words from one of the lists of tiles to the next: whole 256 bytes, so that each can be bound.
+/// Returns the distance in words between lists of tiles: a multiple of 256 bytes, so that each list
+/// can be bound.
 QUADTILE_SHARED QUADTILE_UINT shadow_list_stride(QUADTILE_UINT max_tiles) {
     return (max_tiles + 63) & ~63U;
 }
 
 // ---- Identities
 
-/// What orders tiles as lists in canonical order do, and says which is which where their levels are
-/// the same: the light and the first texel. Maps have at most 2^12 texels on a side.
+/// Returns the key of a tile: its light and first texel. It sorts tiles in canonical order, and
+/// identifies a tile among those of its level. Maps have at most 2^12 texels on a side.
 QUADTILE_SHARED QUADTILE_UINT shadow_key(QUADTILE_UINT position, QUADTILE_UINT node) {
     const QUADTILE_UINT level = node & 0xffU;
     return ((node >> 16) << 24) |
            morton_encode((position & 0xffffU) << level, (position >> 16) << level);
 }
 
-/// A texel of the page table: the tile that it lies in.
+/// Returns a texel of the page table: the tile that covers it.
 QUADTILE_SHARED QUADTILE_UINT shadow_page(QUADTILE_UINT tile, QUADTILE_UINT level) {
     return tile | (level << 16);
 }
@@ -78,7 +79,7 @@ QUADTILE_SHARED float shadow_at_level(float value, QUADTILE_UINT level) {
     return value * float_from_bits(BITS_ONE - (level << 23));
 }
 
-/// What a node's importance is compared with to split it, before factors. `was_split`: in the last
+/// Returns the importance from which on a node is split, before factors. `was_split`: in the last
 /// frame.
 QUADTILE_SHARED float shadow_split_threshold(ShadowParameters parameters, QUADTILE_UINT level,
                                              bool was_split) {
@@ -87,8 +88,9 @@ QUADTILE_SHARED float shadow_split_threshold(ShadowParameters parameters, QUADTI
                            level);
 }
 
-/// The class of a tile is the number of classes c >= 1 whose threshold its importance reaches: that
-/// of the core below. `last_class`: of the same tile in the last frame, 0 where it was none.
+/// Returns the importance from which on a tile is of class `slot_class` >= 1, before factors: it no
+/// longer fits into the core of the class below. `last_class`: class of the same tile in the last
+/// frame, 0 if there was none.
 QUADTILE_SHARED float shadow_class_threshold(ShadowParameters parameters, QUADTILE_UINT level,
                                              QUADTILE_UINT slot_class, QUADTILE_UINT last_class) {
     return shadow_at_level(last_class >= slot_class ? parameters.kept_cores[slot_class - 1]
@@ -96,7 +98,7 @@ QUADTILE_SHARED float shadow_class_threshold(ShadowParameters parameters, QUADTI
                            level);
 }
 
-/// The class of a tile under a factor.
+/// Returns the class of a tile with a factor: the number of thresholds that its importance reaches.
 QUADTILE_SHARED QUADTILE_UINT shadow_class(ShadowParameters parameters, QUADTILE_UINT level,
                                            float importance, QUADTILE_UINT last_class,
                                            QUADTILE_UINT factor_index) {
@@ -110,7 +112,7 @@ QUADTILE_SHARED QUADTILE_UINT shadow_class(ShadowParameters parameters, QUADTILE
 
 // ---- Crop matrices
 
-/// Texels of the atlas for each texel of the map, in a slot of this class.
+/// Returns the texels of the atlas per texel of the map, in a slot of this class.
 QUADTILE_SHARED float shadow_crop_density(ShadowParameters parameters, QUADTILE_UINT level,
                                           QUADTILE_UINT slot_class) {
     return shadow_at_level(
@@ -118,7 +120,8 @@ QUADTILE_SHARED float shadow_crop_density(ShadowParameters parameters, QUADTILE_
         level);
 }
 
-/// ShadowTile::crop_scale: all factors are powers of two but for the core's texels, so it is exact.
+/// Returns ShadowTile::crop_scale. It is exact: all factors but the core's texels are powers of
+/// two.
 QUADTILE_SHARED float shadow_crop_scale(ShadowParameters parameters, QUADTILE_UINT level,
                                         QUADTILE_UINT slot_class) {
     const float map_extent = float(1U << parameters.map_levels);
@@ -126,7 +129,7 @@ QUADTILE_SHARED float shadow_crop_scale(ShadowParameters parameters, QUADTILE_UI
            shadow_at_level(map_extent, parameters.atlas_levels);
 }
 
-/// ShadowTile::crop_x or crop_y, of the tile's x or y and the first column or row of its slot.
+/// Returns ShadowTile::crop_x or crop_y for the tile's x or y and its slot's first column or row.
 QUADTILE_SHARED float shadow_crop_offset(ShadowParameters parameters, QUADTILE_UINT level,
                                          QUADTILE_UINT slot_class, QUADTILE_UINT tile_coordinate,
                                          QUADTILE_UINT slot_coordinate) {
@@ -138,7 +141,7 @@ QUADTILE_SHARED float shadow_crop_offset(ShadowParameters parameters, QUADTILE_U
            shadow_at_level(float(2 * origin), parameters.atlas_levels) - 1.0F;
 }
 
-/// What a slot shows of the map beyond the tile, in whole texels of the map at least.
+/// Returns the width of the gutter on the map, in texels of the map, rounded up.
 QUADTILE_SHARED QUADTILE_UINT shadow_gutter_map_texels(ShadowParameters parameters,
                                                        QUADTILE_UINT level,
                                                        QUADTILE_UINT slot_class) {

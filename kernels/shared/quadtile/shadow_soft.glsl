@@ -1,20 +1,21 @@
 /// \file
-/// Soft shadows in the maps of ShadowFitter (quadtile/shadow.hpp), in GLSL 4.60 of any stage: the
-/// light of a source that has an extent, by a filter as wide as the penumbra.
+/// Soft shadows in the maps of ShadowFitter (quadtile/shadow.hpp), in GLSL 4.60 of any stage: light
+/// of a source with an extent, by a filter as wide as the penumbra.
 ///
-/// The shader includes quadtile/shadow_lookup.glsl before; no other bindings, no other state.
-/// Before: as for the lookup.
+/// The shader includes quadtile/shadow_lookup.glsl before. This file has no bindings or other state
+/// of its own. Before: as for the lookup.
 ///
-/// A *blocker* at depth d before a surface at depth D leaves the disc of radius k (D - d) around the
-/// surface's place in the map half lit at its edge, where k follows from the light's size: in a
-/// light's clip space the penumbra's radius is proportional to the difference of depths, whether
-/// light is parallel or comes from a point. SHADOW_SOFT_SEARCH texels around the place, denser near
-/// it, give the blockers whose discs reach it; the mean of their radii is that of the filter:
-/// SHADOW_SOFT_TAPS bilinear comparisons. Each texel is found by the page table, in a tile of its
-/// own, so neither search nor filter ends at a tile's border, whatever the tiles' levels are. Where
-/// nothing is found, the result is that of shadow_filtered. Beyond the edge of a point light's face
-/// the filter sees what lies at the edge, beyond a sun's level light. Needs ShadowOptions::gutter 2.
+/// A *blocker* at depth d in front of a surface at depth D shadows a disc of radius k (D - d)
+/// around the surface's place in the map; at the disc's edge half of the light remains. k follows
+/// from the light's size: in a light's clip space the penumbra's radius is proportional to the
+/// difference of depths, for parallel light and for point sources. SHADOW_SOFT_SEARCH texels around
+/// the place, denser near it, yield the blockers whose discs reach it. The mean of their radii is
+/// the radius of the filter of SHADOW_SOFT_TAPS bilinear comparisons.
 ///
+/// Each texel is found through the page table, in its own tile, so search and filter cross borders
+/// of tiles of any level. If no blocker is found, the result is that of shadow_filtered. Beyond the
+/// edge of a point light's face the filter reads the texels at the edge; beyond a parallel light's
+/// level it reads light. Needs ShadowOptions::gutter 2.
 /// Source: Fernando, "Percentage-Closer Soft Shadows" (2005).
 
 #ifndef QUADTILE_SHADOW_SOFT_GLSL
@@ -24,7 +25,7 @@
 #error "quadtile/shadow_soft.glsl: include quadtile/shadow_lookup.glsl before"
 #endif
 
-/// Texels that are looked at for blockers.
+/// Texels of the search for blockers.
 #ifndef SHADOW_SOFT_SEARCH
 #define SHADOW_SOFT_SEARCH 16
 #endif
@@ -32,7 +33,7 @@
 #ifndef SHADOW_SOFT_TAPS
 #define SHADOW_SOFT_TAPS 32
 #endif
-/// Largest radius of search and filter, as a part of the light's map from its middle to its edge.
+/// Largest radius of search and filter, as a share of half the map's extent.
 #ifndef SHADOW_SOFT_LARGEST
 #define SHADOW_SOFT_LARGEST 0.125
 #endif
@@ -40,21 +41,21 @@
 #ifndef SHADOW_SOFT_LEAST_TEXELS
 #define SHADOW_SOFT_LEAST_TEXELS 1.5
 #endif
-/// How a plane is looked up: a function of light and ShadowPlane. For shaders with maps of their
-/// own, which may be looked up by shadow_point_of_plane.
+/// Lookup of a plane: a function of light and ShadowPlane. Shaders with their own maps may define
+/// one that calls shadow_point_of_plane.
 #ifndef SHADOW_SOFT_POINT
 #define SHADOW_SOFT_POINT shadow_point
 #endif
 
-/// A light as a disc, for shadow_soft.
+/// Disc of a light, for shadow_soft.
 struct ShadowDisc {
-    vec2 scale;    ///< clip units for a unit of length across the light, where w is 1
-    float spread;  ///< such a unit for a unit of depth between blocker and surface
+    vec2 scale;    ///< clip units per unit of length across the light, at w = 1
+    float spread;  ///< such units per unit of depth between blocker and surface
 };
 
-/// The disc of a light with this matrix. `radius`: of parallel light, the tangent of the angle that
-/// the radius of its source takes in the sky (the sun: 0.0047); else the radius of the source in
-/// units of the world.
+/// Returns the disc of a light with this matrix. `radius`: for parallel light, the tangent of the
+/// angular radius of its source (the sun: 0.0047); else the radius of the source in units of the
+/// world.
 ShadowDisc shadow_disc(mat4 clip_from_world, float radius) {
     const mat4 rows = transpose(clip_from_world);
     ShadowDisc disc;
@@ -69,25 +70,26 @@ ShadowDisc shadow_disc(mat4 clip_from_world, float radius) {
     return disc;
 }
 
-/// Turns the pattern of a pixel, in radians: neighbours get different ones, so that few texels make
-/// fine noise instead of bands. `pixel`: gl_FragCoord.xy, or the like.
+/// Returns the rotation of a pixel's pattern, in radians. Neighbours get different ones, so that
+/// few texels cause fine noise instead of bands. `pixel`: gl_FragCoord.xy, or the like.
 float shadow_soft_turn(vec2 pixel) {
     return 6.2831853 * fract(52.9829189 * fract(dot(pixel, vec2(0.06711056, 0.00583715))));
 }
 
-/// Number i of a pattern: a direction.
+/// Returns direction i of a pattern.
 vec2 shadow_soft_direction(int i, float turn) {
     const float angle = float(i) * 2.3999632 + turn;  // the golden angle
     return vec2(cos(angle), sin(angle));
 }
 
-/// Where a plane is at another place: `offset` in clip units.
+/// Moves a plane's point along the plane by `offset` in clip units.
 ShadowPlane shadow_plane_beside(ShadowPlane plane, vec2 offset) {
     plane.point += vec3(offset, dot(plane.slope, offset));
     return plane;
 }
 
-/// Light at a point, 0 to 1, by a bilinear comparison. Reads a texel to each side.
+/// Returns the share of light at a point, 0 to 1, by a bilinear comparison. Reads one texel to each
+/// side.
 float shadow_bilinear(ShadowPoint point) {
     if (!point.is_inside) {
         return point.outside;
@@ -104,8 +106,8 @@ float shadow_bilinear(ShadowPoint point) {
                vec4(low.x * high.y, high.x * high.y, high.x * low.y, low.x * low.y));
 }
 
-/// Radius of the penumbra at a point of a plane, in units of ShadowDisc::scale; negative where no
-/// blocker is found. `widest`: of the search.
+/// Returns the radius of the penumbra at a point of a plane, in units of ShadowDisc::scale;
+/// negative if no blocker is found. `widest`: radius of the search.
 float shadow_penumbra(uint light, ShadowDisc disc, ShadowPlane plane, float widest, float turn) {
     float sum = 0.0;
     float blockers = 0.0;
@@ -130,8 +132,8 @@ float shadow_penumbra(uint light, ShadowDisc disc, ShadowPlane plane, float wide
     return blockers > 0.0 ? sum / blockers : -1.0;
 }
 
-/// The light of a disc that reaches a plane, 0 to 1. `light`: the layer whose clip space the plane is
-/// in (shadow_layer). `turn`: shadow_soft_turn of the pixel, or 0.
+/// Returns the share of a disc's light that reaches a plane, 0 to 1. `light`: the layer whose clip
+/// space the plane is in (shadow_layer). `turn`: shadow_soft_turn of the pixel, or 0.
 float shadow_soft(uint light, ShadowDisc disc, ShadowPlane plane, float turn) {
     const ShadowPoint point = SHADOW_SOFT_POINT(light, plane);
     if (!point.is_inside) {
@@ -154,8 +156,8 @@ float shadow_soft(uint light, ShadowDisc disc, ShadowPlane plane, float turn) {
     return sum / float(SHADOW_SOFT_TAPS);
 }
 
-/// The light of a source with an extent that reaches a position in the world. `normal` as for
-/// shadow_point, `radius` as for shadow_disc, `turn` as for shadow_soft of a plane.
+/// Returns the share of light of a source with an extent that reaches a position in the world.
+/// `normal` as for shadow_point, `radius` as for shadow_disc, `turn` as for shadow_soft of a plane.
 float shadow_soft(uint light, vec3 position, vec3 normal, float radius, float turn) {
     const uint layer = shadow_layer(light, position);
     const mat4 clip_from_world = shadow_clip_from_world(layer);

@@ -1,4 +1,4 @@
-// The twin of the kernels in kernels/shadow: docs/shadows.md step by step, in plain loops.
+// CPU twin of kernels/shadow: docs/shadows.md step by step, in plain loops.
 
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
@@ -49,7 +49,7 @@ bool same_light(const ShadowLight& a, const ShadowLight& b) {
                               bits_from_float);
 }
 
-// What the maps begin with: what is left of the last frame.
+// Returns the importance at the begin of a frame, left from the last one.
 std::vector<float> faded_importance(const ShadowParameters& parameters, const Result& last) {
     const std::size_t texels = std::size_t{1} << (2 * parameters.map_levels);
     std::vector<float> importance(texels * parameters.lights);
@@ -58,7 +58,7 @@ std::vector<float> faded_importance(const ShadowParameters& parameters, const Re
     return importance;
 }
 
-// The layer of a light that has a pixel.
+// Returns the layer of a light that has a pixel.
 std::uint32_t layer_of(const ShadowParameters& parameters, const ShadowFrame& frame,
                        std::uint32_t light, std::uint32_t column, std::uint32_t row, float depth) {
     std::uint32_t layer = light;
@@ -73,7 +73,7 @@ std::uint32_t layer_of(const ShadowParameters& parameters, const ShadowFrame& fr
     return layer;
 }
 
-// `factor`: of the last frame.
+// `factor` is that of the last frame.
 void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& frame,
                         const DepthBuffer& depths, const SeenAround& seen, float factor,
                         std::vector<float>& importance) {
@@ -114,7 +114,7 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
 
 // ---- The last frame
 
-// What a node was in it.
+// State of nodes in the last frame.
 class LastFrame {
  public:
     LastFrame(const ShadowParameters& parameters, const Result& result)
@@ -125,7 +125,7 @@ class LastFrame {
         return exists() && shadow_page_level(page(level, x, y, light)) < level;
     }
 
-    // Null where the node was no tile.
+    // Null if the node was no tile.
     [[nodiscard]] const ShadowTile* tile(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                                          std::uint32_t light) const {
         if (!exists() || shadow_page_level(page(level, x, y, light)) != level) {
@@ -143,7 +143,7 @@ class LastFrame {
  private:
     [[nodiscard]] bool exists() const { return result_.header.tiles > 0; }
 
-    // Of the node's first texel.
+    // Page of the node's first texel.
     [[nodiscard]] std::uint32_t page(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                                      std::uint32_t light) const {
         const std::size_t extent = std::size_t{1} << parameters_.map_levels;
@@ -156,7 +156,7 @@ class LastFrame {
     const Result& result_;
 };
 
-// ---- 1. What the last frame's maps say of this frame's pixels
+// ---- 1. Lookup of this frame's pixels in the last frame's maps
 
 std::uint32_t seen_by_lights(const ShadowParameters& parameters, const ShadowFrame& frame,
                              const DepthBuffer& depths, const Result& last,
@@ -200,8 +200,8 @@ class FactorSearch {
                  const std::vector<Pyramid>& pyramids)
         : parameters_(parameters), last_(last), pyramids_(pyramids) {}
 
-    // The index of the least factor that keeps the budgets. One by one: with hysteresis fewer tiles
-    // may need more cells.
+    // Index of the least factor that keeps the budgets. A linear search: with hysteresis fewer
+    // tiles may need more cells.
     [[nodiscard]] std::uint32_t least() const {
         std::uint32_t factor = 0;
         while (!fits(factor)) {
@@ -231,7 +231,7 @@ class FactorSearch {
     void add(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t light,
              std::uint32_t factor, Needs& needs) const {
         if (!is_within(needs)) {
-            return;  // it only gets more
+            return;  // the count only grows
         }
         const float importance = pyramids_[light].levels[level].at(x, y);
         if (level > 0 && importance >= threshold(level, x, y, light, factor)) {
@@ -289,9 +289,9 @@ Threshold thresholds_of(const ShadowParameters& parameters, const LastFrame& las
     return Threshold::map(std::move(thresholds));
 }
 
-// ---- 7. What is kept
+// ---- 7. Kept tiles
 
-// Whether something has changed in what a tile's slot shows.
+// Returns whether a tile's slot shows a change.
 bool is_changed(const ShadowParameters& parameters, const ShadowFrame& frame,
                 std::span<const ShadowChange> changes, const ShadowTile& tile) {
     const std::uint32_t light = light_of(tile);
@@ -302,7 +302,7 @@ bool is_changed(const ShadowParameters& parameters, const ShadowFrame& frame,
     });
 }
 
-// A tile of the list; where it needs a slot, that is SHADOW_NONE.
+// Makes a ShadowTile of a listed tile; its slot is SHADOW_NONE if it needs one.
 ShadowTile classified(const ShadowParameters& parameters, const LastFrame& last, const Tile& listed,
                       std::uint32_t factor) {
     const ShadowTile* const before =
@@ -331,7 +331,7 @@ class Atlas {
         std::fill_n(occupied_.begin() + cell, shadow_slot_cells(slot_class), true);
     }
 
-    // The first cells of the free slots of a class that are no part of larger ones.
+    // First cells of a class's free slots that are not part of larger free slots.
     [[nodiscard]] std::vector<std::uint32_t> free_slots(std::uint32_t slot_class) const {
         const std::uint32_t cells = shadow_slot_cells(slot_class);
         const bool is_largest = slot_class == SHADOW_CLASSES - 1;
@@ -355,7 +355,7 @@ class Atlas {
     std::vector<bool> occupied_;  // by cell along the Z-order curve
 };
 
-// Whether all found a slot.
+// Gives slots to tiles without one. Returns whether all found one.
 bool place_new(const ShadowParameters& parameters, std::vector<ShadowTile>& tiles) {
     Atlas atlas(parameters);
     for (const ShadowTile& tile : tiles) {
@@ -363,7 +363,7 @@ bool place_new(const ShadowParameters& parameters, std::vector<ShadowTile>& tile
             atlas.occupy(tile.slot, class_of(tile));
         }
     }
-    std::vector<std::uint32_t> quarters;  // of what the larger class has left
+    std::vector<std::uint32_t> quarters;  // of slots that the larger class leaves
     for (std::uint32_t slot_class = SHADOW_CLASSES; slot_class-- > 0;) {
         std::vector<std::uint32_t> places = atlas.free_slots(slot_class);
         places.insert(places.end(), quarters.begin(), quarters.end());

@@ -1,4 +1,4 @@
-// The camera's picture, as the twin of the kernels in kernels/shadow reads it.
+// Camera's picture, as read by the CPU twin of kernels/shadow.
 
 #pragma once
 
@@ -16,7 +16,7 @@ class DepthBuffer {
     DepthBuffer(const ShadowFrame& frame, std::span<const float> depth)
         : frame_(frame), depth_(depth) {}
 
-    // Nothing where there is only background, and outside.
+    // Depth of a pixel; nullopt for background and outside the picture.
     [[nodiscard]] std::optional<float> at(std::int64_t column, std::int64_t row) const {
         if (column < 0 || row < 0 || column >= frame_.depth_width || row >= frame_.depth_height) {
             return std::nullopt;
@@ -26,7 +26,7 @@ class DepthBuffer {
         return depth == frame_.background_depth ? std::nullopt : std::optional(depth);
     }
 
-    // How depth changes to the next pixel in a direction.
+    // Change of depth to the next pixel in a direction.
     [[nodiscard]] float step(std::int64_t column, std::int64_t row, std::int64_t right,
                              std::int64_t down) const {
         const float here = *at(column, row);
@@ -46,10 +46,11 @@ class DepthBuffer {
     std::span<const float> depth_;
 };
 
-// What the last picture's lit mask, or the last frame's maps, have around each pixel.
+// Words of the last picture's lit mask, or of the lookup in the last frame's maps, joined around
+// each pixel.
 class SeenAround {
  public:
-    // `word_at`: of a pixel; one of each square of this extent is asked for.
+    // `word_at` returns a pixel's word; it is called once per square of extent `stride`.
     template <typename WordAt>
     SeenAround(const ShadowFrame& frame, std::uint32_t stride, const WordAt& word_at)
         : columns_(blocks_of(frame.depth_width)), rows_(blocks_of(frame.depth_height)) {
