@@ -119,9 +119,10 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     group.add("--sun-radius", options.sun_radius_degrees, "DEGREES",
               "Radius of the sun's disc in the sky, for soft shadows; default: 0.27",
               within(0.0F, 20.0F));
-    group.add("--spot-radius", options.spot_radius, "X",
-              "Radius of spot lights in units of the scene, for soft shadows; default: 0.1",
-              within(0.0F, FARTHEST));
+    group.add(
+        "--spot-radius", options.spot_radius, "X",
+        "Radius of spot and point lights in units of the scene,\nfor soft shadows; default: 0.1",
+        within(0.0F, FARTHEST));
     group
         .add("--point-light", arguments.points, "X,Y,Z[,WEIGHT]",
              "A light that shines in all directions; WEIGHT: shadow\n"
@@ -278,7 +279,6 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     }
     for (const std::string& spot : arguments.spots) {
         options.spots.push_back(parse_spot(spot));
-        options.spots.back().radius = options.spot_radius;
     }
     if (arguments.points.size() > MOST_POINTS) {
         throw UsageError("--point-light is given " + std::to_string(arguments.points.size()) +
@@ -286,6 +286,9 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     }
     for (const std::string& point : arguments.points) {
         options.spots.push_back(parse_point(point));
+    }
+    for (Light& light : options.spots) {
+        light.radius = options.spot_radius;
     }
     if (app.count("--camera") > 0) {
         options.camera =

@@ -83,12 +83,12 @@ void Panels::draw_lights() {
     tip("Radius of the sun's disc in the sky, for the soft filter; that of the real sun is 0.27°.");
     if (lights.size() > 1) {
         float radius = lights[1].radius;
-        if (ImGui::SliderFloat("Spot radius", &radius, 0.0F, 2.0F, "%.2f",
+        if (ImGui::SliderFloat("Lamp radius", &radius, 0.0F, 2.0F, "%.2f",
                                ImGuiSliderFlags_AlwaysClamp)) {
             std::for_each(lights.begin() + 1, lights.end(),
                           [&](Light& light) { light.radius = radius; });
         }
-        tip("Radius of spot lights in units of the scene, for the soft filter.");
+        tip("Radius of spot and point lights in units of the scene, for the soft filter.");
     }
     auto samples = static_cast<int>(controls_.samples);
     ImGui::SliderInt("Ray samples", &samples, 1, RayCaster::MOST_SAMPLES, "%d",
@@ -126,7 +126,8 @@ void Panels::draw_insets_section() {
         auto light = static_cast<int>(controls_.light);
         ImGui::SliderInt("Light", &light, 0, static_cast<int>(controls_.shadows.lights) - 1);
         controls_.light = static_cast<std::uint32_t>(light);
-        tip("Of the light's view and of the tile that is picked. A point light counts as six, and a "
+        tip("Of the light's view and of the tile that is picked. A point light counts as six, and "
+            "a "
             "sun as many times as it has levels.");
     }
     ImGui::EndDisabled();

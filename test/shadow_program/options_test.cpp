@@ -103,6 +103,7 @@ TEST(ShadowOptions, HaveLights) {
     EXPECT_EQ(with_points.spots[2].position, glm::vec3(0, 0, -1));
     EXPECT_EQ(with_points.spots[1].weight, 1.0F);
     EXPECT_EQ(with_points.spots[2].weight, 0.5F);
+    EXPECT_EQ(with_points.spots[2].radius, 0.1F);  // not the sun's
 }
 
 TEST(ShadowOptions, OfTheCity) {
