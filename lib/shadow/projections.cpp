@@ -170,8 +170,7 @@ std::vector<ShadowProjection> directional_shadow_levels(const std::array<float, 
     for (std::uint32_t level = 0; level < levels; ++level, extent *= 2.0) {
         const double step = extent * EIGHTH;
         const auto row = [&](const Vector& axis) {
-            const double place =
-                std::round(dot(axis, middle) / step) * step;  // of the box's middle
+            const double place = std::round(dot(axis, middle) / step) * step;  // of the middle
             return row_of(axis, 2.0 / extent, -2.0 / extent * place);
         };
         all.push_back(projection({row(axes.x), row(axes.y), of_world[2], of_world[3]}));
