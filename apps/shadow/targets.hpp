@@ -58,8 +58,8 @@ struct Targets {
     Targets(app::Gpu& gpu, const quadtile::Device& device, const SceneBuffers& scene,
             vk::Extent2D extent, const ShadowOptions& options, const TargetPasses& passes);
 
-    // Sets the light for Technique::rays; null: an unread placeholder. A change waits for the
-    // device.
+    // Sets the image that Technique::rays shows; null: `light` takes its place, because the
+    // other techniques do not read it. A change waits until the device is idle.
     void set_traced_light(vk::ImageView traced_light);
 
     app::Gpu& gpu;

@@ -14,8 +14,8 @@ QUADTILE_NAMESPACE_BEGIN
 
 // ---- downsample.comp ---------------------------------------------------------------------------
 
-// Levels that a workgroup makes from a block of 64 x 64 texels, down to one texel. The last
-// workgroup of a group of blocks then goes on with the group's texels, and so on.
+// Levels that a workgroup makes from a block of 64 x 64 texels, down to one texel. The workgroup
+// that finishes last in a group of blocks then makes the next levels from the group's texels.
 const QUADTILE_UINT BLOCK_LEVELS = 6;
 
 // Returns the levels made in one step from the texels of a level: six from the base level (0), and

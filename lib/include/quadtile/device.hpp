@@ -29,7 +29,7 @@ struct Features {
     bool sampler_minmax = false;
     /// Storage images of any format, written without naming the format in the shader
     /// (shaderStorageImageWriteWithoutFormat, shaderStorageImageExtendedFormats). Downsampler
-    /// stores levels by it; without it only blits are possible.
+    /// stores levels with it. If it is false, Downsampler can only blit.
     bool storage_image_formats = false;
     /// Storage images chosen at run time (shaderStorageImageArrayDynamicIndexing).
     bool storage_image_dynamic_indexing = false;

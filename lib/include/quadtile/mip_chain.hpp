@@ -40,7 +40,7 @@ enum class EdgeRule : std::uint32_t {
 /// Ways to make the levels on the GPU.
 enum class MipMethod {
     automatic,  ///< spd; blit if the device can blit the format but not store it
-    spd,        ///< one dispatch: the last workgroup of a region goes on with the results of all
+    spd,        ///< one dispatch: the last workgroup to finish in a region makes its higher levels
     subgroup,   ///< a dispatch and a barrier per six levels, reduced within a workgroup
     per_level,  ///< a dispatch and a barrier per level
     /// vkCmdBlitImage per level; means only, with the driver's rounding. Odd sizes are resampled,

@@ -46,7 +46,7 @@ class Expansion {
         Macro& macro = macros_[std::string(tokens[0])];
         std::size_t next = 1;
         Tokens parameters;
-        // A blank separates a body "(x)" from the name; without it "(x)" are parameters.
+        // "NAME(x)" has the parameter x; "NAME (x)", with a blank, has the body "(x)".
         if (line.substr(line.find(tokens[0]) + tokens[0].size()).starts_with('(')) {
             macro.is_function = true;
             for (++next; next < tokens.size() && tokens[next] != ")"; ++next) {

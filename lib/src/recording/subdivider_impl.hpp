@@ -66,8 +66,9 @@ struct Subdivider::Impl {
         return (bytes + alignment - 1) / alignment * alignment;
     }
 
-    // Returns the bytes of the scratch: that of `subtree`, then that of the fused kernels, which
-    // also make its balanced lists, then the placeholder.
+    // Returns the bytes of the scratch. In this order it holds the state of `subtree`, the state of
+    // the fused kernels (they also make balanced lists for `subtree`), and the bytes that unused
+    // bindings point to (placeholder).
     [[nodiscard]] vk::DeviceSize subtree_scratch_bytes(const MapShape& shape) const {
         return is_fused() ? 0 : detail::subtree_scratch_size_bytes(shape, subtree_levels);
     }
