@@ -591,8 +591,9 @@ void define_options(CLI::App& app, Arguments& arguments) {
         "Instead of SCENE: a courtyard within square kilometres that have 64 to 256 times\n"
         "fewer texels per metre; errors are those of the courtyard");
     app.add_option("--size", arguments.size, "Texels of the light map: W or WxH");
-    app.add_option("--sky", arguments.sky,
-                   "Radiance, one number or R,G,B; default: 1, or 0 if the scene has light of its own")
+    app.add_option(
+           "--sky", arguments.sky,
+           "Radiance, one number or R,G,B; default: 1, or 0 if the scene has light of its own")
         ->delimiter(',');
     app.add_option("--sun-direction", arguments.sun_direction,
                    "Where the light of a sun goes, X,Y,Z, instead of the scene's suns")
