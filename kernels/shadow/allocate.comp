@@ -2,15 +2,13 @@
 // CPU twin: place_new, set_crop and list_tiles of lib/shadow/reference/shadow_fitter.cpp; page_table.glsl names its
 // own.
 //
-// Dispatch: workgroups of up to 1024 threads; the device's limit decides. The first workgroup allocates: its threads
-// have equal numbers of consecutive tiles, and of pages of the atlas. In the others a thread writes four texels of the
-// page table.
-// Bindings: bindings.glsl. The first workgroup reads the results of list.comp and the tiles of the last frame. It
-// writes tiles, lists, removed tiles, header and the last lights, and leaves cells, `stays`, and the importance of
-// nodes above blocks at 0. The others read blocks and the results of list.comp, write the page table, and read and
-// write the importance map.
-// Memory order: neither the first workgroup nor the others read data that the other side writes. A barrier of the
-// workgroup separates the reads of the last frame's tiles from the writes of this frame's. Each texel has one thread.
+// Dispatch: workgroups of 128 to 1024 threads; the device's limit decides. The first ones have 64 tiles each, and 64 of
+// the last frame's. Each of these looks at all pages of the atlas: its threads have equal numbers of consecutive pages.
+// In the others a thread writes four texels of the page table.
+// Bindings: bindings.glsl. The first workgroups read cells, found tiles, tallies and the copy of the last frame's tiles.
+// They write tiles, lists, removed tiles, header and the last lights. The others read blocks, tallies and found tiles.
+// They write the page table, read and write the importance map, and leave the importance of nodes above blocks at 0.
+// Memory order: no workgroup reads what another one writes.
 // Source: docs/shadows.md, steps 8 to 10.
 #version 460
 #include "bindings.glsl"
@@ -20,35 +18,12 @@ layout(local_size_x_id = 0) in;
 #include "slots.glsl"
 #include "page_table.glsl"
 
-// Counts this thread's tiles: those that need a slot, by class; in the upper half of z, the last frame's that are
-// removed; in the lower half of w, those kept; in its upper half, those to draw. `anew`: all need a slot.
-uvec4 count_changes(bool anew) {
-    uvec4 sums = uvec4(0);
-    FOR_SHARE(tile, listed_tiles()) {
-        const uint found = found_of(tile);
-        const uint word = words[found + FOUND_CLASSIFIED];
-        const bool is_new = anew || words[found + FOUND_CELL] == SHADOW_NONE;
-        if (is_new) {
-            add_class(sums, word & CLASSIFIED_CLASS);
-        }
-        sums.w += ((word & CLASSIFIED_KEPT) != 0 ? 1U : 0U) +
-                  (is_new || (word & CLASSIFIED_RENDER) != 0 ? 0x10000U : 0U);
-    }
-    FOR_SHARE(tile, header.tiles) {
-        sums.z += (1 - words[stays_word(tile)]) << 16;
-    }
-    return sums;
-}
+const uint TILE_GROUP = 64;  // tiles of a workgroup
 
-void list_removed(uint removed) {
-    FOR_SHARE(tile, header.tiles) {
-        if (words[stays_word(tile)] == 0) {
-            for (uint i = 0; i < TILE_WORDS; ++i) {
-                words[places.removed + TILE_WORDS * removed + i] = words[places.tiles + TILE_WORDS * tile + i];
-            }
-            ++removed;
-        }
-    }
+// Returns the numbers of tiles that need a slot, by class (of_class). `anew`: all need a slot.
+uvec4 needed_slots(bool anew) {
+    const uint word = (anew ? TALLY_BY_CLASS : TALLY_NEW_BY_CLASS) / 2;
+    return uvec4(tallies_of_all(word), tallies_of_all(word + 1), tallies_of_all(word + 2), 0);
 }
 
 void write_tile(uint index, uint found, uint slot_class, uint cell, uint flags) {
@@ -76,123 +51,138 @@ void write_tile(uint index, uint found, uint slot_class, uint cell, uint flags) 
     words[first + 7] = importance;
 }
 
-// Writes the tiles and their lists, with slots for those that need one. `before`: count_changes of the tiles before
-// this thread's.
-void write_tiles(bool anew, uvec4 before, uvec4 changes, uvec4 free) {
-    uint kept = before.w & 0xffffU;
-    uint rendered = before.w >> 16;
-    FOR_SHARE(tile, listed_tiles()) {
-        const uint found = found_of(tile);
-        const uint word = words[found + FOUND_CLASSIFIED];
-        const uint slot_class = word & CLASSIFIED_CLASS;
-        const bool is_kept = (word & CLASSIFIED_KEPT) != 0;
-        uint cell = words[found + FOUND_CELL];
-        const bool is_new = anew || cell == SHADOW_NONE;
-        if (is_new) {
-            cell = find_place(anew, slot_class, of_class(before, slot_class), changes, free);
-            add_class(before, slot_class);
+// Returns the number of tiles to draw among the found ones from `first` to below `end`.
+uint count_rendered(uint first, uint end) {
+    uint count = 0;
+    for (uint word = first / 32; word * 32 < end; ++word) {
+        uint rendered = words[rendered_word() + word];
+        rendered &= word == first / 32 ? 0xffffffffU << (first % 32) : 0xffffffffU;
+        rendered &= word == end / 32 ? (1U << (end % 32)) - 1 : 0xffffffffU;
+        count += uint(bitCount(rendered));
+    }
+    return count;
+}
+
+// Writes a found tile and its places in the lists, with a slot if it needs one.
+void list_tile(uint found_index, bool anew, uvec4 needed, uvec4 free) {
+    const uint found = found_word(found_index);
+    const uint block = words[found + FOUND_BLOCK];
+    const uint ranks = words[found + FOUND_RANKS];
+    const uint word = words[found + FOUND_CLASSIFIED];
+    uint cell = words[found + FOUND_CELL];
+    const uint first_found = words[block_word(block) + BLOCK_FOUND];
+    const uint slot_class = word & CLASSIFIED_CLASS;
+    const uint before = tallies_before(block, TALLY_ALL / 2);
+    const uint index = (before & 0xffffU) + found_index - first_found;
+    const uint kept = (before >> 16) + (ranks >> 20);
+    if (anew || cell == SHADOW_NONE) {
+        const uint tally = (anew ? TALLY_BY_CLASS : TALLY_NEW_BY_CLASS) + slot_class;
+        const uint of_class = tallies_before(block, tally / 2) >> (16 * (tally % 2)) & 0xffffU;
+        cell = find_place(anew, slot_class, of_class + (ranks >> (anew ? 10 : 0) & 0x3ffU), needed, free);
+    }
+    const bool is_kept = (word & CLASSIFIED_KEPT) != 0;
+    const bool is_rendered = anew || (words[rendered_word() + found_index / 32] >> (found_index % 32) & 1U) != 0;
+    write_tile(index, found, slot_class, cell, (is_kept ? SHADOW_KEPT : 0) | (is_rendered ? SHADOW_RENDER : 0));
+    if (is_rendered) {
+        const uint rendered = anew ? index
+                                   : (tallies_before(block, TALLY_RENDERED / 2) & 0xffffU) +
+                                         count_rendered(first_found, found_index);
+        words[list_word(LIST_RENDER, rendered)] = index;
+    }
+    words[is_kept ? list_word(LIST_KEPT, kept) : list_word(LIST_ADDED, index - kept)] = index;
+}
+
+// Copies a tile of the last frame if it is removed. `stay`: tiles of the last frame before word `first_word` of their
+// bits that are still tiles.
+void list_removed(uint last, uint first_word, uint stay) {
+    const uint stays = words[stays_word() + last / 32];
+    if ((stays >> (last % 32) & 1U) == 0) {
+        for (uint word = first_word; word < last / 32; ++word) {
+            stay += uint(bitCount(words[stays_word() + word]));
         }
-        const bool is_rendered = is_new || (word & CLASSIFIED_RENDER) != 0;
-        write_tile(tile, found, slot_class, cell,
-                   (is_kept ? SHADOW_KEPT : 0) | (is_rendered ? SHADOW_RENDER : 0));
-        if (is_rendered) {
-            words[list_word(LIST_RENDER, rendered)] = tile;
-            ++rendered;
-        }
-        if (is_kept) {
-            words[list_word(LIST_KEPT, kept)] = tile;
-            ++kept;
-        } else {
-            words[list_word(LIST_ADDED, tile - kept)] = tile;
+        stay += uint(bitCount(stays & ((1U << (last % 32)) - 1)));
+        for (uint i = 0; i < TILE_WORDS; ++i) {
+            words[places.removed + TILE_WORDS * (last - stay) + i] = words[last_tile_word(last) + i];
         }
     }
 }
 
-void write_header(bool anew, uvec4 changes, uvec4 free) {
+void write_header(bool anew, uvec4 needed, uvec4 free) {
     const uint count = listed_tiles();
-    const uint kept = changes.w & 0xffffU;
+    const uint kept = tallies_of_all(TALLY_KEPT / 2) >> 16;
     uint used_cells = shadow_atlas_cells(parameters);
     uint new_slots = 0;
     for (uint c = 0; c < SHADOW_CLASSES; ++c) {
-        used_cells += (of_class(changes, c) - free_of_class(free, c)) * shadow_slot_cells(c);
-        new_slots += of_class(changes, c);
+        used_cells += (of_class(needed, c) - free_of_class(free, c)) * shadow_slot_cells(c);
+        new_slots += of_class(needed, c);
     }
     header.tiles = count;
     header.kept = kept;
     header.added = count - kept;
-    header.removed = changes.z >> 16;
+    header.removed = words[last_count_word()] - kept;
     header.flags = anew ? SHADOW_REPACKED : 0;
     header.used_cells = used_cells;
     header.render_vertex_count = 4;
-    header.render_count = changes.w >> 16;
+    header.render_count = anew ? count : tallies_of_all(TALLY_RENDERED / 2) & 0xffffU;
     header.render_first_vertex = 0;
     header.render_first_instance = 0;
     header.resized = new_slots - (count - kept);
     header.instances = 0;
-}
-
-// Sets the order of the list: list.comp has found the tiles of a block in sequence.
-void order_tiles() {
-    for (uint i = 0; i < listed_tiles(); i += gl_WorkGroupSize.x) {
-        const uint found = i + gl_LocalInvocationIndex;
-        if (found < listed_tiles()) {
-            const uint word = block_word(words[found_word(found) + FOUND_BLOCK]);
-            words[order_word(words[word + BLOCK_FIRST] + found - words[word + BLOCK_FOUND])] = found;
-        }
+    // Members of TileListHeader. The capacity suffices, and so does the limit of a dispatch.
+    const uint list_header[16] = uint[](count, count, 0, parameters.max_tiles, count, 1, 1, 0, 4, count, 0, 0,
+                                        floatBitsToUint(1.0), 0, 0, 0);
+    for (uint i = 0; i < 16; ++i) {
+        words[places.tile_list + i] = list_header[i];
     }
 }
 
-// Sets the importance of nodes above blocks to 0 for the next frame.
-void clear_upper_nodes() {
-    const uint nodes = parameters.lights * first_node(levels_above());
-    for (uint i = 0; i < nodes; i += gl_WorkGroupSize.x) {
-        if (i + gl_LocalInvocationIndex < nodes) {
-            words[upper_node_word(0, i + gl_LocalInvocationIndex) + NODE_IMPORTANCE] = 0;
-        }
-    }
-}
+shared uint stay_before;  // tiles of the last frame before this workgroup's that are still tiles
 
-void finish_frame() {
-    order_tiles();
-    clear_upper_nodes();
-    workgroup_barrier();
+void list_tiles(uint group) {
+    const uint thread = thread_index();
+    const uint first_word = TILE_GROUP / 32 * group;
+    if (thread == 0) {
+        stay_before = 0;
+    }
     uvec4 free_here = uvec4(0);
     FOR_SHARE(page, page_count()) {
         look_at_page(page);
         free_here += count_free_slots();
     }
-    uvec4 changes;
-    uvec4 before = exclusive_sums(count_changes(false), changes);
-    list_removed(before.z >> 16);
     uvec4 free;
     exclusive_sums(free_here, free);  // leaves `scanned` for find_free_slot
-    const bool anew = !has_places(changes, free);
+    for (uint word = thread; word < first_word; word += gl_WorkGroupSize.x) {
+        atomicAdd(stay_before, bitCount(words[stays_word() + word]));
+    }
+    workgroup_barrier();
+    const bool anew = !has_places(needed_slots(false), free);
     if (anew) {
         free = uvec4(0, 0, 0, page_count() << 16);
-        before = exclusive_sums(count_changes(true), changes);
     }
-    write_tiles(anew, before, changes, free);
-    for (uint i = thread_index(); i < 16 * parameters.lights; i += gl_WorkGroupSize.x) {
-        words[last_light_word(i / 16, i % 16)] = floatBitsToUint(frame.lights[i / 16].clip_from_world[i % 16]);
+    const uvec4 needed = needed_slots(anew);
+    const uint item = TILE_GROUP * group + thread % TILE_GROUP;
+    if (thread < TILE_GROUP) {
+        if (item < listed_tiles()) {
+            list_tile(item, anew, needed, free);
+        }
+    } else if (thread < 2 * TILE_GROUP && item < words[last_count_word()]) {
+        list_removed(item, first_word, stay_before);
     }
-    FOR_SHARE(tile, header.tiles) {
-        words[stays_word(tile)] = 0;
-    }
-    workgroup_barrier();  // all threads have read the last frame's header and the cells
-    if (thread_index() == 0) {
-        write_header(anew, changes, free);
-    }
-    FOR_SHARE(page, page_count()) {
-        for (uint word = page * PAGE_WORDS; word < (page + 1) * PAGE_WORDS; ++word) {
-            words[cells_word() + word] = 0;
+    if (group == 0) {
+        for (uint i = thread; i < 16 * parameters.lights; i += gl_WorkGroupSize.x) {
+            words[last_light_word(i / 16, i % 16)] = floatBitsToUint(frame.lights[i / 16].clip_from_world[i % 16]);
+        }
+        if (thread == gl_WorkGroupSize.x - 1) {
+            write_header(anew, needed, free);
         }
     }
 }
 
 void main() {
-    if (gl_WorkGroupID.x == 0) {
-        finish_frame();
+    const uint tile_groups = (parameters.max_tiles + TILE_GROUP - 1) / TILE_GROUP;
+    if (gl_WorkGroupID.x < tile_groups) {
+        list_tiles(gl_WorkGroupID.x);
     } else {
-        write_pages((gl_WorkGroupID.x - 1) * gl_WorkGroupSize.x + gl_LocalInvocationIndex);
+        write_pages((gl_WorkGroupID.x - tile_groups) * gl_WorkGroupSize.x + gl_LocalInvocationIndex);
     }
 }

@@ -60,43 +60,11 @@ uint list_word(uint list, uint place) {
     return places.lists + list * shadow_list_stride(parameters.max_tiles) + place;
 }
 
-uint listed_tiles() { return words[places.tile_list]; }
-
-// ---- Work. First a bit per cell of the atlas, page by page. Then a word per tile of the last frame: whether it is
-// still a tile; 0 before and after a frame. Then tiles as list.comp finds them, in any order. Then the order of the
-// list.
-
-const uint PAGE_WORDS = SHADOW_PAGE_CELLS / 32;
-uint page_count() { return shadow_atlas_cells(parameters) / SHADOW_PAGE_CELLS; }
-uint cells_word() { return places.work; }
-uint stays_word(uint tile) { return places.work + page_count() * PAGE_WORDS + tile; }
-
-// Words of a tile that was found.
-const uint FOUND_POSITION = 0;   // as in Tile, and the next three
-const uint FOUND_NODE = 1;
-const uint FOUND_IMPORTANCE = 2;
-const uint FOUND_THRESHOLD = 3;
-const uint FOUND_CLASSIFIED = 4;  // bits below
-const uint FOUND_CELL = 5;        // of its slot; SHADOW_NONE if it needs one
-const uint FOUND_BLOCK = 6;       // in which it begins
-const uint FOUND_WORDS = 8;
-uint found_word(uint found) { return stays_word(parameters.max_tiles) + FOUND_WORDS * found; }
-
-const uint CLASSIFIED_CLASS = 0xffU;
-const uint CLASSIFIED_KEPT = 0x100U;    // was a tile of the last frame
-const uint CLASSIFIED_RENDER = 0x200U;  // must be drawn even if its slot stays
-
-// Index of a listed tile among the found ones.
-uint order_word(uint tile) { return found_word(parameters.max_tiles) + tile; }
-uint found_of(uint tile) { return found_word(words[order_word(tile)]); }
-
 // ---- Events: per factor the difference in tiles to the factor before, then per factor that in cells (modulo 2^32),
-// then counters. All are 0 before and after a frame.
+// then a counter. All are 0 before and after a frame.
 
 uint events_word(uint factor) { return places.events + factor; }
-uint counted_word() { return places.events + 2 * BUDGET_FACTORS; }   // workgroups of count.comp that have arrived
-uint listed_word() { return counted_word() + 1; }                    // of list.comp
-uint found_count_word() { return counted_word() + 2; }               // tiles found
+uint counted_word() { return places.events + 2 * BUDGET_FACTORS; }  // workgroups of count.comp that have arrived
 
 // ---- Blocks of 32 x 32 texels (or the whole of a smaller map), and the nodes within and above them
 
@@ -138,13 +106,90 @@ const uint NODE_IMPORTANCE = 1;
 const uint BLOCK_COVER = 0;   // level of the tile that covers it; SHADOW_NONE if its tiles are smaller
 const uint BLOCK_COUNT = 1;   // of tiles that begin in it
 const uint BLOCK_FOUND = 2;   // index of the first among the found tiles
-const uint BLOCK_FIRST = 3;   // index of the first in the list
-const uint BLOCK_STARTS = 4;  // of smaller tiles: a bit per texel where one begins, along the Z-order curve
+const uint BLOCK_STARTS = 3;  // of smaller tiles: a bit per texel where one begins, along the Z-order curve
 const uint BLOCK_RANKS = BLOCK_STARTS + BLOCK_TEXELS / 32;  // number of bits before each of these words
 // A bit per 8 x 8 texels, along the Z-order curve: a pixel has requested one of them. 0 before and after a frame.
 const uint BLOCK_ASKED = BLOCK_RANKS + BLOCK_TEXELS / 32;
 const uint BLOCK_WORDS = BLOCK_ASKED + 1;
 uint block_word(uint block) { return places.blocks + BLOCK_WORDS * block; }
+
+// ---- Tallies: numbers of a block's tiles, two in a word. A binary tree over the blocks has their sums: the canonical
+// order is that of blocks, so sums over the blocks before one give places in lists.
+
+const uint TALLY_WORDS = 8;
+const uint TALLY_ALL = 0;
+const uint TALLY_KEPT = 1;
+const uint TALLY_RENDERED = 2;
+const uint TALLY_NEW = 3;           // needs a slot
+const uint TALLY_NEW_BY_CLASS = 4;  // and the next four
+const uint TALLY_BY_CLASS = 10;     // and the next four
+
+uint tally_levels() { return uint(findMSB(2 * all_blocks() - 1)); }
+uint tallied_blocks() { return 1U << tally_levels(); }
+
+// ---- Work. Its first part is 0 before list.comp, since count.comp clears it: a bit per cell of the atlas, page by page;
+// a bit per tile of the last frame, whether it is still a tile; a bit per found tile, whether it is drawn; tallies; the
+// number of found tiles. Then follow the last frame's tiles and their number, and tiles as list.comp finds them, in any
+// order.
+
+const uint PAGE_WORDS = SHADOW_PAGE_CELLS / 32;
+uint page_count() { return shadow_atlas_cells(parameters) / SHADOW_PAGE_CELLS; }
+uint cells_word() { return places.work; }
+uint tile_bits() { return (parameters.max_tiles + 31) / 32; }
+uint stays_word() { return cells_word() + page_count() * PAGE_WORDS; }
+uint rendered_word() { return stays_word() + tile_bits(); }
+uint tallies_word() { return rendered_word() + tile_bits(); }
+uint found_count_word() { return tallies_word() + 2 * TALLY_WORDS * tallied_blocks(); }
+uint last_count_word() { return found_count_word() + 1; }
+uint last_tile_word(uint tile) { return last_count_word() + 1 + TILE_WORDS * tile; }
+uint cleared_words() { return last_count_word() - cells_word(); }
+
+// Words of a tile that was found.
+const uint FOUND_POSITION = 0;   // as in Tile, and the next three
+const uint FOUND_NODE = 1;
+const uint FOUND_IMPORTANCE = 2;
+const uint FOUND_THRESHOLD = 3;
+const uint FOUND_CLASSIFIED = 4;  // bits below
+const uint FOUND_CELL = 5;        // of its slot; SHADOW_NONE if it needs one
+const uint FOUND_BLOCK = 6;       // in which it begins
+// Numbers of tiles before it in its block, of 10 bits each: those of its class that need a slot, all those of its
+// class, and those kept.
+const uint FOUND_RANKS = 7;
+const uint FOUND_WORDS = 8;
+uint found_word(uint found) { return last_tile_word(parameters.max_tiles) + FOUND_WORDS * found; }
+
+const uint CLASSIFIED_CLASS = 0xffU;
+const uint CLASSIFIED_KEPT = 0x100U;  // was a tile of the last frame
+
+// ---- Sums of tallies
+
+// Words of a node; level 0 has the blocks.
+uint tally_word(uint level, uint node) {
+    return tallies_word() + TALLY_WORDS * (2 * tallied_blocks() - (2 * tallied_blocks() >> level) + node);
+}
+
+// Adds to a tally of a block. All threads call it, those that add nothing with 0: lavapipe loses threads otherwise.
+void add_tally(uint block, uint tally, uint count) {
+    for (uint level = 0; level <= tally_levels(); ++level) {
+        if (count > 0) {
+            atomicAdd(words[tally_word(level, block >> level) + tally / 2], count << (16 * (tally % 2)));
+        }
+    }
+}
+
+// Returns a word of tallies of all blocks before this one.
+uint tallies_before(uint block, uint word) {
+    uint sum = 0;
+    for (uint level = 0; level < tally_levels(); ++level) {
+        if ((block >> level & 1U) != 0) {
+            sum += words[tally_word(level, (block >> level) - 1) + word];
+        }
+    }
+    return sum;
+}
+
+uint tallies_of_all(uint word) { return words[tally_word(tally_levels(), 0) + word]; }
+uint listed_tiles() { return tallies_of_all(TALLY_ALL) & 0xffffU; }
 
 // ---- The last frame
 

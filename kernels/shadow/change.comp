@@ -1,10 +1,11 @@
 // Marks slots that show a change: they must be drawn again. It runs only if the caller gives boxes.
 // CPU twin: is_changed of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of 64 threads, for 64 boxes of the capacity (x) and 64 of max_tiles (y).
-// Bindings: bindings.glsl, and set 1 below; reads the tiles that list.comp has found, and sets CLASSIFIED_RENDER.
-// Memory order: words with CLASSIFIED_RENDER are read and written by atomics only. A workgroup may miss a bit that
-// another one sets: it then sets the bit again. Barriers of the workgroup separate writes and reads of its shared data.
+// Dispatch: workgroups of 64 threads, for 64 boxes of the capacity (x) and 8 of max_tiles (y).
+// Bindings: bindings.glsl, and set 1 below; reads the tiles that list.comp has found, sets their bits in
+// rendered_word, and raises tallies.
+// Memory order: bits and tallies are read and written by atomics only. The workgroup that sets a bit raises the tallies.
+// Barriers of the workgroup separate writes and reads of its shared data.
 // All threads take the same number of steps in the loop.
 // Source: docs/shadows.md, step 7; the test is that of culling, so a slot is drawn again if the box would be drawn in
 // it.
@@ -12,33 +13,33 @@
 #include "bindings.glsl"
 
 const uint GROUP = 64;
+const uint TILE_GROUP = 8;
 layout(local_size_x = GROUP) in;
 
 layout(set = 1, binding = 0, std430) readonly buffer Changes { ShadowChange changes[]; };
 layout(set = 1, binding = 1, std430) readonly buffer Count { uint change_count; };
 
-shared ShadowTile staged[GROUP];
-shared uint rendered[GROUP];  // 1: must be drawn
+shared ShadowTile staged[TILE_GROUP];
+shared uint rendered[TILE_GROUP];  // 1: must be drawn
 
 void main() {
     const uint thread = gl_LocalInvocationIndex;
-    const uint first_tile = gl_WorkGroupID.y * GROUP;
+    const uint first_tile = gl_WorkGroupID.y * TILE_GROUP;
     const uint first_change = gl_WorkGroupID.x * GROUP;
-    const uint tiles = min(listed_tiles() - min(first_tile, listed_tiles()), GROUP);
+    const uint tiles = min(listed_tiles() - min(first_tile, listed_tiles()), TILE_GROUP);
     // Boxes beyond the capacity are unknown, so all slots must be drawn.
     const bool has_room = change_count <= object_count;
     const uint count = has_room ? change_count : 1;
     if (tiles == 0 || first_change >= count) {
         return;
     }
-    const uint found = found_word(first_tile + thread);
-    rendered[thread] = 1;
+    const uint found_index = first_tile + thread;
+    const uint found = found_word(found_index);
+    const uint bit = 1U << (found_index % 32);
     if (thread < tiles) {
-        const uint word = HANDED_OVER(words[found + FOUND_CLASSIFIED]);
-        const bool is_rendered = (word & CLASSIFIED_RENDER) != 0 || words[found + FOUND_CELL] == SHADOW_NONE;
-        rendered[thread] = is_rendered ? 1 : 0;
+        rendered[thread] = (HANDED_OVER(words[rendered_word() + found_index / 32]) & bit) != 0 ? 1 : 0;
         staged[thread] = ShadowTile(words[found + FOUND_POSITION], words[found + FOUND_NODE], 0,
-                                    word & CLASSIFIED_CLASS, 0.0, 0.0, 0.0, 0.0);
+                                    words[found + FOUND_CLASSIFIED] & CLASSIFIED_CLASS, 0.0, 0.0, 0.0, 0.0);
     }
     barrier();
     ShadowChange change = changes[min(first_change + thread, object_count - 1)];
@@ -60,7 +61,9 @@ void main() {
         }
     }
     barrier();
+    uint newly = 0;
     if (thread < tiles && rendered[thread] == 2) {
-        atomicOr(words[found + FOUND_CLASSIFIED], CLASSIFIED_RENDER);
+        newly = (atomicOr(words[rendered_word() + found_index / 32], bit) & bit) == 0 ? 1 : 0;
     }
+    add_tally(thread < tiles ? words[found + FOUND_BLOCK] : 0, TALLY_RENDERED, newly);
 }

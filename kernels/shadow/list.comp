@@ -1,13 +1,14 @@
-// Lists the tiles with the chosen factor: those that begin in each block, and their classification. The last workgroup
-// puts the blocks in canonical order.
+// Finds the tiles with the chosen factor: those that begin in each block, their classification, and tallies from which
+// allocate.comp makes their places in the lists.
 // CPU twin: subdivide, thresholds_of and classified of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
 // four texels.
-// Bindings: bindings.glsl. Reads nodes, importance map, page table and tiles of the last frame. Cells and `stays` are 0
-// before. Writes the found tiles, blocks, cells, `stays` and the list's header.
-// Memory order: the hand-over of hand_over.glsl, for the number of tiles in each block. Barriers separate writes and
-// reads of the workgroup's own words.
+// Bindings: bindings.glsl. Reads nodes, importance map, page table and tiles of the last frame. The first part of the
+// work is 0 before. Writes the found tiles, blocks, cells, bits of tiles, tallies, and a copy of the last frame's tiles,
+// since allocate.comp writes this frame's in their place.
+// Memory order: cells, bits, tallies and the number of found tiles are raised by atomics. Barriers separate writes and
+// reads of shared data.
 // Source: docs/shadows.md, steps 5 to 7. The list is in canonical order, along the Z-order curve. So the tiles of a
 // block are consecutive, and a tile that covers several blocks belongs to the first of them.
 #version 460
@@ -15,7 +16,6 @@
 
 layout(local_size_x = BLOCK_THREADS) in;
 #include "classify.glsl"
-#include "scan.glsl"
 
 shared uint cover;  // 1 + level of the tile that covers the block; 0: none
 shared uint ends[BLOCK_NODES];
@@ -36,6 +36,7 @@ void begin(uint block, uint light) {
     if (thread < BLOCK_TEXELS / 32) {
         starts[thread] = 0;
     }
+    clear_bits();
     FOR_EACH(i, first_node(block_levels())) {
         ends[i] = words[block_node_word(block, i) + NODE_END];
     }
@@ -133,40 +134,24 @@ void write_block(uint block) {
                 first_found = atomicAdd(words[found_count_word()], count);
             }
             words[block_word(block) + BLOCK_COVER] = covered ? cover - 1 : SHADOW_NONE;
-            HAND_OVER(words[block_word(block) + BLOCK_COUNT], count);
+            words[block_word(block) + BLOCK_COUNT] = count;
             words[block_word(block) + BLOCK_FOUND] = first_found;
         }
     }
 }
 
-// Finds the place of each block's tiles in the list, in the last workgroup.
-void order_blocks() {
-    const uint share = (all_blocks() + BLOCK_THREADS - 1) / BLOCK_THREADS;
-    const uint first_block = thread_index() * share;
-    uvec4 of_thread = uvec4(0);
-    for (uint i = 0; i < share; ++i) {
-        if (first_block + i < all_blocks()) {
-            of_thread.x += HANDED_OVER(words[block_word(first_block + i) + BLOCK_COUNT]);
+// Keeps the last frame's tiles.
+void copy_last_tiles(uint block) {
+    const uint tile_words = TILE_WORDS * header.tiles;
+    const uint threads = all_blocks() * BLOCK_THREADS;
+    for (uint i = 0; i < tile_words; i += threads) {
+        const uint word = i + block * BLOCK_THREADS + gl_LocalInvocationIndex;
+        if (word < tile_words) {
+            words[last_tile_word(0) + word] = words[places.tiles + word];
         }
     }
-    uvec4 total;
-    uint first = exclusive_sums(of_thread, total).x;
-    for (uint i = 0; i < share; ++i) {
-        if (first_block + i < all_blocks()) {
-            const uint word = block_word(first_block + i);
-            words[word + BLOCK_FIRST] = first;
-            first += HANDED_OVER(words[word + BLOCK_COUNT]);
-        }
-    }
-    if (thread_index() == 0) {
-        words[found_count_word()] = 0;
-        // Members of TileListHeader. The capacity suffices, and so does the limit of a dispatch.
-        const uint list_header[16] =
-            uint[](total.x, total.x, 0, parameters.max_tiles, total.x, 1, 1, 0, 4, total.x, 0, 0,
-                   floatBitsToUint(1.0), 0, 0, 0);
-        for (uint i = 0; i < 16; ++i) {
-            words[places.tile_list + i] = list_header[i];
-        }
+    if (block == 0 && gl_LocalInvocationIndex == 0) {
+        words[last_count_word()] = header.tiles;
     }
 }
 
@@ -188,10 +173,11 @@ void main() {
     barrier();
     for (uint i = 0; i < count; i += BLOCK_THREADS) {
         const uint rank = i + gl_LocalInvocationIndex;
-        write_found(first_found + rank, rank < count, items[min(rank, count - 1)], block, light);
+        write_found(first_found, rank, rank < count, items[min(rank, count - 1)], block, light);
     }
-    IS_LAST_WORKGROUP(words[listed_word()], all_blocks())
-    if (shared_is_last) {
-        order_blocks();
+    copy_last_tiles(block);
+    barrier();
+    if (count > 0) {
+        tally_block(first_found, count, block);
     }
 }

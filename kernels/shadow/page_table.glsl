@@ -9,9 +9,12 @@ void write_pages(uint quad) {
     if (light >= parameters.lights) {
         return;
     }
+    if (quad < parameters.lights * first_node(levels_above())) {
+        words[upper_node_word(0, quad) + NODE_IMPORTANCE] = 0;  // for the next frame
+    }
     const uint block = block_word(quad / block_quads);
     const uint first_place = 4 * (quad % block_quads);  // within the block
-    const uint first = words[block + BLOCK_FIRST];
+    const uint first = tallies_before(quad / block_quads, TALLY_ALL / 2) & 0xffffU;
     const uint found = words[block + BLOCK_FOUND];
     const uint cover = words[block + BLOCK_COVER];
     const uint covering = first + words[block + BLOCK_COUNT] - 1;

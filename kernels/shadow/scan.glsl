@@ -1,4 +1,4 @@
-// Prefix sums over the threads of a workgroup, four at once, and the test for the last workgroup of a dispatch.
+// Prefix sums over the threads of a workgroup, of SUMS (default: uvec4), and the test for the last workgroup of a dispatch.
 // SUBGROUPS: sums by subgroups. These are full, so threads lie in them in the order of their indices.
 
 #include "subgroups.glsl"
@@ -6,9 +6,13 @@
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #endif
 
-shared uvec4 scanned[gl_WorkGroupSize.x];
+#ifndef SUMS
+#define SUMS uvec4
+#endif
+
+shared SUMS scanned[gl_WorkGroupSize.x];
 #if SUBGROUPS
-shared uvec4 chunk_sums[gl_WorkGroupSize.x / 4];  // subgroups have at least four threads
+shared SUMS chunk_sums[gl_WorkGroupSize.x / 4];  // subgroups have at least four threads
 #endif
 
 // Makes the workgroup's writes visible to all its threads.
@@ -22,13 +26,13 @@ void workgroup_barrier() {
 // Returns the sums of the values of the threads before this one (thread_index); `total` gets those of all. All threads
 // call it. It leaves each thread's inclusive sums in `scanned`, until the next call. Few barriers: lavapipe loses
 // threads in loops with barriers, and after too many.
-uvec4 exclusive_sums(uvec4 value, out uvec4 total) {
+SUMS exclusive_sums(SUMS value, out SUMS total) {
     const uint thread = thread_index();
-    uvec4 before = uvec4(0);
-    total = uvec4(0);
+    SUMS before = SUMS(0);
+    total = SUMS(0);
     workgroup_barrier();  // after reads of the last sums
 #if SUBGROUPS
-    const uvec4 in_chunk = subgroupExclusiveAdd(value);
+    const SUMS in_chunk = subgroupExclusiveAdd(value);
     if (gl_SubgroupInvocationID == gl_SubgroupSize - 1) {
         chunk_sums[gl_SubgroupID] = in_chunk + value;
     }
@@ -36,12 +40,12 @@ uvec4 exclusive_sums(uvec4 value, out uvec4 total) {
     const uint chunks = (gl_WorkGroupSize.x + gl_SubgroupSize - 1) / gl_SubgroupSize;
     if (chunks <= gl_SubgroupSize) {  // uniform: each subgroup sums up all chunks
         const uint chunk = gl_SubgroupInvocationID;
-        const uvec4 of_chunk = chunk < chunks ? chunk_sums[chunk] : uvec4(0);
+        const SUMS of_chunk = chunk < chunks ? chunk_sums[chunk] : SUMS(0);
         total = subgroupAdd(of_chunk);
-        before = subgroupAdd(chunk < gl_SubgroupID ? of_chunk : uvec4(0));
+        before = subgroupAdd(chunk < gl_SubgroupID ? of_chunk : SUMS(0));
     } else {
         for (uint chunk = 0; chunk < chunks; ++chunk) {
-            before += chunk < gl_SubgroupID ? chunk_sums[chunk] : uvec4(0);
+            before += chunk < gl_SubgroupID ? chunk_sums[chunk] : SUMS(0);
             total += chunk_sums[chunk];
         }
     }
@@ -50,7 +54,7 @@ uvec4 exclusive_sums(uvec4 value, out uvec4 total) {
     scanned[thread] = value;
     workgroup_barrier();
     for (uint i = 0; i < gl_WorkGroupSize.x; ++i) {
-        before += i < thread ? scanned[i] : uvec4(0);
+        before += i < thread ? scanned[i] : SUMS(0);
         total += scanned[i];
     }
     workgroup_barrier();

@@ -25,15 +25,17 @@ constexpr std::uint32_t LARGEST_GROUP = 1024;
 constexpr std::uint32_t LARGEST_PLAIN_GROUP = 256;  // without subgroups: sums take longer
 constexpr std::uint32_t GROUP_THREAD_BYTES = 20;    // shared memory of allocate.comp, for a thread
 constexpr std::uint32_t CULL_GROUP = 64;
-constexpr std::uint32_t CHANGE_GROUP = 64;        // boxes, and tiles
+constexpr std::uint32_t CHANGE_GROUP = 64;        // boxes
+constexpr std::uint32_t CHANGE_TILE_GROUP = 8;
 constexpr std::uint32_t MOST_CHANGES = 1U << 20;  // every device can dispatch workgroups for these
 
 // Constants of kernels/shadow/bindings.glsl.
 constexpr std::uint32_t BLOCK_LEVELS = 5;
 constexpr std::uint32_t BLOCK_TEXELS = 1U << (2 * BLOCK_LEVELS);
-constexpr std::uint32_t BLOCK_WORDS = 4 + 2 * BLOCK_TEXELS / 32 + 1;
+constexpr std::uint32_t BLOCK_WORDS = 3 + 2 * BLOCK_TEXELS / 32 + 1;
 constexpr std::uint32_t FOUND_WORDS = 8;
-constexpr std::uint32_t COUNTERS = 3;
+constexpr std::uint32_t TALLY_WORDS = 8;
+constexpr std::uint32_t TILE_GROUP = 64;  // of allocate.comp
 
 // Binding of set 0.
 constexpr std::uint32_t MEMORY_BINDING = 3;
@@ -115,6 +117,14 @@ std::uint32_t blocks_of(const ShadowParameters& parameters) {
     return 1U << (2 * (parameters.map_levels - std::min(parameters.map_levels, BLOCK_LEVELS)));
 }
 
+// Words of "Work" in kernels/shadow/bindings.glsl.
+std::uint32_t work_words(const ShadowParameters& parameters) {
+    constexpr std::uint32_t TILE_WORDS = sizeof(ShadowTile) / sizeof(std::uint32_t);
+    const std::uint32_t tallied = std::bit_ceil(parameters.lights * blocks_of(parameters));
+    return shadow_atlas_cells(parameters) / 32 + 2 * groups_of(parameters.max_tiles, 32) +
+           2 * TALLY_WORDS * tallied + 2 + (TILE_WORDS + FOUND_WORDS) * parameters.max_tiles;
+}
+
 Layout make_layout(const ShadowParameters& parameters) {
     constexpr std::uint32_t TILE_WORDS = sizeof(ShadowTile) / sizeof(std::uint32_t);
     constexpr std::uint32_t LIST_WORDS = sizeof(Tile) / sizeof(std::uint32_t);
@@ -135,9 +145,8 @@ Layout make_layout(const ShadowParameters& parameters) {
         .lists = place(3 * shadow_list_stride(tiles)),
         .removed = place(tiles * TILE_WORDS),
         .tile_list = place(LIST_HEADER_WORDS + tiles * LIST_WORDS),
-        // A bit per cell; per tile whether it stays, how it was found, and its place in the list.
-        .work = place(shadow_atlas_cells(parameters) / 32 + (2 + FOUND_WORDS) * tiles),
-        .events = place(2 * BUDGET_FACTORS + COUNTERS),
+        .work = place(work_words(parameters)),
+        .events = place(2 * BUDGET_FACTORS + 1),
         .nodes = place(node_words(parameters, blocks_of(parameters))),
         .blocks = place(parameters.lights * blocks_of(parameters) * BLOCK_WORDS),
         .last_lights = place(sizeof(ShadowMatrix) / sizeof(float) * SHADOW_MAX_LIGHTS)};
@@ -460,13 +469,15 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
         const ChangeBinding::Impl& changed = *changes->impl_;
         kernel(*impl.change,
                {groups_of(changed.capacity, CHANGE_GROUP),
-                groups_of(impl.options.max_tiles, CHANGE_GROUP), 1},
+                groups_of(impl.options.max_tiles, CHANGE_TILE_GROUP), 1},
                changed.descriptors.set, changed.capacity);
     }
     const std::uint32_t texel_quads =
         lights * impl.options.map_extent * impl.options.map_extent / 4;
     impl.record_kernel(buffer, bound.descriptors.set, *impl.allocate,
-                       {1 + groups_of(texel_quads, impl.large_group), 1, 1});
+                       {groups_of(impl.options.max_tiles, TILE_GROUP) +
+                            groups_of(texel_quads, impl.large_group),
+                        1, 1});
 }
 
 void ShadowFitter::record_cull(VkCommandBuffer commands, const ObjectBinding& objects) const {
