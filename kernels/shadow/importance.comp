@@ -30,6 +30,9 @@ float background;
 uint layers;
 
 uint layer_of(ivec2 pixel, float depth) {
+    if (layers == 1) {
+        return 0;
+    }
     uint layer = 0;
     float most = shadow_claim(parameters, layers_here[0], pixel.x, pixel.y, depth);
     for (uint i = 1; i < layers; ++i) {
@@ -202,27 +205,25 @@ void main() {
     const ivec2 first_pixel = ivec2(gl_WorkGroupID.xy) * BLOCK;
     begin(light);
     barrier();
-#if EDGES
-    look_for_edges(first_pixel, extent, light);
-    barrier();
-#endif
+    // The request comes first: its loads do not wait behind those of the lookups.
     const uint thread = gl_LocalInvocationIndex;
     const ivec2 quad = ivec2(thread % (BLOCK / 2), thread / (BLOCK / 2));
     const ivec2 local = 2 * quad + (quad.yx & 1);
     const ivec2 pixel = first_pixel + local;
-    if (all(lessThan(pixel, extent))) {
-        const Depths depths = depths_at(pixel, extent);
-        const uint layer = layer_of(pixel, depths.here);
-        ShadowRequest request = shadow_request(parameters, layers_here[layer], pixel.x, pixel.y, depths.here,
-                                               depths.by_column, depths.by_row);
+    const Depths depths = depths_at(pixel, extent);
+    const uint layer = layer_of(pixel, depths.here);
+    ShadowRequest request = shadow_request(parameters, layers_here[layer], pixel.x, pixel.y, depths.here,
+                                           depths.by_column, depths.by_row);
+    const bool requests = all(lessThan(pixel, extent)) && depths.here != background && request.inside != 0;
 #if EDGES
-        const uvec2 block = uvec2(local) / SHADOW_EDGE_BLOCK;
-        request.importance = shadow_beside_edge(parameters, request.importance,
-                                                seen_around[block.y * INNER_BLOCKS + block.x], light);
+    look_for_edges(first_pixel, extent, light);
+    barrier();
+    const uvec2 block = uvec2(local) / SHADOW_EDGE_BLOCK;
+    request.importance = shadow_beside_edge(parameters, request.importance,
+                                            seen_around[block.y * INNER_BLOCKS + block.x], light);
 #endif
-        if (depths.here != background && request.inside != 0) {
-            raise(request, light, layer);
-        }
+    if (requests) {
+        raise(request, light, layer);
     }
     barrier();
 

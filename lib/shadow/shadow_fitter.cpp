@@ -23,7 +23,7 @@ using detail::vulkan_calls;
 constexpr std::uint32_t IMPORTANCE_BLOCK = 32;
 constexpr std::uint32_t LARGEST_GROUP = 1024;
 constexpr std::uint32_t LARGEST_PLAIN_GROUP = 256;  // without subgroups: sums take longer
-constexpr std::uint32_t GROUP_THREAD_BYTES = 20;    // shared memory of allocate.comp, for a thread
+constexpr std::uint32_t GROUP_THREAD_BYTES = 24;    // shared memory of allocate.comp, for a thread
 constexpr std::uint32_t CULL_GROUP = 64;
 constexpr std::uint32_t CHANGE_GROUP = 64;        // boxes
 constexpr std::uint32_t CHANGE_TILE_GROUP = 8;
