@@ -1,22 +1,18 @@
-// Allocates slots for the tiles that need one, and writes the outcome of the frame and the page table.
-// CPU twin: place_new, set_crop and list_tiles of lib/shadow/reference/shadow_fitter.cpp; page_table.glsl names its
-// own.
+// Allocates slots for the tiles that need one, and writes the outcome of the frame.
+// CPU twin: place_new, set_crop and list_tiles of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of 128 to 1024 threads; the device's limit decides. The first ones have 64 tiles each, and 64 of
-// the last frame's. Each of these looks at all pages of the atlas: its threads have equal numbers of consecutive pages.
-// In the others a thread writes four texels of the page table.
-// Bindings: bindings.glsl. The first workgroups read cells, found tiles, tallies and the copy of the last frame's tiles.
-// They write tiles, lists, removed tiles, header and the last lights. The others read blocks, tallies and found tiles.
-// They write the page table, read and write the importance map, and leave the importance of nodes above blocks at 0.
+// Dispatch: workgroups of 128 to 1024 threads; the device's limit decides. Each has 64 tiles, and 64 of the last frame's.
+// Each looks at all pages of the atlas: its threads have equal numbers of consecutive pages.
+// Bindings: bindings.glsl. Reads cells, found tiles, tallies and the copy of the last frame's tiles. Writes tiles, lists,
+// removed tiles, header and the last lights.
 // Memory order: no workgroup reads what another one writes.
-// Source: docs/shadows.md, steps 8 to 10.
+// Source: docs/shadows.md, steps 8 and 9.
 #version 460
 #include "bindings.glsl"
 
 layout(local_size_x_id = 0) in;
 #include "scan.glsl"
 #include "slots.glsl"
-#include "page_table.glsl"
 
 const uint TILE_GROUP = 64;  // tiles of a workgroup
 
@@ -138,7 +134,8 @@ void write_header(bool anew, uvec4 needed, uvec4 free) {
 
 shared uint stay_before;  // tiles of the last frame before this workgroup's that are still tiles
 
-void list_tiles(uint group) {
+void main() {
+    const uint group = gl_WorkGroupID.x;
     const uint thread = thread_index();
     const uint first_word = TILE_GROUP / 32 * group;
     if (thread == 0) {
@@ -175,14 +172,5 @@ void list_tiles(uint group) {
         if (thread == gl_WorkGroupSize.x - 1) {
             write_header(anew, needed, free);
         }
-    }
-}
-
-void main() {
-    const uint tile_groups = (parameters.max_tiles + TILE_GROUP - 1) / TILE_GROUP;
-    if (gl_WorkGroupID.x < tile_groups) {
-        list_tiles(gl_WorkGroupID.x);
-    } else {
-        write_pages((gl_WorkGroupID.x - tile_groups) * gl_WorkGroupSize.x + gl_LocalInvocationIndex);
     }
 }

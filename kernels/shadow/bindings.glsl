@@ -60,11 +60,10 @@ uint list_word(uint list, uint place) {
     return places.lists + list * shadow_list_stride(parameters.max_tiles) + place;
 }
 
-// ---- Events: per factor the difference in tiles to the factor before, then per factor that in cells (modulo 2^32),
-// then a counter. All are 0 before and after a frame.
+// ---- Events: per factor the difference in tiles to the factor before, then per factor that in cells (modulo 2^32).
+// All are 0 before and after a frame.
 
 uint events_word(uint factor) { return places.events + factor; }
-uint counted_word() { return places.events + 2 * BUDGET_FACTORS; }  // workgroups of count.comp that have arrived
 
 // ---- Blocks of 32 x 32 texels (or the whole of a smaller map), and the nodes within and above them
 
@@ -200,9 +199,4 @@ uint last_light_word(uint light, uint element) { return places.last_lights + 16 
 // Returns the page of the last frame's tile with a node's first texel.
 uint last_page(uint level, uvec2 node, uint light) {
     return imageLoad(page_table, ivec3(node << level, light)).x;
-}
-
-// Returns whether a node of level 1 or above was split in the last frame.
-bool was_split(uint level, uvec2 node, uint light) {
-    return has_last_frame() && shadow_page_level(last_page(level, node, light)) < level;
 }

@@ -1,105 +1,21 @@
-// Finds the least factor with which tiles and cells keep their budgets. Each node gets its importance, the maximum of
-// its texels. From it follow the factors with which the node is split, those with which it is a tile, and the cells of
-// its slot. They become events: differences from one factor to the next. A workgroup sums its events in shared memory,
-// since many nodes have the same. The last workgroup does this for the nodes above all blocks, and sums up all events.
+// Counts the tiles and cells of the nodes of a block under all factors. Each node gets its importance, the maximum of its
+// texels. From it follow the factors with which the node is split, those with which it is a tile, and the cells of its
+// slot. They become events: differences from one factor to the next.
 // CPU twin: build_pyramid and least_factor of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
 // four texels.
 // Bindings: bindings.glsl. Reads importance map, requested texels, page table, tiles and factor of the last frame.
-// Lowers the importance of texels without requests. Adds to events, which are 0 before and after. Raises the importance
-// of nodes above blocks, which is 0 before. Writes nodes and the header's factor. Clears the first part of the work.
-// Memory order: the hand-over of hand_over.glsl, for atomic additions and maxima, and for the importance of the blocks'
-// roots. Barriers of the last workgroup separate its additions to events from its reads.
-// Source: docs/shadows.md, steps 2 to 5; the bins are those of budgets (budget.h).
+// Lowers the importance of texels without requests. Adds to events, which are 0 before. Raises the importance of nodes
+// above blocks, which is 0 before. Writes nodes. Clears the first part of the work.
+// Memory order: events and nodes above blocks are raised by atomics. Barriers separate writes and reads of shared data.
+// Source: docs/shadows.md, steps 2 to 5.
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #include "bindings.glsl"
 
 layout(local_size_x = BLOCK_THREADS) in;
-#define SUMS uvec2
-#include "scan.glsl"
-
-// ---- Events of this workgroup: per factor the cells in the lower 20 bits, and tiles << 20, both signed. The nodes of
-// a block and those of a batch have less than 2^19 cells and 2^11 tiles.
-
-const uint CELL_BITS = 20;
-shared uint events_here[BUDGET_FACTORS];
-
-void clear_events() {
-    for (uint i = 0; i < BUDGET_FACTORS; i += BLOCK_THREADS) {
-        events_here[i + gl_LocalInvocationIndex] = 0;
-    }
-}
-
-void add(uint factor, uint more_tiles, uint more_cells) {
-    if (factor < BUDGET_FACTORS) {
-        atomicAdd(events_here[factor], (more_tiles << CELL_BITS) + more_cells);
-    }
-}
-
-// Adds the events to those of all workgroups, and clears them.
-void flush_events() {
-    for (uint i = 0; i < BUDGET_FACTORS; i += BLOCK_THREADS) {
-        const uint factor = i + gl_LocalInvocationIndex;
-        const uint more = events_here[factor];
-        if (more != 0) {
-            const int cells = bitfieldExtract(int(more), 0, int(CELL_BITS));
-            const int tiles = (int(more) - cells) >> CELL_BITS;
-            atomicAdd(words[events_word(factor)], uint(tiles));
-            atomicAdd(words[events_word(BUDGET_FACTORS + factor)], uint(cells));
-            events_here[factor] = 0;
-        }
-    }
-}
-
-// ---- Nodes
-
-bool had_frame;  // has_last_frame()
-
-// Returns the page of the last frame's tile with this texel. If there was no last frame, it is of no node's level.
-uint last_page_at(uvec2 texel, uint light) {
-    const uint page = imageLoad(page_table, ivec3(texel, light)).x;
-    return had_frame ? page : shadow_page(0, 0xffU);
-}
-
-// Returns the class of the last frame's tile if it was this node, else 0. It always loads, so that loads do not wait
-// for each other. `page`: of the node's first texel.
-uint last_class_of(uint page, uint level) {
-    const bool was_tile = shadow_page_level(page) == level;
-    const uint state = words[places.tiles + TILE_WORDS * (was_tile ? shadow_page_tile(page) : 0) + 3];
-    return was_tile ? state & 0xffU : 0;
-}
-
-// Adds the events of the classes of a node that is a tile with the factors from `first` to below `end`. Returns its
-// cells with the first one.
-uint count_classes(uint level, float importance, uint last_class, uint first, uint end) {
-    uint cells = 1;
-    for (uint c = 1; c < SHADOW_CLASSES; ++c) {
-        const float threshold = shadow_class_threshold(parameters, level, c, last_class);
-        const uint class_end = min(budget_bin(importance, threshold), end);
-        if (class_end > first) {
-            const uint more = shadow_slot_cells(c) - shadow_slot_cells(c - 1);
-            cells += more;
-            add(class_end, 0, 0U - more);
-        }
-    }
-    return cells;
-}
-
-void count_tile(uint level, float importance, uint last_class, uint first, uint end) {
-    if (first < end) {
-        const uint cells = count_classes(level, importance, last_class, first, end);
-        add(first, 1, cells);
-        add(end, 0U - 1U, 0U - 1U);
-    }
-}
-
-// Returns the number of factors with which a node of level 1 or above is split. `page`: of its first texel.
-uint split_end(uint level, float importance, uint page) {
-    return budget_bin(importance,
-                      shadow_split_threshold(parameters, level, shadow_page_level(page) < level));
-}
+#include "events.glsl"
 
 // ---- A block
 
@@ -172,13 +88,13 @@ void count_block(uint block, uint light) {
     const uint nodes = first_node(quads_below);
     FOR_EACH(i, nodes) {
         ends[i] = split_end(block_node_level(i), needed[i], block_node_page(i));
-        HAND_OVER(words[block_node_word(block, i) + NODE_END], ends[i]);
-        HAND_OVER(words[block_node_word(block, i) + NODE_IMPORTANCE], floatBitsToUint(needed[i]));
+        words[block_node_word(block, i) + NODE_END] = ends[i];
+        words[block_node_word(block, i) + NODE_IMPORTANCE] = floatBitsToUint(needed[i]);
     }
     barrier();
     if (ends[0] > 0) {  // else no node below is a tile with any factor
         FOR_EACH(i, nodes) {
-            if (i > 0) {  // the last workgroup counts the root
+            if (i > 0) {  // choose.comp counts the root
                 const uint level = block_node_level(i);
                 count_tile(level, needed[i], last_class_of(block_node_page(i), level), ends[i], ends[(i - 1) / 4]);
             }
@@ -203,94 +119,6 @@ void count_block(uint block, uint light) {
     }
 }
 
-// ---- Nodes above the blocks, and roots of blocks
-
-const uint BATCH = 6;  // nodes of a thread whose loads do not wait for each other
-
-void count_upper_nodes() {
-    const uint light_nodes = first_node(levels_above() + 1);
-    const uint nodes = parameters.lights * light_nodes;
-    for (uint first = 0; first < nodes; first += BATCH * BLOCK_THREADS) {
-        uint levels[BATCH];
-        float here[BATCH];
-        float above[BATCH];
-        uint page_here[BATCH];
-        uint page_above[BATCH];
-        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
-            const uint node = min(first + k * BLOCK_THREADS + gl_LocalInvocationIndex, nodes - 1);
-            const uint light = node / light_nodes;
-            const uint i = node % light_nodes;
-            const uint below_root = levels_below_root(i);
-            const uint place = i - first_node(below_root);
-            const uint word = below_root == levels_above() ? block_node_word(light * light_blocks() + place, 0)
-                                                           : upper_node_word(light, i);
-            levels[k] = parameters.map_levels - below_root;
-            here[k] = uintBitsToFloat(HANDED_OVER(words[word + NODE_IMPORTANCE]));
-            page_here[k] = last_page_at(z_order(place) << levels[k], light);
-            const uint word_above = i > 0 ? upper_node_word(light, (i - 1) / 4) : word;
-            above[k] = uintBitsToFloat(HANDED_OVER(words[word_above + NODE_IMPORTANCE]));
-            page_above[k] = last_page_at(z_order(place / 4) << (levels[k] + 1), light);
-        }
-        uint classes[BATCH];
-        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
-            classes[k] = last_class_of(page_here[k], levels[k]);
-        }
-        [[unroll]] for (uint k = 0; k < BATCH; ++k) {
-            const uint node = first + k * BLOCK_THREADS + gl_LocalInvocationIndex;
-            const uint i = node % light_nodes;
-            const uint end = split_end(levels[k], here[k], page_here[k]);
-            const uint end_above = i > 0 ? split_end(levels[k] + 1, above[k], page_above[k]) : BUDGET_FACTORS;
-            if (node < nodes) {
-                count_tile(levels[k], here[k], classes[k], end, end_above);
-                if (levels_below_root(i) < levels_above()) {
-                    words[upper_node_word(node / light_nodes, i) + NODE_END] = end;
-                }
-            }
-        }
-        workgroup_barrier();
-        flush_events();
-        workgroup_barrier();
-    }
-}
-
-shared uint least_factor;
-
-void choose_factor() {
-    const uint thread_factors = BUDGET_FACTORS / BLOCK_THREADS;
-    const uint begin = thread_index() * thread_factors;
-    if (gl_LocalInvocationIndex == 0) {
-        least_factor = BUDGET_FACTORS - 1;
-    }
-    uvec2 more[thread_factors];
-    uvec2 of_thread = uvec2(0);
-    [[unroll]] for (uint i = 0; i < thread_factors; ++i) {
-        more[i] = uvec2(HANDED_OVER(words[events_word(begin + i)]),
-                        HANDED_OVER(words[events_word(BUDGET_FACTORS + begin + i)]));
-    }
-    [[unroll]] for (uint i = 0; i < thread_factors; ++i) {
-        of_thread += more[i];
-        words[events_word(begin + i)] = 0;
-        words[events_word(BUDGET_FACTORS + begin + i)] = 0;
-    }
-    uvec2 total;
-    uvec2 sums = exclusive_sums(of_thread, total);
-    uint least = BUDGET_FACTORS;
-    [[unroll]] for (uint i = 0; i < thread_factors; ++i) {
-        sums += more[i];
-        if (sums.x <= parameters.max_tiles && sums.y <= parameters.max_cells) {
-            least = min(least, begin + i);
-        }
-    }
-    if (least < BUDGET_FACTORS) {
-        atomicMin(least_factor, least);
-    }
-    workgroup_barrier();
-    if (gl_LocalInvocationIndex == 0) {
-        header.factor_index = least_factor;
-        header.factor = budget_factor(least_factor);
-    }
-}
-
 void main() {
     had_frame = has_last_frame();
     const uint block = gl_WorkGroupID.z * light_blocks() + gl_WorkGroupID.x;
@@ -302,9 +130,4 @@ void main() {
         }
     }
     count_block(block, gl_WorkGroupID.z);
-    IS_LAST_WORKGROUP(words[counted_word()], all_blocks())
-    if (shared_is_last) {
-        count_upper_nodes();
-        choose_factor();
-    }
 }

@@ -1,4 +1,4 @@
-// Prefix sums over the threads of a workgroup, of SUMS (default: uvec4), and the test for the last workgroup of a dispatch.
+// Prefix sums over the threads of a workgroup, of SUMS (default: uvec4).
 // SUBGROUPS: sums by subgroups. These are full, so threads lie in them in the order of their indices.
 
 #include "subgroups.glsl"
@@ -63,18 +63,3 @@ SUMS exclusive_sums(SUMS value, out SUMS total) {
     workgroup_barrier();
     return before;
 }
-
-// Set in the last workgroup of a dispatch to arrive. It continues with the results that all have handed over
-// (hand_over.glsl).
-shared bool shared_is_last;
-// All threads of all workgroups call it; the counter is 0 before and after.
-#define IS_LAST_WORKGROUP(counter, workgroups)                   \
-    workgroup_barrier();                                         \
-    if (gl_LocalInvocationIndex == 0) {                          \
-        shared_is_last = ARRIVE(counter) + 1 == (workgroups);    \
-        if (shared_is_last) {                                    \
-            acquire_arrivals();                                  \
-            counter = 0;                                         \
-        }                                                        \
-    }                                                            \
-    workgroup_barrier();

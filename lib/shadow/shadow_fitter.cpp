@@ -146,7 +146,7 @@ Layout make_layout(const ShadowParameters& parameters) {
         .removed = place(tiles * TILE_WORDS),
         .tile_list = place(LIST_HEADER_WORDS + tiles * LIST_WORDS),
         .work = place(work_words(parameters)),
-        .events = place(2 * BUDGET_FACTORS + 1),
+        .events = place(2 * BUDGET_FACTORS),
         .nodes = place(node_words(parameters, blocks_of(parameters))),
         .blocks = place(parameters.lights * blocks_of(parameters) * BLOCK_WORDS),
         .last_lights = place(sizeof(ShadowMatrix) / sizeof(float) * SHADOW_MAX_LIGHTS)};
@@ -243,14 +243,16 @@ struct ShadowFitter::Impl {
     ComputeProgram objects;  // layout of set 1
     ComputeProgram program;
     Unique<vk::Sampler> sampler;
-    std::uint32_t large_group;  // threads of allocate.comp
+    std::uint32_t large_group;  // threads of choose.comp and allocate.comp
     Unique<vk::Pipeline> importance;
     Unique<vk::Pipeline> importance_lit;    // with a lit mask
     Unique<vk::Pipeline> importance_atlas;  // with the atlas
     Unique<vk::Pipeline> count;
+    Unique<vk::Pipeline> choose;
     Unique<vk::Pipeline> list;
     Unique<vk::Pipeline> change;
     Unique<vk::Pipeline> allocate;
+    Unique<vk::Pipeline> page_table;
     Unique<vk::Pipeline> cull;
 };
 
@@ -297,10 +299,12 @@ ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
     importance = make(SHADOW_IMPORTANCE, "importance");
     importance_lit = make(SHADOW_IMPORTANCE_LIT, "importance, lit mask");
     importance_atlas = make(SHADOW_IMPORTANCE_ATLAS, "importance, atlas");
-    count = make(SHADOW_COUNT, "count", SHADOW_COUNT_SUBGROUP);
-    list = make(SHADOW_LIST, "list", SHADOW_LIST_SUBGROUP);
+    count = make(SHADOW_COUNT, "count");
+    choose = make(SHADOW_CHOOSE, "choose", SHADOW_CHOOSE_SUBGROUP);
+    list = make(SHADOW_LIST, "list");
     change = make(SHADOW_CHANGE, "change");
     allocate = make(SHADOW_ALLOCATE, "allocate", SHADOW_ALLOCATE_SUBGROUP);
+    page_table = make(SHADOW_PAGE_TABLE, "page table");
     cull = make(SHADOW_CULL, "cull");
 }
 
@@ -464,6 +468,7 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     kernel(bound.importance_kernel, {groups_of(frame.depth_width, IMPORTANCE_BLOCK),
                                      groups_of(frame.depth_height, IMPORTANCE_BLOCK), lights});
     kernel(*impl.count, blocks);
+    kernel(*impl.choose, {1, 1, 1});
     kernel(*impl.list, blocks);
     if (changes != nullptr) {
         const ChangeBinding::Impl& changed = *changes->impl_;
@@ -472,12 +477,10 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
                 groups_of(impl.options.max_tiles, CHANGE_TILE_GROUP), 1},
                changed.descriptors.set, changed.capacity);
     }
-    const std::uint32_t texel_quads =
-        lights * impl.options.map_extent * impl.options.map_extent / 4;
+    // These two run beside each other.
     impl.record_kernel(buffer, bound.descriptors.set, *impl.allocate,
-                       {groups_of(impl.options.max_tiles, TILE_GROUP) +
-                            groups_of(texel_quads, impl.large_group),
-                        1, 1});
+                       {groups_of(impl.options.max_tiles, TILE_GROUP), 1, 1});
+    impl.record_kernel(buffer, bound.descriptors.set, *impl.page_table, blocks);
 }
 
 void ShadowFitter::record_cull(VkCommandBuffer commands, const ObjectBinding& objects) const {
