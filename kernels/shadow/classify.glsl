@@ -43,6 +43,14 @@ void clear_bits() {
 
 void set_bit(uint which, uint rank) { atomicOr(bits[which * BIT_WORDS + rank / 32], 1U << (rank % 32)); }
 
+uint class_in_bits(uint rank) {
+    uint slot_class = 0;
+    for (uint i = 0; i < 3; ++i) {
+        slot_class |= (bits[(BITS_CLASS + i) * BIT_WORDS + rank / 32] >> (rank % 32) & 1U) << i;
+    }
+    return slot_class;
+}
+
 // Returns the bits of tiles of a class.
 uint bits_of_class(uint slot_class, uint word) {
     uint of_class = 0xffffffffU;
@@ -73,8 +81,7 @@ void tally_block(uint first_found, uint count, uint block) {
     const uint bit_words = (count + 31) / 32;
     for (uint i = 0; i < count; i += BLOCK_THREADS) {
         const uint rank = i + gl_LocalInvocationIndex;
-        const uint found = found_word(first_found + min(rank, count - 1));
-        const uint slot_class = words[found + FOUND_CLASSIFIED] & CLASSIFIED_CLASS;
+        const uint slot_class = class_in_bits(min(rank, count - 1));
         uint ranks = 0;
         for (uint word = 0; word < bit_words; ++word) {
             const uint of_class = bits_of_class(slot_class, word) & bits_below(rank, word);
@@ -83,7 +90,7 @@ void tally_block(uint first_found, uint count, uint block) {
                      (uint(bitCount(bits[BITS_KEPT * BIT_WORDS + word] & bits_below(rank, word))) << 20);
         }
         if (rank < count) {
-            words[found + FOUND_RANKS] = ranks;
+            words[found_word(first_found + rank) + FOUND_RANKS] = ranks;
         }
     }
     const uint tally = min(gl_LocalInvocationIndex, 2 * TALLY_WORDS - 1);  // the last one stays 0

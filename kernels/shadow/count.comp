@@ -11,7 +11,6 @@
 // Memory order: events and nodes above blocks are raised by atomics. Barriers separate writes and reads of shared data.
 // Source: docs/shadows.md, steps 2 to 5.
 #version 460
-#extension GL_EXT_control_flow_attributes : require
 #include "bindings.glsl"
 
 layout(local_size_x = BLOCK_THREADS) in;
@@ -56,11 +55,11 @@ void count_block(uint block, uint light) {
         const bool is_asked = (words[block_word(block) + BLOCK_ASKED] >> (thread / 16) & 1U) != 0;
         const bool lowers = !is_asked && had_frame && header.factor_index > 0;
         const float factor = header.factor;
-        [[unroll]] for (uint i = 0; i < 4; ++i) {
+        for (uint i = 0; i < 4; ++i) {
             texels[i] = uintBitsToFloat(imageLoad(importance_map, ivec3(first_texel + z_order(i), light)).x);
             texel_pages[i] = last_page_at(first_texel + z_order(i), light);
         }
-        [[unroll]] for (uint i = 0; i < 4; ++i) {
+        for (uint i = 0; i < 4; ++i) {
             if (lowers && texels[i] > 0.0) {
                 texels[i] = shadow_unasked(texels[i], factor);
                 imageStore(importance_map, ivec3(first_texel + z_order(i), light),
@@ -102,11 +101,11 @@ void count_block(uint block, uint light) {
         const uint end = has_quad ? ends[first_quad + thread] : 0;
         if (end > 0) {
             uint classes[4];
-            [[unroll]] for (uint i = 0; i < 4; ++i) {
+            for (uint i = 0; i < 4; ++i) {
                 classes[i] = last_class_of(texel_pages[i], 0);
             }
             uint cells = 0;
-            [[unroll]] for (uint i = 0; i < 4; ++i) {
+            for (uint i = 0; i < 4; ++i) {
                 cells += count_classes(0, texels[i], classes[i], 0, end);
             }
             add(0, 4, cells);

@@ -8,7 +8,6 @@
 // Memory order: each texel has one thread. allocate.comp neither reads nor writes what this kernel writes.
 // Source: docs/shadows.md, steps 10 and 1.
 #version 460
-#extension GL_EXT_control_flow_attributes : require
 #include "bindings.glsl"
 
 layout(local_size_x = BLOCK_THREADS) in;
@@ -26,7 +25,7 @@ void main() {
     }
     const uvec2 quad = (z_order(gl_WorkGroupID.x) << block_levels()) + 2 * z_order(thread);
     float importance[4];
-    [[unroll]] for (uint i = 0; i < 4; ++i) {
+    for (uint i = 0; i < 4; ++i) {
         importance[i] = uintBitsToFloat(imageLoad(importance_map, ivec3(quad + z_order(i), light)).x);
     }
     const uint word = block_word(block);
@@ -36,7 +35,7 @@ void main() {
     const uint covering = first + words[word + BLOCK_COUNT] - 1;
     const uint starts = words[word + BLOCK_STARTS + thread / 8];
     const uint rank = words[word + BLOCK_RANKS + thread / 8];
-    [[unroll]] for (uint i = 0; i < 4; ++i) {
+    for (uint i = 0; i < 4; ++i) {
         const ivec3 texel = ivec3(quad + z_order(i), light);
         uint page = shadow_page(covering, cover);
         if (cover == SHADOW_NONE) {
