@@ -25,7 +25,7 @@ constexpr std::uint32_t LARGEST_GROUP = 1024;
 constexpr std::uint32_t LARGEST_PLAIN_GROUP = 256;  // without subgroups: sums take longer
 constexpr std::uint32_t GROUP_THREAD_BYTES = 24;    // shared memory of allocate.comp, for a thread
 constexpr std::uint32_t CULL_GROUP = 64;
-constexpr std::uint32_t CHANGE_GROUP = 64;        // boxes
+constexpr std::uint32_t CHANGE_GROUP = 64;  // boxes
 constexpr std::uint32_t CHANGE_TILE_GROUP = 8;
 constexpr std::uint32_t MOST_CHANGES = 1U << 20;  // every device can dispatch workgroups for these
 

@@ -190,6 +190,22 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinWithManyTiles) {
     }
 }
 
+// More nodes above blocks than choose.comp counts at once, and more sums of tallies than elsewhere.
+// Catches nodes that no batch counts: the factor is another one then.
+TEST_F(ShadowFitterKernels, EqualsItsTwinOnLargeMaps) {
+    Gpu gpu(device_for());
+    Pair pair(gpu, {.lights = 2,
+                    .map_extent = 1024,
+                    .atlas_extent = 1024,
+                    .tile_extent = 64,
+                    .gutter = 1,
+                    .max_tiles = 150,
+                    .resolution_scale = 8.0F});
+    for (const int frame : {0, 8}) {
+        EXPECT_GT(pair.next(camera_of_frame(frame), {lamp(), sun()}).header.factor_index, 0U);
+    }
+}
+
 // An atlas that is full to the last cell, now and then to one more than fits beside what stays.
 TEST_F(ShadowFitterKernels, EqualsItsTwinInACrowdedAtlas) {
     Gpu gpu(device_for());
