@@ -1,10 +1,10 @@
 // Allocates slots for the tiles that need one, and writes the outcome of the frame.
 // CPU twin: place_new, set_crop and list_tiles of lib/shadow/reference/shadow_fitter.cpp.
 //
-// Dispatch: workgroups of 128 to 1024 threads; the device's limit decides. Each has 64 tiles, and 64 of the last frame's.
-// Each looks at all pages of the atlas: its threads have equal numbers of consecutive pages.
-// Bindings: bindings.glsl. Reads cells, found tiles, tallies and the copy of the last frame's tiles. Writes tiles, lists,
-// removed tiles, header and the last lights.
+// Dispatch: workgroups of 128 to 1024 threads; the device's limit decides. Each has 64 tiles, and 64 of the last
+// frame's. Each looks at all pages of the atlas: its threads have equal numbers of consecutive pages.
+// Bindings: bindings.glsl. Reads cells, found tiles, tallies and the copy of the last frame's tiles. Writes tiles,
+// lists, removed tiles, header and the last lights.
 // Memory order: no workgroup reads what another one writes.
 // Source: docs/shadows.md, steps 8 and 9.
 #version 460

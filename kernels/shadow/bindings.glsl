@@ -126,10 +126,10 @@ const uint TALLY_BY_CLASS = 10;     // and the next four
 uint tally_levels() { return uint(findMSB(2 * all_blocks() - 1)); }
 uint tallied_blocks() { return 1U << tally_levels(); }
 
-// ---- Work. Its first part is 0 before list.comp, since count.comp clears it: a bit per cell of the atlas, page by page;
-// a bit per tile of the last frame, whether it is still a tile; a bit per found tile, whether it is drawn; tallies; the
-// number of found tiles. Then follow the last frame's tiles and their number, and tiles as list.comp finds them, in any
-// order.
+// ---- Work. Its first part is 0 before list.comp, since count.comp clears it: a bit per cell of the atlas, page by
+// page; a bit per tile of the last frame, whether it is still a tile; a bit per found tile, whether it is drawn;
+// tallies; the number of found tiles. Then follow the last frame's tiles and their number, and tiles as list.comp finds
+// them, in any order.
 
 const uint PAGE_WORDS = SHADOW_PAGE_CELLS / 32;
 uint page_count() { return shadow_atlas_cells(parameters) / SHADOW_PAGE_CELLS; }

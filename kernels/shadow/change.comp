@@ -4,9 +4,9 @@
 // Dispatch: workgroups of 64 threads, for 64 boxes of the capacity (x) and 8 of max_tiles (y).
 // Bindings: bindings.glsl, and set 1 below; reads the tiles that list.comp has found, sets their bits in
 // rendered_word, and raises tallies.
-// Memory order: bits and tallies are read and written by atomics only. The workgroup that sets a bit raises the tallies.
-// Barriers of the workgroup separate writes and reads of its shared data.
-// All threads take the same number of steps in the loop.
+// Memory order: bits and tallies are read and written by atomics only. The workgroup that sets a bit raises the
+// tallies. Barriers of the workgroup separate writes and reads of its shared data. All threads take the same number of
+// steps in the loop.
 // Source: docs/shadows.md, step 7; the test is that of culling, so a slot is drawn again if the box would be drawn in
 // it.
 #version 460

@@ -1,5 +1,5 @@
-// Chooses the least factor with which tiles and cells keep their budgets: adds the events of the nodes above the blocks and
-// of the blocks' roots to those of count.comp, and sums them up.
+// Chooses the least factor with which tiles and cells keep their budgets: adds the events of the nodes above the blocks
+// and of the blocks' roots to those of count.comp, and sums them up.
 // CPU twin: least_factor of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: a workgroup of 128 to 1024 threads; the device's limit decides.

@@ -112,7 +112,8 @@ float importance_of(uint level, uvec2 node, uint first_texel, uint block, uint l
     return uintBitsToFloat(words[word + NODE_IMPORTANCE]);
 }
 
-// Writes the words and bits of a found tile, if there is one. `item`: its first texel in the block, and its level << 16.
+// Writes the words and bits of a found tile, if there is one. `item`: its first texel in the block, in the upper half
+// its level.
 void write_found(uint first_found, uint rank, bool is_tile, uint item, uint block, uint light) {
     const uint level = item >> 16;
     const uvec2 origin = z_order(gl_WorkGroupID.x) << block_levels();

@@ -1,6 +1,6 @@
-// Counts the tiles and cells of the nodes of a block under all factors. Each node gets its importance, the maximum of its
-// texels. From it follow the factors with which the node is split, those with which it is a tile, and the cells of its
-// slot. They become events: differences from one factor to the next.
+// Counts the tiles and cells of the nodes of a block under all factors. Each node gets its importance, the maximum of
+// its texels. From it follow the factors with which the node is split, those with which it is a tile, and the cells of
+// its slot. They become events: differences from one factor to the next.
 // CPU twin: build_pyramid and least_factor of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per

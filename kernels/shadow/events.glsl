@@ -1,6 +1,6 @@
-// Events of the nodes that a workgroup counts, for count.comp and choose.comp: under which factors a node is split, is a
-// tile, and has which class. Many nodes have the same events, and atomics on one word of memory wait for each other. So
-// they are summed in shared memory first.
+// Events of the nodes that a workgroup counts, for count.comp and choose.comp: under which factors a node is split, is
+// a tile, and has which class. Many nodes have the same events, and atomics on one word of memory wait for each other.
+// So they are summed in shared memory first.
 // CPU twin: least_factor of lib/shadow/reference/shadow_fitter.cpp.
 // Source: docs/shadows.md, steps 3 and 4; the bins are those of budgets (budget.h).
 

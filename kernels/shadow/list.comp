@@ -5,8 +5,8 @@
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
 // four texels.
 // Bindings: bindings.glsl. Reads nodes, importance map, page table and tiles of the last frame. The first part of the
-// work is 0 before. Writes the found tiles, blocks, cells, bits of tiles, tallies, and a copy of the last frame's tiles,
-// since allocate.comp writes this frame's in their place.
+// work is 0 before. Writes the found tiles, blocks, cells, bits of tiles, tallies, and a copy of the last frame's
+// tiles, since allocate.comp writes this frame's in their place.
 // Memory order: cells, bits, tallies and the number of found tiles are raised by atomics. Barriers separate writes and
 // reads of shared data.
 // Source: docs/shadows.md, steps 5 to 7. The list is in canonical order, along the Z-order curve. So the tiles of a

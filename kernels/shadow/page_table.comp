@@ -3,8 +3,8 @@
 //
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
 // four texels. It runs beside allocate.comp.
-// Bindings: bindings.glsl. Reads blocks, tallies and found tiles. Writes the page table, reads and writes the importance
-// map, and leaves the importance of nodes above blocks at 0.
+// Bindings: bindings.glsl. Reads blocks, tallies and found tiles. Writes the page table, reads and writes the
+// importance map, and leaves the importance of nodes above blocks at 0.
 // Memory order: each texel has one thread. allocate.comp neither reads nor writes what this kernel writes.
 // Source: docs/shadows.md, steps 10 and 1.
 #version 460
