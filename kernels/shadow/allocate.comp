@@ -68,21 +68,20 @@ void list_tile(uint found_index, bool anew, uvec4 needed, uvec4 free) {
     uint cell = words[found + FOUND_CELL];
     const uint first_found = words[block_word(block) + BLOCK_FOUND];
     const uint slot_class = word & CLASSIFIED_CLASS;
+    const uint tally = (anew ? TALLY_BY_CLASS : TALLY_NEW_BY_CLASS) + slot_class;
     const uint before = tallies_before(block, TALLY_ALL / 2);
+    const uint rendered_before = tallies_before(block, TALLY_RENDERED / 2) & 0xffffU;
+    const uint of_class = tallies_before(block, tally / 2) >> (16 * (tally % 2)) & 0xffffU;
     const uint index = (before & 0xffffU) + found_index - first_found;
     const uint kept = (before >> 16) + (ranks >> 20);
     if (anew || cell == SHADOW_NONE) {
-        const uint tally = (anew ? TALLY_BY_CLASS : TALLY_NEW_BY_CLASS) + slot_class;
-        const uint of_class = tallies_before(block, tally / 2) >> (16 * (tally % 2)) & 0xffffU;
         cell = find_place(anew, slot_class, of_class + (ranks >> (anew ? 10 : 0) & 0x3ffU), needed, free);
     }
     const bool is_kept = (word & CLASSIFIED_KEPT) != 0;
     const bool is_rendered = anew || (words[rendered_word() + found_index / 32] >> (found_index % 32) & 1U) != 0;
     write_tile(index, found, slot_class, cell, (is_kept ? SHADOW_KEPT : 0) | (is_rendered ? SHADOW_RENDER : 0));
     if (is_rendered) {
-        const uint rendered = anew ? index
-                                   : (tallies_before(block, TALLY_RENDERED / 2) & 0xffffU) +
-                                         count_rendered(first_found, found_index);
+        const uint rendered = anew ? index : rendered_before + count_rendered(first_found, found_index);
         words[list_word(LIST_RENDER, rendered)] = index;
     }
     words[is_kept ? list_word(LIST_KEPT, kept) : list_word(LIST_ADDED, index - kept)] = index;

@@ -7,6 +7,8 @@
 // Memory order: barriers from COMPUTE_SHADER / SHADER_WRITE to COMPUTE_SHADER / SHADER_READ | SHADER_WRITE separate the
 // dispatches of a frame, so each kernel sees all results of those before it.
 
+#extension GL_EXT_control_flow_attributes : require
+
 #include "hand_over.glsl"
 #include "quadtile/quadtree.h"
 #include "quadtile/shadow.h"
@@ -176,13 +178,19 @@ void add_tally(uint block, uint tally, uint count) {
     }
 }
 
-// Returns a word of tallies of all blocks before this one.
+const uint MOST_TALLY_LEVELS = 13;  // 2^23 texels at most in all layers together
+
+// Returns a word of tallies of all blocks before this one. Loads do not wait for each other.
 uint tallies_before(uint block, uint word) {
+    uint sums[MOST_TALLY_LEVELS];
+    [[unroll]] for (uint level = 0; level < MOST_TALLY_LEVELS; ++level) {
+        const bool counts = level < tally_levels() && (block >> level & 1U) != 0;
+        const uint from = words[tally_word(counts ? level : 0, counts ? (block >> level) - 1 : 0) + word];
+        sums[level] = counts ? from : 0;
+    }
     uint sum = 0;
-    for (uint level = 0; level < tally_levels(); ++level) {
-        if ((block >> level & 1U) != 0) {
-            sum += words[tally_word(level, (block >> level) - 1) + word];
-        }
+    [[unroll]] for (uint level = 0; level < MOST_TALLY_LEVELS; ++level) {
+        sum += sums[level];
     }
     return sum;
 }
