@@ -18,14 +18,14 @@ using app::within;
 
 namespace {
 
-// Of the screenshot, pixels a side.
+// Largest side of the screenshot, pixels.
 constexpr std::uint32_t MAX_SIZE = 16384;
-// Pixels per texel.
+// Limits of the zoom, pixels per texel.
 constexpr float MIN_ZOOM = 0.0001F;
 constexpr float MAX_ZOOM = 10000.0F;
 constexpr const char* DEFAULT_FRAGMENTS_CHANNEL = "count";
 
-// Infinity is none: JSON, which keeps settings, has no notation for it.
+// Refuses infinity: JSON, which stores settings, has no notation for it.
 CLI::Validator threshold_value() {
     return within(0.0F, app::LARGEST_FLOAT);
 }
@@ -34,7 +34,7 @@ CLI::Validator whole(std::uint64_t low, std::uint64_t high) {
     return satisfying(whole_between(low, high));
 }
 
-// Arguments over settings: what is not given leaves these as they are.
+// Reads arguments over settings. Settings without an argument keep their values.
 class CommandLine {
  public:
     CLI::App app{"Shows importance maps and the tiles that quadtile subdivides them into",
@@ -45,7 +45,7 @@ class CommandLine {
     CommandLine& operator=(const CommandLine&) = delete;
 
     [[nodiscard]] bool has(const std::string& option) const { return app.count(option) > 0; }
-    // After parsing.
+    // Returns the options. Call it after parsing.
     [[nodiscard]] Options finish();
 
  private:
@@ -65,7 +65,7 @@ class CommandLine {
     Options options_;
     SubdivisionSettings& subdivision_ = options_.settings.subdivision;
     DrawingSettings& drawing_ = options_.settings.drawing;
-    // What is more than one setting, or less.
+    // Arguments that are not exactly one setting.
     std::array<float, 2> memory_{};
     std::array<float, 2> range_{};
     std::array<std::uint32_t, 2> centre_{};
@@ -76,7 +76,7 @@ class CommandLine {
 
 CommandLine::CommandLine(const Settings& settings) {
     options_.settings = settings;
-    app.set_help_flag();  // it comes last
+    app.set_help_flag();  // define it last, so that help lists it last
     define_map();
     define_threshold();
     define_subdivision();
@@ -225,7 +225,7 @@ void check_count(const std::string& option, const std::vector<float>& numbers, s
     }
 }
 
-// `given`: the option for the threshold; empty: none.
+// Sets the threshold. `given`: the option for it; empty: none.
 void CommandLine::finish_threshold(const std::string& given) {
     ThresholdSettings& threshold = subdivision_.threshold;
     if (has("--fragments-channel") && given != "--memory") {
@@ -255,7 +255,7 @@ void CommandLine::finish_threshold(const std::string& given) {
             throw UsageError("--glsl needs a file");
         }
         threshold.kind = ThresholdKind::glsl;
-        // By its whole path: the next run may be in another folder.
+        // Stores the absolute path: the next run may be in another folder.
         threshold.glsl_file = fs::absolute(glsl_).string();
         if (!has("--glsl-parameters")) {
             threshold.glsl_parameters.clear();
@@ -380,8 +380,8 @@ Settings look_of_last_run(std::string& warning) {
 ParsedOptions parse_options(int argc, const char* const* argv) {
     CommandLine line(Settings{});
     return app::parse_arguments(line.app, argc, argv, [&] {
-        // What a screenshot shows must not depend on what someone did last. Without a home there is
-        // no place for settings.
+        // Screenshots must not depend on the last run. Without a home there is no place for
+        // settings.
         const bool keeps_settings =
             !line.has("--no-settings") && !line.has("--screenshot") && !settings_path().empty();
         ParsedOptions parsed;

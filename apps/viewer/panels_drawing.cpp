@@ -1,4 +1,4 @@
-// The section of the panel that says how the map and its tiles are drawn.
+// The section of the panel for the drawing of the map and its tiles.
 
 #include "panels.hpp"
 
@@ -17,7 +17,7 @@ const std::vector<std::string> FILL_TIPS{
     "Importance divided by threshold: how close a tile is to being split.",
     "The place in the list: the first tile has the first colour."};
 
-// A scale of importance, linear or logarithmic, from 0 to 1.
+// A linear or logarithmic scale of importance, from 0 to 1.
 class Scale {
  public:
     Scale(float low, float high, bool is_logarithmic)
@@ -41,7 +41,7 @@ class Scale {
     float width_;
 };
 
-// From the smallest positive value to the largest, and as far as the colours go beyond; low < high.
+// Returns the range of the positive values and the colours; low < high.
 ValueRange histogram_range(const MapStatistics& statistics, const Range& colours,
                            bool is_logarithmic) {
     const float high = std::max(statistics.max, colours.high);
@@ -60,7 +60,7 @@ std::uint64_t positive_values(const MapStatistics& statistics) {
 
 }  // namespace
 
-// However it was changed: low < high, finite, and positive where there is a logarithm.
+// Restores the range after any change: low < high, finite, and positive if it is logarithmic.
 void Panels::repair_range() {
     DrawingSettings& settings = viewer_.settings.drawing;
     if (settings.automatic_range) {
@@ -124,7 +124,7 @@ void Panels::draw_colours() {
         return;
     }
     draw_histogram();
-    // Below it, so that it stays where it is when a drag on it ends the automatic range.
+    // Drawn below the histogram, which stays in place when a drag on it ends the automatic range.
     if (!settings.automatic_range) {
         const MapStatistics& statistics = viewer_.frame()->statistics;
         const ValueRange range = histogram_range(statistics, viewer_.range(), true);
@@ -174,7 +174,7 @@ void Panels::draw_histogram() {
         const float height = std::log1p(bins[i]) / most * (size.y - form_.px(4.0F));
         const float x = corner.x + step * static_cast<float>(i);
         list.AddRectFilled({x, bottom - height}, {x + step, bottom}, opaque(table[entry]));
-        // Dark colours are to be seen, too.
+        // Brightens dark colours, so that they can be seen.
         list.AddLine({x, bottom - height}, {x + step, bottom - height},
                      with_opacity(TEXT_COLOUR, 0.55F));
     }

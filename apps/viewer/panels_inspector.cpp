@@ -1,4 +1,4 @@
-// What lies over the map when a tile is pinned or texels are large: all that is known of them.
+// The inspector of the pinned tile, and the values in large texels.
 
 #include "panels.hpp"
 
@@ -14,7 +14,7 @@ constexpr float INSPECTOR_WIDTH = 340.0F;
 constexpr float INSPECTOR_TOP = 96.0F;  // below the name of the map
 constexpr float INSPECTOR_MARGIN = 12.0F;
 
-// The sides of a tile on which the neighbour is coarser.
+// Returns the sides of a tile on which the neighbour is coarser.
 std::string coarser_text(const Tile& tile) {
     std::string text;
     for (const auto& [is_coarser, side] :
@@ -29,7 +29,7 @@ std::string coarser_text(const Tile& tile) {
 
 }  // namespace
 
-// In each texel that is large enough for its value.
+// Writes the value into each texel that is large enough.
 void Panels::draw_texel_values() {
     const View& view = viewer_.view();
     const ImVec2 factor = ImGui::GetIO().DisplayFramebufferScale;
@@ -64,7 +64,7 @@ void Panels::draw_texel_values() {
     list.PopClipRect();
 }
 
-// At the side of the map where the pinned texel is not; the user may move it.
+// Draws the inspector at the side of the map that the pinned texel is not on. The user may move it.
 void Panels::draw_inspector() {
     if (!viewer_.pinned() || viewer_.frame() == nullptr) {
         inspector_frames_ = 0;

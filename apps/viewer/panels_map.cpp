@@ -1,4 +1,4 @@
-// The sections of the panel that say what is made of which map: map, threshold, subdivision.
+// The sections of the panel for the input: map, threshold, subdivision.
 
 #include "panels.hpp"
 
@@ -48,7 +48,7 @@ std::size_t position(const std::vector<std::string>& names, const std::string& n
     return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
 }
 
-// What makes a difference on this map, from tiles everywhere to none but the root.
+// Returns thresholds from tiles everywhere to the root alone.
 ValueRange threshold_range(const MapStatistics& statistics, std::uint32_t top_level_of_largest) {
     const float low = std::max(statistics.percentile(0.001), FLT_MIN);
     if (!(statistics.max > 0.0F)) {
@@ -132,7 +132,7 @@ void Panels::draw_channel() {
     std::size_t index = position(frame.channels, frame.map.channel);
     std::vector<Choice> choices = choices_of(frame.channels);
     if (index == choices.size()) {
-        // Not a channel of the file: the luminance of several.
+        // The map is the luminance of several channels.
         choices.push_back({frame.map.channel, "Made of several channels."});
     }
     if (form_.combo("Channel", TIP, choices, index) && index < frame.channels.size()) {

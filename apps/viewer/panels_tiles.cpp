@@ -1,4 +1,4 @@
-// The sections of the panel that say what came out: tiles, texel, times.
+// The sections of the panel for the result: tiles, texel, times.
 
 #include "panels.hpp"
 

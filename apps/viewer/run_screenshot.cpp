@@ -16,7 +16,7 @@ namespace {
 
 constexpr vk::Format FORMAT = vk::Format::eR8G8B8A8Unorm;
 
-// The map's part of the picture.
+// Returns the part of the picture that shows the map.
 vk::Rect2D map_area(vk::Extent2D extent, float panel_width) {
     const auto panel = static_cast<std::uint32_t>(panel_width);
     return {.extent = {extent.width - std::min(panel, extent.width - 1), extent.height}};

@@ -82,14 +82,14 @@ void Viewer::detach() {
     times_ = {};
 }
 
-// Panels call it within a frame of Dear ImGui, which has to come to its end: a loss of the device
-// waits for update().
+// Panels call this within a frame of Dear ImGui, which must be completed. So update() throws a loss
+// of the device.
 void Viewer::attempt(const std::function<void()>& action) {
     try {
         action();
     } catch (const std::exception& error) {
         if (app::is_device_loss(error)) {
-            loss_ = std::current_exception();  // for update(): panels are being drawn
+            loss_ = std::current_exception();  // panels are being drawn: update() throws it
         }
         notify(text_of(error), true);
     }
@@ -144,7 +144,7 @@ void Viewer::apply_settings(const vk::Rect2D& area) {
     canvas_->set_map(*tiles_);
 }
 
-// Once, on the first map.
+// Applies options that need the first map.
 void Viewer::show_what_options_ask() {
     const auto zoom = std::exchange(options_.zoom, {});
     const auto centre = std::exchange(options_.centre, {});
@@ -159,7 +159,7 @@ bool Viewer::is_busy() const {
     return is_playing || measures_continuously || coming_ || sequence_.has_arrived();
 }
 
-// A file is taken once two looks at it find the same: then it is not being written.
+// Reads a changed file when two checks find it the same, so that nobody is writing it.
 void Viewer::watch_file() {
     const Clock::time_point now = Clock::now();
     if (now < next_watch_time_ || !frame_ || frame_->path.empty() || sequence_.is_loading()) {
@@ -211,7 +211,7 @@ void Viewer::put_map_on_device() {
     try {
         tiles_->set_map(frame->map.view());
     } catch (const std::exception& error) {
-        if (!tiles_->has_map()) {  // the one before has gone already
+        if (!tiles_->has_map()) {  // the old map is already gone
             frame_.reset();
         }
         if (dynamic_cast<const vk::OutOfDeviceMemoryError*>(&error) == nullptr) {
@@ -333,7 +333,7 @@ void Viewer::draw_view(vk::CommandBuffer commands, vk::Extent2D target, const vk
     }
 }
 
-// ---- What is shown
+// ---- State that is shown
 
 void Viewer::compare_with_kept() {
     const MapShape& shape = tiles_->shape();
@@ -398,7 +398,7 @@ void Viewer::zoom_at(float x, float y, float factor) {
     if (!tiles_ || !tiles_->has_map()) {
         return;
     }
-    // As a whole, huge maps are smaller, tiny ones larger.
+    // A huge map as a whole is smaller, a tiny one larger.
     const float whole = fit(tiles_->shape(), area_).zoom;
     const float zoom = std::clamp(view_.zoom * factor, std::min({SMALLEST_ZOOM, whole, view_.zoom}),
                                   std::max({LARGEST_ZOOM, whole, view_.zoom}));
@@ -450,7 +450,7 @@ void Viewer::show_next_odd_texel() {
     pin(texel);
 }
 
-// ---- Asking
+// ---- Queries
 
 std::optional<TexelPosition> Viewer::texel_at(float x, float y) const {
     if (!tiles_ || !tiles_->has_map()) {
@@ -473,7 +473,7 @@ ProbedTexel Viewer::probe_texel(const TexelPosition& position) {
     probed.result.importance_of_level[0] =
         std::isnan(texel) ? std::numeric_limits<float>::infinity() : (is_zero ? 0.0F : texel);
     if (tiles_->has_tiles() &&
-        threshold_->user_function() == nullptr) {  // it runs on the GPU alone
+        threshold_->user_function() == nullptr) {  // a GLSL threshold runs on the GPU alone
         const ResolvedThreshold thresholds = threshold_->resolve(tiles_->shape());
         const std::uint32_t top = top_level(tiles_->shape().width, tiles_->shape().height);
         for (std::uint32_t level = 0; level <= top; ++level) {
@@ -491,7 +491,7 @@ void Viewer::probe() {
     const auto follow = [&](std::optional<ProbedTexel>& probed,
                             std::optional<TexelPosition>& position) {
         if (position && (position->x >= shape.width || position->y >= shape.height)) {
-            position.reset();  // of a map before
+            position.reset();  // the position is one of an earlier map
         }
         if (!position) {
             probed.reset();

@@ -1,4 +1,4 @@
-// What the user can have the viewer do with its map and its list.
+// Actions of the user on the map and its list.
 
 #include "viewer.hpp"
 
@@ -45,9 +45,9 @@ void Viewer::find_threshold(std::uint64_t tiles) {
             return tiles_->count(tried, threshold_of(tried.threshold));
         };
         applied_.reset();  // counting leaves no list
-        // The number of tiles falls as the threshold rises: the smallest that leaves few enough
-        // lies above low and not above high, binary logarithms of factors. From the present
-        // threshold away, since thresholds near 0 make lists as long as the map.
+        // Searches binary logarithms of factors: the result lies above low and not above high,
+        // since the number of tiles falls as the threshold rises. Begins at the present threshold,
+        // because thresholds near 0 make lists as long as the map.
         constexpr float FURTHEST = 64.0F;
         float low = 0.0F;
         float high = 0.0F;
@@ -64,7 +64,7 @@ void Viewer::find_threshold(std::uint64_t tiles) {
                 high = low;
             }
         }
-        // Thresholds by node are made anew for each try, which takes time.
+        // Thresholds per node are made anew for each try, which takes time.
         const float exactness = wanted.threshold.kind == ThresholdKind::memory ? 1e-3F : 1e-6F;
         while (high - low > exactness) {
             const float middle = (low + high) / 2.0F;
@@ -145,7 +145,7 @@ void Viewer::check_list() {
             return;
         }
         SubdivideOptions options{.balance = applied_->balance};
-        if (applied_->has_budget) {  // the settings may be others by now
+        if (applied_->has_budget) {  // the settings may have changed since
             options.max_tiles = applied_->max_tiles;
         }
         const TileList expected = reference::subdivide(frame_->map.view(), *threshold_, options);
@@ -168,7 +168,7 @@ void Viewer::compare_strategies() {
         if (!tiles_->has_tiles()) {
             throw std::runtime_error("there are no tiles to time the strategies for");
         }
-        applied_.reset();  // if this fails the list may be that of any strategy
+        applied_.reset();  // if this fails, the list may be that of any strategy
         threshold_ = threshold_of(settings.subdivision.threshold);
         strategy_times_ = tiles_->compare(settings.subdivision, *threshold_);
         applied_ = settings.subdivision;
