@@ -358,8 +358,7 @@ void Gpu::upload(const Image& image, const void* texels) {
         std::memcpy(staging_.mapped() + used, static_cast<const std::byte*>(texels) + offset, size);
         region.bufferOffset = used;
         regions.push_back(region);
-        used = (used + size + 15) &
-               ~std::size_t{15};  // the alignment of depth formats and of all texels
+        used = (used + size + 15) & ~std::size_t{15};  // aligned for depth and all texels
     });
     copy();
 }
