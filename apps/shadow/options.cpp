@@ -19,13 +19,13 @@ using app::within;
 namespace {
 
 constexpr std::uint32_t LARGEST_EXTENT = 16384;
-constexpr float FARTHEST = 1e9F;  // world units or degrees; what is farther has too few digits
+constexpr float FARTHEST = 1e9F;  // world units or degrees; greater numbers have too few digits
 constexpr std::size_t MOST_SPOTS = 3;
 constexpr std::size_t SPOT_NUMBERS = 7;
 constexpr std::size_t MOST_POINTS = 2;
 constexpr float LARGEST_WEIGHT = 64.0F;
 
-// What becomes part of the options after parsing.
+// Arguments that become options after parsing.
 struct Arguments {
     std::string size;
     std::array<float, 3> sun{};
@@ -153,7 +153,7 @@ void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
     group.add("--atlas", shadows.atlas_extent, "N",
               "Texels of the atlas on a side, a power of two; its\n"
               "square times --atlas-fill is P of the budget; default:\n4096");
-    // Smaller ones have no room for the filter's gutter.
+    // Smaller slots have no room for the filter's gutter.
     group.add("--tile-extent", shadows.tile_extent, "N",
               "Texels of the largest slot on a side, a power of two,\n128 (default) to 1024",
               within(128, 1024));
@@ -210,7 +210,7 @@ void define_pictures(CLI::App& app, Options& options) {
     group.add_flag("--panel", options.panel, "With the panel, as in the window");
 }
 
-// Members of ShadowOptions are options here, most of the same name.
+// Checks the library's rules. Most members of ShadowOptions have an option of the same name.
 void check_shadows(const ShadowOptions& shadows) {
     try {
         check_shadow_options(shadows);

@@ -1,4 +1,4 @@
-// The lower part of the panel: all that is not changed every minute.
+// The lower part of the panel: options that seldom change.
 
 #include "panels.hpp"
 
@@ -62,7 +62,7 @@ void Panels::draw_budget() {
         controls_.problem.clear();
         controls_.shadows = draft_;
     } else if (!ImGui::IsAnyItemActive()) {
-        draft_ = controls_.shadows;  // where the renderer has refused what was asked for
+        draft_ = controls_.shadows;  // the renderer may have refused the draft
     }
 }
 
@@ -70,7 +70,7 @@ void Panels::draw_lights() {
     float azimuth = controls_.sun_azimuth_degrees();
     float elevation = controls_.sun_elevation_degrees();
     bool changed = ImGui::SliderFloat("Sun azimuth", &azimuth, -180.0F, 180.0F, "%.0f°");
-    // Not quite overhead: there it has no azimuth.
+    // Stays below the zenith, where the sun has no azimuth.
     changed |= ImGui::SliderFloat("Sun elevation", &elevation, 2.0F, 89.0F, "%.0f°",
                                   ImGuiSliderFlags_AlwaysClamp);
     if (changed) {

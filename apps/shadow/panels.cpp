@@ -94,7 +94,7 @@ std::vector<Panels::Action> Panels::make_actions() {
             {GLFW_KEY_Q, true, "Ctrl+Q", "quit", [this] { controls_.wants_to_quit = true; }}};
 }
 
-// With cascades at first, or fitted tiles where these are shown.
+// Compares with cascades, or with fitted tiles if the picture shows cascades.
 void Panels::toggle_other() {
     if (controls_.other) {
         controls_.other.reset();
@@ -269,7 +269,7 @@ void Panels::draw_times() const {
     draw_history();
 }
 
-// Two in a line, each with its colour in the history.
+// Draws the parts, two per line, each with its colour in the history.
 void Panels::draw_parts() const {
     constexpr std::array<const char*, PARTS.size()> TIPS{
         "Depth buffer and normals of the camera", "From the depth buffer to the page table",
@@ -294,7 +294,7 @@ void Panels::draw_parts() const {
     }
 }
 
-// The last frames, each a column of its parts, beside the slowest.
+// Draws the last frames, each as a column of its parts, and the slowest one's time.
 void Panels::draw_history() const {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     const ImVec2 extent{ImGui::GetContentRegionAvail().x, 44.0F * scale_};

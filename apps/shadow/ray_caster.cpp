@@ -26,7 +26,7 @@ constexpr app::Scope SHADER_READ{Stage::eComputeShader, Access::eShaderRead};
 constexpr app::Scope SHADER_WRITE{Stage::eComputeShader, Access::eShaderWrite};
 constexpr app::Scope TRANSFER_WRITE{Stage::eTransfer, Access::eTransferWrite};
 
-// A buffer on the device with these elements.
+// Copies the elements to a buffer on the device.
 template <typename Element>
 app::Buffer make_filled_buffer(app::Gpu& gpu, const std::vector<Element>& elements) {
     const vk::DeviceSize size_bytes = elements.size() * sizeof(Element);
@@ -123,14 +123,14 @@ void RayCaster::set_geometry(const Geometry& geometry) {
     interface_.write(0, std::array{*frame_.handle, *nodes_.handle, *triangles_.handle});
 }
 
-// In layout GENERAL, for the shader to write.
+// Prepares the images for the shader, in layout GENERAL.
 void RayCaster::prepare_images(vk::CommandBuffer commands, vk::Extent2D extent) {
     const app::Scope before{Stage::eComputeShader | Stage::eFragmentShader | Stage::eTransfer, {}};
     if (mask_.handle && mask_.extent == extent) {
         app::memory_barrier(commands, before, SHADER_WRITE);
         return;
     }
-    gpu_.device().waitIdle();  // a window may still show the ones before
+    gpu_.device().waitIdle();  // a window may still show the old images
     for (app::Image* const image : {&mask_, &light_}) {
         *image =
             gpu_.make_image(extent, vk::Format::eR32Uint,
@@ -157,7 +157,7 @@ void RayCaster::record(vk::CommandBuffer commands, const Targets& targets,
     interface_.write(5, *mask_.view, Layout::eGeneral);
     interface_.write(6, *light_.view, Layout::eGeneral);
     interface_.bind(commands, *cast_, vk::PipelineBindPoint::eCompute);
-    constexpr std::uint32_t GROUP_EXTENT = 8;  // of the shader
+    constexpr std::uint32_t GROUP_EXTENT = 8;  // as in the shader
     commands.dispatch((targets.extent.width + GROUP_EXTENT - 1) / GROUP_EXTENT,
                       (targets.extent.height + GROUP_EXTENT - 1) / GROUP_EXTENT, 1);
     app::memory_barrier(commands, SHADER_WRITE,
