@@ -29,8 +29,8 @@ done
 cmake -S "$root" --preset fuzz
 cmake --build "$build" --target "${targets[@]/#/quadtile_fuzz_}"
 
-# Some hundred bytes hold every variant of an image. Readers that take more memory at once than 4 KiB decompress to trust
-# a header. The limit is 516 MiB of OpenEXR's DWA, which may double when they become floats.
+# Limits the memory that a reader takes at once to what 4 KiB can be decompressed to: if it takes more, it believes a
+# header. That is 516 MiB with OpenEXR's DWA, which may double as they become floats.
 fuzz() {
     local target=$1 seeds=$root/test/fuzz/seeds/$1 found=$root/test/fuzz/found/$1
     local corpus=$build/corpus/$target findings=$build/findings log=$build/findings/$target.log
