@@ -105,8 +105,8 @@ class Measurements {
 
  private:
     [[nodiscard]] FrameSettings begin(const Variant& variant);
-    // Of `count` places, from the first pose to the last.
     void lead_in(FrameSettings& settings, std::uint32_t i);
+    // Returns place i of `count` places, from the first pose to the last.
     [[nodiscard]] Camera camera_at(std::uint32_t i, std::uint32_t count) const;
 
     ShadowFrames& frames_;

@@ -159,7 +159,7 @@ void Panels::find_next_error(const Session& session) {
     if (static_cast<float>(search_.steps++) * STEP_SECONDS > seconds) {
         search_.steps = 0;
         controls_.wants_next_error = false;
-        controls_.problem = "no errors in this view, and none along the flight";
+        controls_.problem = "there are no errors in this view, and none along the flight";
         return;
     }
     controls_.flight_second += STEP_SECONDS;

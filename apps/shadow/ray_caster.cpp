@@ -33,7 +33,7 @@ app::Buffer make_filled_buffer(app::Gpu& gpu, const std::vector<Element>& elemen
     const std::uint32_t most = gpu.physical_device().getProperties().limits.maxStorageBufferRange;
     if (size_bytes > most) {
         throw std::runtime_error("rays through this scene need a buffer of " +
-                                 std::to_string(size_bytes) + " bytes, and the device has " +
+                                 std::to_string(size_bytes) + " bytes, but the device allows " +
                                  std::to_string(most) + " at most; use a smaller scene");
     }
     return gpu.upload(std::as_bytes(std::span(elements)), vk::BufferUsageFlagBits::eStorageBuffer);
@@ -87,8 +87,8 @@ RayFrame make_ray_frame(const FrameSettings& settings, vk::Extent2D extent,
                         std::span<const ShadowProjection> projections, float largest_coordinate) {
     const std::size_t lights = settings.lights.size();
     if (lights > SHADOW_MAX_LIGHTS || projections.size() != layers_of(settings.lights)) {
-        throw std::invalid_argument("rays are cast to " + std::to_string(SHADOW_MAX_LIGHTS) +
-                                    " lights at most, and each needs its clip space; there are " +
+        throw std::invalid_argument("rays reach at most " + std::to_string(SHADOW_MAX_LIGHTS) +
+                                    " lights, and each needs its clip space; there are " +
                                     std::to_string(lights) + " lights and " +
                                     std::to_string(projections.size()) + " clip spaces");
     }

@@ -236,7 +236,7 @@ std::optional<MapSequence::Arrival> MapSequence::take() {
 
 MapSequence::Arrival MapSequence::wait() {
     if (!is_loading_) {
-        throw std::logic_error("MapSequence::wait: nothing was asked for");
+        throw std::logic_error("MapSequence::wait: there is no request");
     }
     {
         std::unique_lock lock(mutex_);

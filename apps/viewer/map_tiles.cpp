@@ -278,8 +278,7 @@ void MapTiles::run_until_it_fits(Run& run, const SubdivisionSettings& settings,
             throw Error(ErrorCode::unsupported,
                         "a list of " + std::to_string(required) + " tiles is longer than the " +
                             std::to_string(most) +
-                            " that can be shown on this device: raise the threshold, or set a "
-                            "budget");
+                            " that this device can show; raise the threshold, or set a budget");
         }
         ++summary_.repeats;
         make_list(std::min(required + required / 4, most));
@@ -290,9 +289,9 @@ void MapTiles::subdivide(const SubdivisionSettings& settings, const Threshold& t
     try {
         run_until_it_fits(prepare(settings, threshold), settings, threshold);
         if ((summary_.header.flags & TILE_LIST_OVER_BUDGET) != 0) {
-            summary_.problem = "even the largest factor leaves " +
+            summary_.problem = "even the largest factor gives " +
                                std::to_string(summary_.header.required) +
-                               " tiles, more than the budget: raise it";
+                               " tiles, more than the budget; raise the budget";
         }
     } catch (const Error& error) {
         if (error.code() == ErrorCode::device_lost) {

@@ -120,22 +120,22 @@ void Panels::draw_panel() {
             "##panel", nullptr,
             (FLAGS & ~ImGuiWindowFlags_NoScrollbar) | ImGuiWindowFlags_AlwaysVerticalScrollbar)) {
         draw_panel_head();
-        draw_section("Map", true, "The file that is shown, and what its values are like.",
-                     &Panels::draw_map_section);
+        draw_section("Map", true, "The shown file and its values.", &Panels::draw_map_section);
         draw_section("Threshold", true,
-                     "When a square of the map is fine enough: a square is split while its "
-                     "largest importance is not below its threshold.",
+                     "Limit of a square's importance: a square is split if its largest importance "
+                     "is not below its threshold.",
                      &Panels::draw_threshold_section);
-        draw_section("Subdivision", false, "How the tiles are found; all ways give the same tiles.",
+        draw_section("Subdivision", false,
+                     "Method that finds the tiles; all methods give the same tiles.",
                      &Panels::draw_subdivision_section);
-        draw_section("Drawing", true, "How the map and its tiles are drawn.",
+        draw_section("Drawing", true, "Drawing of the map and its tiles.",
                      &Panels::draw_drawing_section);
-        draw_section("Tiles", true, "The list that the subdivision has led to.",
-                     &Panels::draw_tiles_section);
-        draw_section("Comparison", false,
-                     "Two lists, A and B: of two thresholds, or of two maps of one size.",
-                     &Panels::draw_comparison_section);
-        draw_section("Times", false, "How long the GPU takes.", &Panels::draw_times_section);
+        draw_section("Tiles", true, "Result of the subdivision.", &Panels::draw_tiles_section);
+        draw_section(
+            "Comparison", false,
+            "Comparison of two lists, A and B, of two thresholds or of two maps of one size.",
+            &Panels::draw_comparison_section);
+        draw_section("Times", false, "Times on the GPU.", &Panels::draw_times_section);
     }
     ImGui::End();
     ImGui::PopStyleVar();
@@ -157,7 +157,7 @@ void Panels::draw_panel_head() {
     const float button_width =
         ImGui::CalcTextSize(keys).x + 2.0F * ImGui::GetStyle().FramePadding.x;
     ImGui::SameLine(ImGui::GetContentRegionMax().x - button_width);
-    if (form_.button(keys, "Lists everything that keys and mouse can do.")) {
+    if (form_.button(keys, "Lists all actions of keys and mouse.")) {
         shows_help_ = !shows_help_;
     }
 }
@@ -221,7 +221,7 @@ void Panels::draw_overlay() {
     if (const auto& difference = viewer_.difference()) {
         paragraphs.push_back({"A: " + viewer_.kept()->name + ", " +
                                   describe(viewer_.kept()->settings.threshold) + ".  " +
-                                  count_text(difference->only_kept) + " tiles only in A, " +
+                                  tiles_text(difference->only_kept) + " only in A, " +
                                   count_text(difference->only_shown) + " only here",
                               WARNING_COLOUR});
     }

@@ -117,7 +117,7 @@ std::vector<Action> Panels::make_actions() {
     add("Save the tile list", "Ctrl+S", {{GLFW_KEY_S, GLFW_MOD_CONTROL}}, [this] { save_list(); });
     add("Save the picture as it is seen", "Ctrl+P", {{GLFW_KEY_P, GLFW_MOD_CONTROL}},
         [this] { save_picture(); });
-    add("Save a picture of the whole map, a pixel for each texel", "Ctrl+Shift+P",
+    add("Save a picture of the whole map, with a pixel per texel", "Ctrl+Shift+P",
         {{GLFW_KEY_P, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT}}, [this] { save_whole_map(); });
     add("Save the settings", "Ctrl+E", {{GLFW_KEY_E, GLFW_MOD_CONTROL}},
         [this] { save_settings(); });
@@ -128,13 +128,13 @@ std::vector<Action> Panels::make_actions() {
         add(name, keys, std::move(shortcuts), on_map(std::move(act)), true);
     };
     const auto add_pan = [&](const char* side, const char* key_name, int key, float x, float y) {
-        add_to_view(std::string("Look further ") + side, std::string("Shift+") + key_name,
+        add_to_view(std::string("Move the view ") + side, std::string("Shift+") + key_name,
                     {{key, GLFW_MOD_SHIFT}}, [this, x, y] {
                         viewer_.pan(x * form_.px(PAN_PIXELS), y * form_.px(PAN_PIXELS));
                     });
     };
     add_to_view("Fit the whole map", "F", {{GLFW_KEY_F}}, [this] { viewer_.show_all(); });
-    add_to_view("One texel to a pixel", "1", {{GLFW_KEY_1}, {GLFW_KEY_KP_1}},
+    add_to_view("One pixel per texel", "1", {{GLFW_KEY_1}, {GLFW_KEY_KP_1}},
                 [this] { viewer_.show_one_to_one(); });
     // '=' lies below '+' on many keyboards.
     add_to_view("Zoom in", "+", {{.character = '+'}, {.character = '='}},
@@ -160,8 +160,8 @@ std::vector<Action> Panels::make_actions() {
     add_scale("Double the threshold", "Shift+]", '}', 2.0F);
     add("Undo the last change of the threshold", "Ctrl+Z", {{GLFW_KEY_Z, GLFW_MOD_CONTROL}},
         [this] { change_threshold(-1); });
-    add("Redo it", "Ctrl+Shift+Z", {{GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT}},
-        [this] { change_threshold(1); });
+    add("Redo the change of the threshold", "Ctrl+Shift+Z",
+        {{GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT}}, [this] { change_threshold(1); });
     add("Reset the threshold to that of the program's start", "Shift+T",
         {{GLFW_KEY_T, GLFW_MOD_SHIFT}}, [this] {
             ThresholdSettings& threshold = viewer_.settings.subdivision.threshold;
@@ -310,8 +310,8 @@ void Panels::change_threshold(std::ptrdiff_t changes) {
 void Panels::change_balance() {
     SubdivisionSettings& settings = viewer_.settings.subdivision;
     if (settings.has_budget) {
-        viewer_.notify("a budget cannot count the tiles that balancing adds: B switches it off",
-                       true);
+        viewer_.notify(
+            "a budget cannot count the tiles that balancing adds; B switches the budget off", true);
         return;
     }
     go_on(app::BALANCES, settings.balance);
@@ -320,7 +320,7 @@ void Panels::change_balance() {
 void Panels::change_budget() {
     SubdivisionSettings& settings = viewer_.settings.subdivision;
     if (settings.balance != Balance::none) {
-        viewer_.notify("a budget cannot count the tiles that balancing adds: U changes the balance",
+        viewer_.notify("a budget cannot count the tiles that balancing adds; U changes the balance",
                        true);
         return;
     }
@@ -376,7 +376,7 @@ void Panels::ask_where_to_save(const char* title, std::string suggestion,
                                std::function<void(const std::filesystem::path&)> save) {
     const MapFrame* const frame = viewer_.frame();
     if (frame == nullptr) {
-        viewer_.notify("There is no map yet", true);
+        viewer_.notify("there is no map yet", true);
         return;
     }
     if (suggestion.starts_with('%')) {

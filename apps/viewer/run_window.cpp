@@ -172,7 +172,7 @@ void WindowedViewer::recover_from_loss(const char* reason) {
     last_loss_ = now;
     close_device();
     open_device(device_);
-    viewer_.notify("the device was lost, and opened again: " + std::string(reason), true);
+    viewer_.notify("the device was lost and opened again: " + std::string(reason), true);
 }
 
 // ---- The window

@@ -267,7 +267,7 @@ void check(const Settings& settings) {
     }
     if (drawing.logarithmic && drawing.range_low <= 0.0F) {
         throw std::runtime_error("drawing.range_low: " + text_of(drawing.range_low) +
-                                 " is not above 0, as a logarithmic range needs it");
+                                 " is not above 0, which a logarithmic range needs");
     }
 }
 
@@ -314,7 +314,7 @@ float bounded_product(float value, double factor) {
 std::vector<float> fitted(std::vector<float> levels, const MapShape& shape) {
     if (levels.empty()) {
         throw Error(ErrorCode::invalid_argument,
-                    "there are no thresholds of levels; give one at least");
+                    "the threshold per level has no values; give at least one");
     }
     levels.resize(std::size_t{top_level(shape.width, shape.height)} + 1, levels.back());
     return levels;
@@ -332,7 +332,7 @@ Threshold threshold_of(const ThresholdSettings& settings, const MapShape& shape,
         case ThresholdKind::glsl:
             if (function == nullptr) {
                 throw Error(ErrorCode::invalid_argument,
-                            "the threshold in GLSL needs a file that has it");
+                            "the GLSL threshold needs a file; give one");
             }
             return Threshold::function(*function, settings.glsl_parameters);
         case ThresholdKind::memory:
@@ -340,7 +340,7 @@ Threshold threshold_of(const ThresholdSettings& settings, const MapShape& shape,
     }
     if (fragments == nullptr) {
         throw Error(ErrorCode::invalid_argument,
-                    "the threshold by memory needs fragments; give the channel that has them");
+                    "the memory threshold needs fragments; give their channel");
     }
     return Threshold::memory(settings.max_resolution, settings.nodes, *fragments);
 }
@@ -374,7 +374,7 @@ std::string to_json(const Settings& settings) {
 Settings settings_from_json(const std::string& json) {
     const Json parsed = parse(json);
     if (!parsed.is_object()) {
-        throw std::runtime_error("not settings: the JSON is no object");
+        throw std::runtime_error("the file has no settings: its JSON is no object");
     }
     Settings settings;
     Reader reader(parsed, "");
@@ -485,7 +485,7 @@ std::string describe(const ThresholdSettings& threshold) {
         case ThresholdKind::per_level:
             break;
     }
-    return "thresholds by level";
+    return "thresholds per level";
 }
 
 }  // namespace quadtile::viewer

@@ -51,7 +51,7 @@ enum class ColourMap { inferno, viridis, magma, plasma, cividis, turbo, grey };
 // list.
 enum class Fill { none, level, ratio, order };
 
-// How the map and its tiles are drawn.
+// Drawing of the map and its tiles.
 struct DrawingSettings {
     ColourMap colour_map = ColourMap::inferno;
     bool logarithmic = true;

@@ -2,6 +2,7 @@
 
 #include "render_pass.hpp"
 
+#include "counted.hpp"
 #include "process.hpp"
 
 #include <algorithm>
@@ -41,7 +42,8 @@ std::string text_of(const std::exception& error) {
         return "there is not enough memory for this";
     }
     if (dynamic_cast<const vk::OutOfDeviceMemoryError*>(&error) != nullptr) {
-        return "there is not enough memory on the device for this";
+        return "the device does not have enough memory for this; use a smaller map, or another "
+               "device";
     }
     return error.what();
 }
@@ -217,9 +219,9 @@ void Viewer::put_map_on_device() {
         if (dynamic_cast<const vk::OutOfDeviceMemoryError*>(&error) == nullptr) {
             throw;
         }
-        throw std::runtime_error("a map of " + size_text(shape) +
-                                 " texels does not fit into the device's memory: use a smaller "
-                                 "one, or another device");
+        throw std::runtime_error(
+            "a map of " + size_text(shape) +
+            " texels does not fit into the device's memory; use a smaller map, or another device");
     }
     frame_ = frame;
     append(times_.pyramid_milliseconds, tiles_->pyramid_milliseconds());
@@ -246,11 +248,11 @@ const LoadedMap& Viewer::fragments(const std::string& channel) {
     if (!fragments_ || fragments_channel_ != channel) {
         if (frame_->path.empty()) {
             throw std::runtime_error(
-                "the demo map has no channel with its fragments: open an OpenEXR file that has");
+                "the demo map has no channel of fragments; open an OpenEXR file with one");
         }
         if (channel.empty()) {
             throw std::runtime_error(
-                "a memory threshold needs the channel that holds the number of fragments");
+                "a memory threshold needs a channel with the number of fragments; choose one");
         }
         fragments_ = load_map(frame_->path, channel);
         fragments_channel_ = channel;
@@ -260,7 +262,7 @@ const LoadedMap& Viewer::fragments(const std::string& channel) {
 
 const app::GlslFile& Viewer::glsl(const std::string& path) {
     if (path.empty()) {
-        throw std::runtime_error("choose the file with the threshold in GLSL");
+        throw std::runtime_error("a GLSL threshold needs a file; choose one");
     }
     if (!glsl_ || glsl_->path != path) {
         glsl_ = app::read_glsl_file(path, app::GlslKind::threshold);
@@ -311,7 +313,7 @@ void Viewer::subdivide() {
     }
     if (options_.log && !measures_continuously) {
         log(summary().problem.empty()
-                ? std::to_string(summary().header.written) + " tiles, " +
+                ? app::counted(summary().header.written, "tile") + ", " +
                       describe(settings.subdivision.threshold) + ", in " +
                       short_text(static_cast<float>(update_milliseconds_)) + " ms"
                 : "problem: " + summary().problem);
@@ -380,7 +382,7 @@ std::string Viewer::title() const {
     if (frame_) {
         title = frame_->name + " - ";
         if (tiles_ && tiles_->has_tiles()) {
-            title += std::to_string(summary().header.written) + " tiles - ";
+            title += app::counted(summary().header.written, "tile") + " - ";
         }
     }
     return title + "quadtile";

@@ -22,7 +22,7 @@ vk::SurfaceFormatKHR choose_format(vk::PhysicalDevice device, vk::SurfaceKHR sur
         }
     }
     throw std::runtime_error(
-        "the window system takes no pictures of 8 bits a channel from this device; --screenshot "
+        "the window system takes no pictures of 8 bits per channel from this device; --screenshot "
         "draws without a window");
 }
 

@@ -406,7 +406,7 @@ int main(int argument_count, char** arguments) {
         std::atomic<std::uint32_t> validation_messages = 0;
         renderer::run(options, validation_messages);
         if (validation_messages > 0) {
-            throw std::runtime_error("the validation layer has complained");
+            throw std::runtime_error("the validation layer has reported messages, printed above");
         }
         return 0;
     } catch (const renderer::UsageError& error) {

@@ -432,7 +432,7 @@ int main(int argument_count, char** arguments) {
         std::atomic<std::uint32_t> validation_messages = 0;
         terrain::run(options, validation_messages);
         if (validation_messages > 0) {
-            throw std::runtime_error("the validation layer has complained");
+            throw std::runtime_error("the validation layer has reported messages, printed above");
         }
         return 0;
     } catch (const terrain::UsageError& error) {
