@@ -417,7 +417,7 @@ TEST_F(ServiceTest, OptionsBeyondTheirLimits) {
     refused({.queue_capacity = 0}, "queue_capacity above 0");
     refused({.strategy = Strategy::reference}, "reference::subdivide");
     for (const std::uint32_t levels : {0U, MAX_SUBTREE_LEVELS + 1}) {
-        refused({.strategy = Strategy::subtree, .subtree_levels = levels}, "it must be 1 to 8");
+        refused({.strategy = Strategy::subtree, .subtree_levels = levels}, "must be 1 to 8");
     }
     for (const std::chrono::milliseconds timeout : {0ms, -1ms}) {
         refused({.gpu_timeout = timeout}, "it must be more than 0");
