@@ -1,5 +1,5 @@
-// What the baker's light is worth: its time, memory and error against a path tracer's, with
-// adaptive tiles and with uniform ones.
+// Time, memory and error of the baker's light maps, with adaptive and with uniform tiles, against a
+// path tracer's.
 
 #include "baker_truth.hpp"
 #include "landscape.hpp"
@@ -67,16 +67,16 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// ---- What one direction takes as a whole
+// ---- Memory of a direction
 
-// Of list heads and nodes.
+// Returns the size of the tile's list heads and nodes.
 double bytes_of(const MapTile& tile) {
     const double pixels =
         std::ceil(double(tile.resolution) * tile.resolution / BLOCK_PIXELS) * BLOCK_PIXELS;
     return sizeof(std::uint32_t) * pixels + sizeof(ListNode) * tile.predicted_nodes;
 }
 
-// Hands all on, and looks at the tiles that are requested.
+// Passes all calls on, and counts the requested tiles.
 class WatchedTracer : public Tracer {
  public:
     WatchedTracer(Tracer& tracer, const TileOptions& options)
@@ -87,7 +87,7 @@ class WatchedTracer : public Tracer {
         std::span<const ProjectionFrame> frames, const Stop& stop) override {
         std::vector<std::vector<MapTile>> tiles = tracer_.request_tiles(frames, stop);
         for (std::size_t i = 0; i < tiles.size(); ++i) {
-            // All maps of a direction have its axis; the whole one may be requested again.
+            // All maps of a direction have one axis; a whole one may be requested again.
             auto& [units, bytes] = directions_[std::to_array(frames[i].axis_z)];
             bytes = frames[i].units_per_texel < units ? bytes : 0.0;
             units = std::max(units, frames[i].units_per_texel);
@@ -135,8 +135,8 @@ class WatchedTracer : public Tracer {
 
 // ---- Rows
 
-// "error" is the RMSE less the truth's own; where is_noise is 1 the RMSE is less than twice that,
-// and says little. p99_%: 99 % of the texels differ by less of the mean irradiance.
+// Adds a difference. "error" is the RMSE without the truth's own; is_noise 1: the RMSE is less than
+// twice that and says little. "p99_%": 99 % of the texels differ by less, in % of the mean.
 void add_difference(Row& row, const Difference& difference, const Truth& truth) {
     const auto percent = [&](double value) { return 100.0 * value / truth.mean; };
     row.insert(row.end(), {{"RMSE", difference.rmse, 5},
@@ -160,17 +160,17 @@ struct BakeSetting {
     std::uint64_t pool_bytes = 256 * MIB;
 };
 
-// What the answers ask of a bake or of the path tracer.
+// Result of a bake or of the path tracer that the answers use.
 struct Point {
-    double rays;  // directions, or samples
+    double rays;  // number of directions or samples
     double seconds;
     double error;
-    double mib = 0.0;  // of a direction
+    double mib = 0.0;  // memory of a direction
 };
 
 struct BakeRow {
     Row row;
-    std::optional<Point> point;  // none where the bake was stopped: its light is not there
+    std::optional<Point> point;  // none if the bake was stopped, which leaves its light incomplete
 };
 
 struct Light {
@@ -203,7 +203,7 @@ Light choose_light(const Arguments& arguments, Scene& scene) {
     return light;
 }
 
-// One GPU, one scene, bakes of all kinds.
+// Bakes of all kinds of one scene on one GPU.
 class Baker {
  public:
     Baker(const Scene& scene, const SurfaceMap& surface, const Light& light,
@@ -304,8 +304,8 @@ struct CurveValue {
     const char* how;
 };
 
-// Seconds at an error, both logarithmic: between its neighbours, or beyond by the two nearest
-// points.
+// Returns the seconds that an error takes. Interpolates or extrapolates logarithms between the two
+// nearest points.
 std::optional<CurveValue> seconds_at(std::vector<Point> points, double error) {
     std::erase_if(points, [](const Point& p) { return !(p.error > 0.0 && p.seconds > 0.0); });
     if (points.size() < 2 || !(error > 0.0)) {
@@ -397,7 +397,7 @@ class Bench {
         return Extent{size.width, size.height};
     }
 
-    // All, or those of the courtyard.
+    // Returns the texels of the courtyard; empty: all are compared.
     [[nodiscard]] std::vector<std::uint8_t> compared_texels() const {
         std::vector<std::uint8_t> texels;
         for (std::size_t i = 0; arguments_.landscape && i < surface_.triangle.size(); ++i) {
@@ -463,7 +463,7 @@ class Bench {
         baker_.emplace(scene_, surface_, light_, arguments_);
         print("\ndevice: " + baker_->device_name());
         tables_.json["device"] = baker_->device_name();
-        // Drivers compile and allocate at first.
+        // Warms up: drivers compile and allocate in the first run.
         (void)baker_->bake_row({.directions = 1, .pool_bytes = pool_bytes()}, nullptr);
         if (arguments_.city_triangles > 0) {
             print("\nCity");
@@ -577,7 +577,7 @@ class Bench {
     std::optional<Truth> truth_;
     std::optional<Baker> baker_;
     bench::Tables tables_;
-    // Of rows whose light is there and not in the truth's own noise, by table.
+    // complete rows above the truth's own noise, by table
     std::map<std::string, std::vector<Point>> points_;
 };
 

@@ -21,7 +21,7 @@ constexpr float LEAST_COVERAGE = 0.5F;
 constexpr float MOST_BACKS = 0.01F;
 constexpr std::uint64_t MAGIC = 0x3168747572747471U;  // "qttruth1"
 
-// Two runs with half of the samples each: their difference tells how good their mean is.
+// Two runs with half of the samples each. Their difference tells the error of their mean.
 struct Halves {
     std::array<std::vector<glm::vec3>, 2> irradiance;
     std::vector<float> back_share;
@@ -54,7 +54,7 @@ std::uint64_t fingerprint_of(const Scene& scene, const SurfaceMap& surface,
     return all.value();
 }
 
-// Texels that have received light send it as if it were their own.
+// Returns a surface whose texels emit the light that they have received.
 SurfaceMap lit_surface(const SurfaceMap& surface, const std::vector<glm::vec3>& irradiance) {
     SurfaceMap lit = surface;
     for (std::size_t i = 0; i < irradiance.size(); ++i) {

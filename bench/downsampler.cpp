@@ -1,4 +1,4 @@
-// Mip levels: each method, format and way of reading, against what nothing can be faster than.
+// Times of mip levels for each method, format and kind of reads, beside the least time possible.
 // Names are downsampler/REDUCTION/FORMATS/VARIANT/SIZE, and downsampler/roof/FORMAT/ROOF/SIZE.
 
 #include "measurement.hpp"
@@ -23,18 +23,18 @@ namespace {
 
 struct Formats {
     Reduction reduction;
-    std::string name;  // of the reduction
+    std::string name;  // name of the reduction
     TexelFormat source;
     TexelFormat target;
 };
 
-// On images of every size.
+// Formats that are measured at every size.
 const std::vector<Formats> MAIN_FORMATS = {
     {Reduction::max, "max", TexelFormat::r32_float, TexelFormat::r32_float},
     {Reduction::mean, "mean", TexelFormat::rgba8_unorm, TexelFormat::rgba8_unorm},
     {Reduction::mean, "mean", TexelFormat::rgba8_srgb, TexelFormat::rgba8_srgb},
 };
-// The largest images are for the main ones only.
+// Largest images of the other formats.
 constexpr std::uint32_t LARGEST_OF_OTHER_FORMATS = 8192;
 const std::vector<Formats> OTHER_FORMATS = {
     {Reduction::mean, "mean", TexelFormat::r32_float, TexelFormat::r32_float},
@@ -62,7 +62,7 @@ const std::vector<Variant> DETAILED_VARIANTS = {
     {"per_level_filtered", MipMethod::per_level, TexelRead::filtered},
 };
 
-// 64 images against one of as many texels.
+// Layers of a batch, beside one image of as many texels.
 constexpr std::uint32_t BATCH_LAYERS = 64;
 constexpr std::uint32_t BATCH_EXTENT_RATIO = 8;
 constexpr std::uint32_t LARGEST_BATCHED_EXTENT = 4096;
@@ -70,7 +70,7 @@ constexpr std::uint32_t LARGEST_BATCHED_EXTENT = 4096;
 constexpr std::uint32_t DIRTY_EXTENT = 64;
 constexpr std::uint32_t LARGEST_DIRTY_EXTENT = 8192;
 
-// Not powers of two: their levels are odd now and then.
+// Sizes that are no powers of two, so that some levels are odd.
 constexpr std::array<std::array<std::uint32_t, 2>, 2> ODD_EXTENTS = {{{1920, 1080}, {4095, 4095}}};
 
 DownsamplerOptions options_for(const Formats& formats, const Variant& variant) {
@@ -84,7 +84,7 @@ DownsamplerOptions options_for(const Formats& formats, const Variant& variant) {
     return options;
 }
 
-// Without the size.
+// Returns a benchmark's name without the size.
 std::string name_for(const Formats& formats, const std::string& variant) {
     std::string name = "downsampler/" + formats.name + "/" + name_of(formats.source);
     if (formats.target != formats.source) {
@@ -97,7 +97,7 @@ std::uint32_t all_levels(const ImageShape& shape) {
     return full_mip_levels(shape.width, shape.height, EdgeRule::fold);
 }
 
-// A rectangle in the middle of an image: one block of large ones.
+// Returns a rectangle in the image's middle. In large images it is one block.
 DirtyRectangle dirty_rectangle(const ImageShape& shape) {
     const std::uint32_t width = std::min(shape.width, DIRTY_EXTENT);
     const std::uint32_t height = std::min(shape.height, DIRTY_EXTENT);
@@ -113,13 +113,13 @@ void check_all(test::Gpu& gpu, const Downsampler& downsampler, const ImageShape&
     check_levels(workspace.read(gpu), view, downsampler.options());
 }
 
-// One dirty rectangle, in a list on the host or on the GPU.
+// An update of one dirty rectangle, in a list on the host or on the GPU.
 struct DirtyUpdate {
     const Downsampler& downsampler;
     DirtyRectangle rectangle;
     bool on_host;
 
-    // Before the first update: all levels, and the list.
+    // Makes all levels and the list, before the first update.
     void prepare(test::Gpu& gpu, const test::MipWorkspace& images) const {
         images.write_rectangles({&rectangle, 1});
         gpu.run([&](VkCommandBuffer commands) { downsampler.record(commands, images.binding); });
@@ -152,7 +152,7 @@ void check_update(test::Gpu& gpu, const DirtyUpdate& update, const ImageShape& s
     check_levels(workspace.read(gpu), view, update.downsampler.options());
 }
 
-// Level 0 is noise, made on the device.
+// Makes images whose level 0 is noise, on the device.
 std::shared_ptr<const test::MipWorkspace> make_images(test::Gpu& gpu,
                                                       const Downsampler& downsampler,
                                                       const ImageShape& shape,
@@ -163,7 +163,7 @@ std::shared_ptr<const test::MipWorkspace> make_images(test::Gpu& gpu,
     return images;
 }
 
-// Registers the benchmarks. Each check runs once, however many sizes it stands for.
+// Registers the benchmarks. Runs each check once, even if it stands for several sizes.
 class Subject : public std::enable_shared_from_this<Subject> {
  public:
     explicit Subject(Session& session) : session_(session) {}
@@ -174,7 +174,7 @@ class Subject : public std::enable_shared_from_this<Subject> {
     void add_dirty(const Formats& formats, const ImageShape& shape);
 
  private:
-    // `check` runs for each shape that stands for `shape`, where it has not yet for this name.
+    // `check` runs once per name for each shape that stands for `shape`.
     void add(const std::string& name, const ImageShape& shape,
              std::function<void(const ImageShape&)> check,
              std::function<test::Recorder()> prepare) {
@@ -247,7 +247,7 @@ void Subject::add_roofs(const ImageShape& shape) {
 void Subject::add_all(const Formats& formats, std::span<const Variant> variants,
                       const ImageShape& shape) {
     for (const Variant& variant : variants) {
-        // Of odd extents a blit makes other texels: nothing to check it by, or to compare it with.
+        // A blit of odd extents makes other texels, which no reference checks.
         const bool can_blit = formats.reduction == Reduction::mean &&
                               std::has_single_bit(shape.width) && std::has_single_bit(shape.height);
         if (variant.method == MipMethod::blit && !can_blit) {

@@ -1,6 +1,6 @@
-// What the first use costs: a device, and the first list of a Tiler, which compiles its pipelines;
-// with nothing kept, with a cache directory of an earlier run, and with the pipelines of the same
-// device. A driver may keep pipelines by itself, too: turn that off to see what it hides (NVIDIA:
+// Times of the first use: making a device, and the first list of a Tiler, which compiles its
+// pipelines. Measured without a cache, with an earlier run's cache directory, and with the
+// pipelines of the same device. Drivers have caches, too; turn them off for true times (NVIDIA:
 // __GL_SHADER_DISK_CACHE=0, Mesa: MESA_SHADER_CACHE_DISABLE=true).
 
 #include "measurement.hpp"
@@ -20,7 +20,7 @@ double milliseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Milliseconds until the first list is there.
+// Returns the milliseconds from a new Tiler to its first list.
 double first_list_ms(const Device& device, Strategy strategy) {
     const std::vector<float> texels(64 * 64, 1.0F);
     const Clock::time_point start = Clock::now();

@@ -1,9 +1,9 @@
-// What bench/python.py compares the Python package with: the same calls from C++, on the same map.
+// Calls from C++ on the same map as bench/python.py, which compares the Python package with them.
 //
 //     quadtile_host_calls MAP    (1024 x 1024 32-bit floats)
 //
-// Prints the median of the microseconds of Tiler::subdivide, and the maps per second that two
-// threads get through a Service with WINDOW requests under way each.
+// Prints the median time of Tiler::subdivide in microseconds, and the maps per second of two
+// threads that use a Service, each with WINDOW requests in flight.
 
 #include <quadtile/quadtile.hpp>
 
@@ -18,10 +18,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// As in bench/python.py.
+// The same as in bench/python.py.
 constexpr quadtile::MapShape SHAPE = {1024, 1024};
 constexpr int CALLS = 400;
-constexpr int REQUESTS = 1500;  // of a thread
+constexpr int REQUESTS = 1500;  // per thread
 constexpr std::size_t WINDOW = 16;
 
 double seconds_since(Clock::time_point start) {

@@ -19,7 +19,7 @@ void add_quad(Scene& scene, const glm::vec3& corner, const glm::vec3& across, co
     scene.triangles.push_back({{first, first + 2, first + 3}});
 }
 
-// The top of a box and its sides, unless it is flat.
+// Adds the top of a box and, unless it is flat, its sides.
 void add_box(Scene& scene, const glm::vec3& low, const glm::vec3& size) {
     const glm::vec3 x(size.x, 0.0F, 0.0F);
     const glm::vec3 y(0.0F, size.y, 0.0F);
@@ -38,7 +38,7 @@ void begin_part(Scene& scene, const std::string& name, float density) {
         {.first_triangle = scene.triangles.size(), .name = name, .density = density});
 }
 
-// Four walls on a base, columns and steps.
+// Adds four walls on a base, columns and steps.
 void add_courtyard(Scene& scene) {
     add_box(scene, {-3.25F, 0.0F, -3.25F}, {6.5F, 0.2F, 6.5F});
     for (const float at : {-3.25F, 3.0F}) {
@@ -56,7 +56,7 @@ void add_courtyard(Scene& scene) {
 }  // namespace
 
 Scene landscape_scene(const Extent& extent) {
-    constexpr int TERRACES = 8;  // along each side
+    constexpr int TERRACES = 8;  // per side
     constexpr float TERRACE = 256.0F;
     Scene scene;
     scene.materials = {{.albedo = glm::vec3(0.5F)}};
@@ -67,7 +67,7 @@ Scene landscape_scene(const Extent& extent) {
         for (int i = 0; i < TERRACES * TERRACES; ++i) {
             const int x = i % TERRACES - TERRACES / 2;
             const int z = i / TERRACES - TERRACES / 2;
-            // In rings around the middle.
+            // Heights rise in rings around the middle.
             const int ring = std::max(std::abs(2 * x + 1), std::abs(2 * z + 1)) / 2;
             const int height = ring == 0 ? 0 : 8 * ring + 5 * ((7 * x + 11 * z) & 3);
             if (is_near == (ring < TERRACES / 4)) {

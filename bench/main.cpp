@@ -1,14 +1,14 @@
-// quadtile_bench: GPU times of each stage and of the downsampler on one device, checked against the
-// reference first.
+// quadtile_bench: GPU times of each stage and of the downsampler on one device. Each result is
+// checked against the reference first.
 //
 //     quadtile_bench [--sizes=1024,2048,...] [--layers=256] [--samples=30] [--devices=4]
 //     [Google Benchmark's options]
 //
-// Sizes are extents of squares; with sizes given, all variants of the downsampler run on each. With
-// layers there are also so many maps of 1024 x 1024 in one run, with devices a service of one, two
-// and so on up to so many.
-// --benchmark_filter=^downsampler/ runs the downsampler only, --benchmark_filter=-^downsampler/ the
-// rest. QUADTILE_DEVICE chooses the device, QUADTILE_DATA the folder with the real maps.
+// SIZES are extents of squares; if they are given, all variants of the downsampler run on each.
+// LAYERS: also runs so many maps of 1024 x 1024 in one batch. DEVICES: also runs a service of one,
+// two, ... devices. --benchmark_filter=^downsampler/ runs the downsampler only,
+// --benchmark_filter=-^downsampler/ the rest. QUADTILE_DEVICE chooses the device, QUADTILE_DATA the
+// folder with the real maps.
 
 #include "measurement.hpp"
 #include "support/maps.hpp"
@@ -29,15 +29,15 @@ using namespace quadtile;
 
 struct Options {
     std::optional<std::vector<std::uint32_t>> sizes;
-    std::uint32_t layers = 0;  // of batches
+    std::uint32_t layers = 0;  // of a batch; 0: no batches
     std::uint32_t samples = 30;
-    std::uint32_t devices = 0;  // of a service
+    std::uint32_t devices = 0;  // most devices of a service; 0: none
 };
 
-// Extents of the synthetic maps where no sizes are asked for.
+// Extents of the synthetic maps. Default of --sizes.
 const std::vector<std::uint32_t> MAP_EXTENTS = {1024, 2048, 4096, 8192, 16384};
 
-// What is asked for, all of it; by default what takes a GPU less than three minutes.
+// Returns the requested sizes. The defaults take a GPU less than three minutes.
 bench::DownsamplerSizes downsampler_sizes(const Options& options, const DeviceInfo& device) {
     if (options.sizes) {
         return {*options.sizes, *options.sizes};
@@ -72,7 +72,7 @@ std::vector<std::uint32_t> numbers(std::string_view text) {
     }
 }
 
-// Takes our own options out of the arguments that Google Benchmark left.
+// Removes our options from the arguments that Google Benchmark has left.
 Options take_options(int& argc, char** argv) {
     constexpr std::string_view SIZES = "--sizes=";
     constexpr std::string_view LAYERS = "--layers=";

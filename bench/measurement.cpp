@@ -125,14 +125,13 @@ std::uint64_t count_tiles(const Map& map) {
 
 namespace {
 
-// Executions before the measured ones.
-// Runs what is timed until caches are full and clocks are high. An H200 falls to a fifth of its
-// clock while the host checks a result, and takes up to a second of work to come back.
+// Warm-up: runs the commands until caches are full and clocks are high. An H200 falls to a fifth of
+// its clock while the host checks a result, and needs up to a second of work to recover.
 void warm_up(test::Gpu& gpu, const Measurement& measurement) {
     using Clock = std::chrono::steady_clock;
     using namespace std::chrono_literals;
-    // Back to back in submissions of some 20 ms: the clocks stay low while the GPU waits for the
-    // next submission more than it works.
+    // Submits about 20 ms of runs at once: the clocks stay low if the GPU mostly waits for the next
+    // submission.
     const double once_ns = gpu.time_ns(measurement.record, 1).front();
     const auto repeats = static_cast<std::uint32_t>(std::clamp(2e7 / once_ns, 1.0, 1000.0));
     static Clock::time_point last_work;
@@ -179,7 +178,7 @@ const Scene::Expected& Scene::expected(Balance balance) {
         return known->second;
     }
     Expected made{count_tiles(map_), {}};
-    if (made.count <= LONGEST_COMPARED_LIST) {  // longer ones are of texels, so they are balanced
+    if (made.count <= LONGEST_COMPARED_LIST) {  // longer ones are of texels, thus balanced
         made.tiles = reference::subdivide(map_.view(), map_.threshold, {.balance = balance}).tiles;
         made.count = made.tiles.size();
     }
@@ -239,7 +238,7 @@ Session::Session(const Device& device, std::uint32_t samples)
 Scene& Session::scene(const MapSource& source) {
     const std::string name = source.name + "/" + text_of(source.shape);
     if (!scene_ || scene_name_ != name) {
-        drop_scene();  // room for the next one
+        drop_scene();  // frees memory for the next one
         scene_ = std::make_unique<Scene>(gpu_, pyramid_, source.load());
         scene_name_ = name;
     }

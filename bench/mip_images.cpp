@@ -14,7 +14,7 @@ namespace quadtile::bench {
 
 namespace {
 
-// The size of the random rows.
+// Size of the random rows.
 constexpr std::size_t RANDOM_SIZE_BYTES = std::size_t{16} << 20U;
 
 bool is_extreme(Reduction reduction) {
@@ -27,14 +27,14 @@ bool equals_reference(const DownsamplerOptions& options) {
            (options.method != MipMethod::blit && options.read != TexelRead::filtered);
 }
 
-// The largest distance of neighbouring values in [0, 1]; of sRGB codes, in linear light.
+// Returns the largest distance of neighbouring values in [0, 1]; of sRGB codes, in linear light.
 double largest_step(TexelFormat format) {
     switch (format) {
         case TexelFormat::r8_unorm:
         case TexelFormat::rgba8_unorm:
             return 1.0 / 255;
         case TexelFormat::rgba8_srgb:
-            return 2.3 / 255;  // the curve's slope at white
+            return 2.3 / 255;  // slope of the curve at white
         case TexelFormat::r16_float:
         case TexelFormat::rg16_float:
         case TexelFormat::rgba16_float:
@@ -44,17 +44,17 @@ double largest_step(TexelFormat format) {
     }
 }
 
-// How far a texel of a level may be from the reference, values being in [0, 1].
+// Returns how far a texel may be from the reference, for values in [0, 1].
 double tolerance(const DownsamplerOptions& options, std::uint32_t level) {
     const bool filters = options.method == MipMethod::blit || options.read == TexelRead::filtered;
-    // Of filtering and of rounding to the format, each time.
+    // Error of one filtering and one rounding to the format.
     const double once = (filters ? 0x1p-8 : 0.0) + largest_step(options.format);
     const double sum_scale =
         options.reduction == Reduction::sum ? std::ldexp(1.0, 2 * static_cast<int>(level)) : 1.0;
     return sum_scale * once * (options.method == MipMethod::spd ? 1 : level);
 }
 
-// Of a level whose texels need not equal the reference's.
+// Checks a level whose texels may differ from the reference's.
 void check_level(const MipChain::Level& actual, const MipChain::Level& expected,
                  const DownsamplerOptions& options, std::uint32_t number) {
     if (actual.shape != expected.shape) {

@@ -1,4 +1,4 @@
-// Images to downsample, and checks of what becomes of them.
+// Images to downsample, and checks of their mip levels.
 
 #pragma once
 
@@ -13,28 +13,28 @@
 
 namespace quadtile::bench {
 
-// "4096" for a square, "1920x1080", "512x512x64" for several layers.
+// Returns "4096" for a square, "1920x1080", or "512x512x64" for several layers.
 [[nodiscard]] std::string text_of_extents(const ImageShape& shape);
 
-// Throws Error(unsupported) where the device's images are not as large, or the host could not
-// number the texels.
+// Throws Error(unsupported) if the image is larger than the device allows, or has more texels than
+// the host can count.
 void require_images(const DeviceInfo& device, const ImageShape& shape);
 
-// Texels of an image: any codes; floats that are normal numbers below 1, so that nothing depends on
-// how a device treats NaN and denormals.
+// Returns texels with any codes. Floats are normal numbers below 1, so that nothing depends on how
+// a device treats NaN and denormals.
 [[nodiscard]] std::vector<std::byte> bench_texels(const ImageShape& shape);
 
-// Fills level 0 with some random rows, again and again. On the device: bringing an image of 32768 x
-// 32768 texels there takes longer than all that is measured on it.
+// Fills level 0 with copies of random rows, on the device: an upload of 32768 x 32768 texels takes
+// longer than all measurements on them.
 void fill_with_random_rows(test::Gpu& gpu, const test::Image& image, TexelFormat format);
 
-// Shapes small enough for the reference that stand for a shape: itself if it is; otherwise one of
-// about 1024 x 1024 texels, as odd as it is, and beyond 4096, where results are handed over twice,
-// a strip of its width.
+// Returns shapes small enough for the reference that stand for a shape: itself if it is small;
+// otherwise one of about 1024 x 1024 texels, as odd as it is; above 4096, where results are handed
+// over twice, a strip of its width, too.
 [[nodiscard]] std::vector<ImageShape> shapes_to_check(const ImageShape& shape);
 
-// Compares levels with the reference: bit for bit where options say that they are the same, else
-// with what the options' documentation allows. Throws WrongResult.
+// Compares levels with the reference: in every bit if the options promise that, otherwise within
+// the tolerance that they document. Throws WrongResult.
 void check_levels(const MipChain& levels, const ImageView& source,
                   const DownsamplerOptions& options);
 

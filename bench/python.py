@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 
-# As in host_calls.cpp.
+# The same as in host_calls.cpp.
 SIZE = 1024
 CALLS = 400
 REQUESTS = 1500

@@ -14,7 +14,7 @@ import json
 import sys
 import textwrap
 
-TILE_BYTES = 16  # of a record in the list
+TILE_BYTES = 16  # bytes per tile in the list
 
 # The subdivision alone: label and benchmark.
 SUBDIVISIONS = {str(n): f"subdivision_subtree_{n}" for n in range(1, 9)}
@@ -53,7 +53,7 @@ RATIOS = {
     "update / canonical": ("pipeline_fused_update", "pipeline_fused_canonical"),
 }
 
-# Whose traffic bounds a downsampler's formats: those with as many bytes a texel, below and above.
+# Formats of a downsampler, and the formats whose traffic bounds them: as many bytes per texel, below and above.
 TRAFFIC_FORMATS = {
     "r32_float": "r32_float",
     "d32_float_to_r32_float": "r32_float",
@@ -328,7 +328,7 @@ def roofline(results, path, names):
         sys.exit("report.py: error: no map with read_texels")
     figure, axes, columns = make_panels(len(panels), 3.4, sharey=True)
     for axis, (title, maps) in zip(axes, panels.items()):
-        # Between sizes there are others; between one map and another there is nothing.
+        # Lines join sizes of one content; they do not join different maps.
         of_one_content = title not in (BATCHES, SINGLE_MAPS)
         places = range(len(maps))
         roof = [results.gigabytes_per_second(key, "read_texels") for _, key in maps]
@@ -356,7 +356,7 @@ def roofline(results, path, names):
         text: handle for axis in axes for handle, text in zip(*axis.get_legend_handles_labels())
     }
     figure.legend(legend.values(), legend, loc="lower center", ncols=3, fontsize=8)
-    room = 0.5 / figure.get_figheight()  # of half an inch, for the legend
+    room = 0.5 / figure.get_figheight()  # half an inch for the legend
     figure.get_layout_engine().set(rect=(0, room, 1, 1 - room))
     save(figure, columns,
          f"Texels of the map and {TILE_BYTES} bytes a tile, a second: {results.describe()}", path)

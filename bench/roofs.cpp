@@ -1,5 +1,5 @@
-// What nothing can be faster than: an empty dispatch, reading each texel of the map once, and that
-// with a tile written for each.
+// Least possible times (roofs): an empty dispatch, reading each texel of the map once, and also
+// writing a tile for each.
 
 #include "roofs.hpp"
 
@@ -32,7 +32,7 @@ constexpr std::uint32_t WRITE_TILES_SPIRV[] = {
 #include "bench_write_tiles.spv.inc"
 };
 
-// As in all kernels.
+// The same as in all kernels.
 constexpr std::uint32_t BLOCK_EXTENT = 64;
 struct ReadTexelsParameters {
     float texel_width;  // 1 / extent of the map
@@ -44,7 +44,7 @@ std::uint32_t blocks(std::uint32_t extent) {
     return (extent + BLOCK_EXTENT - 1) / BLOCK_EXTENT;
 }
 
-// What the kernel must add up: the last texels of a row or column stand for those beyond the edge.
+// Returns the kernel's sum. The last texels of a row or column stand for those beyond the edge.
 std::uint32_t sum_of_bits(const MapView& map) {
     const std::uint32_t width = map.shape.width;
     const std::uint32_t height = map.shape.height;
@@ -62,7 +62,7 @@ std::uint32_t sum_of_bits(const MapView& map) {
     return sum;
 }
 
-// Reads the map and writes a tile for each texel: for maps that are all split.
+// Measures reading the map and writing a tile per texel, for maps that are all split.
 Measurement write_tiles(Session& session, Scene& scene) {
     struct Work {
         test::Buffer tiles;
@@ -165,7 +165,7 @@ constexpr std::uint32_t ROWS_SPIRV[] = {
 #include "bench_traffic_rows.spv.inc"
 };
 
-// As in traffic.comp.
+// The same as in traffic.comp.
 constexpr std::uint32_t STORED_LEVELS = 16;
 struct TrafficParameters {
     std::uint32_t width;
@@ -184,8 +184,8 @@ test::Image make_image(test::Gpu& gpu, const ImageShape& shape, std::uint32_t le
         test::image_info(shape, levels, VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT));
 }
 
-// The texel of level 1 that the kernel writes: of the texels a b above c d, the first channels of
-// c d b a, as a gather delivers them; cut off after the format's channels.
+// Gathers the texel of level 1 that the kernel writes: of the texels a b above c d, the first
+// channels of c d b a, as many as the format has.
 void first_channels(const std::byte* texels, const ImageShape& shape, std::uint32_t x,
                     std::uint32_t y, std::byte* gathered) {
     const std::size_t texel_size = texel_size_bytes(shape.format);
@@ -211,7 +211,7 @@ Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
     }
     std::array<VkImageView, STORED_LEVELS> stored{};
     for (std::uint32_t level = 1; level <= STORED_LEVELS; ++level) {
-        // Beyond the top: not looked at.
+        // Levels above the top are not used.
         stored[level - 1] = level_views_[std::min(level, levels_ - 1)].get();
     }
     const MapImage source = image_.map_image();
@@ -232,7 +232,7 @@ void Traffic::record(VkCommandBuffer commands) const {
 
 void Traffic::check(test::Gpu& gpu) const {
     const auto run = [&] { gpu.run([&](VkCommandBuffer commands) { record(commands); }); };
-    // Level 1 shows that each quad was read.
+    // Checks by level 1 that each quad was read.
     const std::size_t texel_size = texel_size_bytes(shape_.format);
     if (levels_ > 1) {
         run();
@@ -253,7 +253,7 @@ void Traffic::check(test::Gpu& gpu) const {
             throw WrongResult("the kernel did not read each texel once");
         }
     }
-    // Two constant images, one after the other, show that each texel of all levels is written.
+    // Checks by two constant images that each texel of all levels is written.
     for (const auto value : {std::byte{0x3c}, std::byte{0x3d}}) {
         const std::vector<std::byte> constant(
             std::size_t{shape_.width} * shape_.height * shape_.layers * texel_size, value);

@@ -1,4 +1,4 @@
-// What nothing can be faster than.
+// Least possible times (roofs).
 
 #pragma once
 
@@ -13,19 +13,18 @@
 
 namespace quadtile::bench {
 
-// One workgroup that does nothing.
+// Makes a pipeline of one workgroup that does nothing.
 [[nodiscard]] test::ComputePipeline make_empty_dispatch(const test::Gpu& gpu);
 
-// Reads each texel of the first layer of an image once; of the channels, the first.
+// Reads each texel of the first layer of an image once, the first channel only.
 class ReadTexels {
  public:
     ReadTexels(const test::Gpu& gpu, const MapImage& image, const ImageShape& shape);
 
-    // Commands to time: the sum of what was read is not kept.
+    // Records the commands to time. They drop the sum of the texels.
     void record(VkCommandBuffer commands) const;
 
-    // Throws WrongResult where the kernel does not read each texel of the map, which the image
-    // holds, once.
+    // Throws WrongResult if the kernel does not read each texel of the map in the image once.
     void check(test::Gpu& gpu, const MapView& map) const;
 
  private:
@@ -37,20 +36,20 @@ class ReadTexels {
     test::ComputePipeline pipeline_;
 };
 
-// Which texels the threads of a workgroup take.
+// Order in which a workgroup's threads take texels.
 enum class TexelOrder { z_order, rows };
 
 // Reads each texel of an image once and writes each texel of its mip levels once (traffic.comp).
 class Traffic {
  public:
-    // Fills the image with random texels. Throws Error(unsupported) where the device cannot store
-    // so many levels.
+    // Fills the image with random texels. Throws Error(unsupported) if the device cannot store so
+    // many levels.
     Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order);
 
     void record(VkCommandBuffer commands) const;
 
-    // Throws WrongResult where a texel is not read or not written. For images that the host can
-    // hold.
+    // Throws WrongResult if a texel is not read or not written. The host must have room for the
+    // image.
     void check(test::Gpu& gpu) const;
 
  private:

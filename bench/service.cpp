@@ -1,6 +1,5 @@
-// The service from submit to future: what it adds to the GPU's time for one request, how many maps
-// eight threads get through it, beside batches that a Tiler is given whole, and how many on several
-// devices.
+// Times of the service from submit to future: its cost beside the GPU's time for one request; maps
+// per second of eight threads, beside batches of a Tiler; maps per second on several devices.
 
 #include "measurement.hpp"
 #include "support/maps.hpp"
@@ -17,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr MapShape SHAPE = {1024, 1024};
-constexpr std::uint32_t LAYERS = 64;  // of a batch
+constexpr std::uint32_t LAYERS = 64;  // per batch
 
 double microseconds(Clock::duration time) {
     return std::chrono::duration<double, std::micro>(time).count();
@@ -52,7 +51,7 @@ void check(const TileList& list, const SubdivisionRequest& request) {
     }
 }
 
-// One request at a time; with an image, for that instead of texels on the host.
+// Measures one request at a time. `image`, if any, replaces the texels on the host.
 void measure_alone(benchmark::State& state, const Device& device,
                    const test::Image* image = nullptr) {
     Service service(device);
@@ -65,9 +64,9 @@ void measure_alone(benchmark::State& state, const Device& device,
     check(service.submit(request).result.get(), texels);
     std::vector<double> total_us;
     std::vector<double> gpu_us;
-    std::vector<double> copy_us;  // the host's, into staging memory
+    std::vector<double> copy_us;  // the host's copy into staging memory
     std::vector<double> overhead_us;
-    std::vector<double> wait_us;  // for a lane
+    std::vector<double> wait_us;  // wait for a lane
     std::vector<double> read_us;
     for (auto _ : state) {
         for (int i = 0; i < 300; ++i) {
@@ -90,12 +89,12 @@ void measure_alone(benchmark::State& state, const Device& device,
     state.counters["read_us"] = test::median(read_us);
 }
 
-// Eight threads, each with some requests under way, beside a Tiler with batches of LAYERS maps.
-// With a buffer, the threads' maps are in that instead of on the host.
+// Measures eight threads, each with several requests in flight, beside a Tiler with batches of
+// LAYERS maps. `buffer`, if any, holds the threads' maps instead of the host.
 void measure_threads(benchmark::State& state, const Device& device,
                      const test::Buffer* buffer = nullptr) {
     constexpr std::uint32_t THREADS = 8;
-    constexpr std::uint32_t REQUESTS = 128;  // of a thread
+    constexpr std::uint32_t REQUESTS = 128;  // per thread
     const SubdivisionRequest texels = smooth_request();
     SubdivisionRequest request = texels;
     if (buffer != nullptr) {
@@ -153,9 +152,9 @@ void measure_threads(benchmark::State& state, const Device& device,
     state.counters["largest_batch"] = static_cast<double>(service.statistics().largest_batch);
 }
 
-// Maps per second on so many devices of one kind, some taken twice where there are fewer. Each map
-// has a place of its own in host memory: no cache has them all. `alone`: what one device does,
-// measured first.
+// Measures maps per second on `count` devices of one kind; if there are fewer, takes some twice.
+// Each map has its own place in host memory, so that no cache holds them all. `alone`: the result
+// of one device, measured first.
 void measure_devices(benchmark::State& state, const DeviceInfo& kind, std::size_t count,
                      double& alone) {
     std::vector<Device> devices;
@@ -169,7 +168,7 @@ void measure_devices(benchmark::State& state, const DeviceInfo& kind, std::size_
     const std::vector<float> texels = test::smooth_map(SHAPE);
     const std::vector<std::vector<float>> maps(128, texels);
     Service service(devices, {.strategy = Strategy::fused,
-                              .max_batch_layers = 16,  // a staging buffer is full of them
+                              .max_batch_layers = 16,  // as many as fit a staging buffer
                               .queue_capacity = 256 * count});
     SubdivisionRequest request = smooth_request();
     for (std::uint32_t device = 0; device < count; ++device) {

@@ -1,6 +1,5 @@
-// What fitted shadow maps are worth: how far hard shadows are from rays, how steady they are, how
-// many tiles change, and the GPU's time; beside one map of the whole scene, and cascades,
-// tight and stable.
+// Quality and GPU time of fitted shadow maps: distance of hard shadows from rays, steadiness, and
+// changed tiles; beside one map of the whole scene, and tight and stable cascades.
 
 #include "shadow_measurements.hpp"
 #include "tables.hpp"
@@ -39,7 +38,7 @@ struct Arguments {
 // ---- Scene and flight
 
 constexpr std::uint64_t CITY_TRIANGLES = 1'000'000;
-constexpr baker::Extent CITY_LIGHT_MAP{16384, 16384};  // of no account, but it must have room
+constexpr baker::Extent CITY_LIGHT_MAP{16384, 16384};  // unused, but the scene must fit
 
 baker::Scene load(const std::string& name) {
     const std::string city = "city";
@@ -59,7 +58,7 @@ baker::Scene load(const std::string& name) {
     return baker::city_scene(triangles, CITY_LIGHT_MAP);
 }
 
-// A sun, and spots along the flight that look ahead and down.
+// Returns a sun, and spots along the flight that look ahead and down.
 std::vector<Light> lights_of(const Arguments& arguments, const baker::Scene& scene,
                              const Flight& flight) {
     Light sun;

@@ -120,9 +120,9 @@ namespace {
 
 constexpr int LEAD_IN_FRAMES = 45;
 constexpr float STEADY_FRAMES_PER_SECOND = 60.0F;
-constexpr std::uint32_t SETTLING_FRAMES = 3;  // until what was seen before no longer matters
-// The camera goes to and fro by this much, at three frequencies, so that no two frames are the
-// same: on a picture of 1080 rows less than a pixel, where surfaces are more than a unit away.
+constexpr std::uint32_t SETTLING_FRAMES = 3;  // frames until earlier ones no longer matter
+// The camera trembles by this much, at three frequencies, so that no two frames are equal. In a
+// picture of 1080 rows this is less than a pixel if surfaces are more than a unit away.
 constexpr float TREMBLE_UNITS = 0.001F;
 constexpr float TREMBLE_DEGREES = 0.01F;
 
@@ -136,7 +136,7 @@ Camera trembling(Camera camera, std::uint32_t frame) {
     return camera;
 }
 
-// Of pixels with surfaces in both frames.
+// Counts of pixels with surfaces in both frames.
 struct Flips {
     std::uint64_t surfaces = 0;
     std::uint64_t drawn = 0;
@@ -158,7 +158,7 @@ double percent(std::uint32_t part, std::uint32_t whole) {
     return whole == 0 ? 0.0 : 100.0 * part / whole;
 }
 
-// Appends their mean, median, 95 % rank and maximum.
+// Appends the values' mean, median, 95 % rank and maximum.
 void add_distribution(bench::Row& row, const std::string& name, std::vector<double> values,
                       int digits) {
     if (values.empty()) {
@@ -193,7 +193,7 @@ Camera Measurements::camera_at(std::uint32_t i, std::uint32_t count) const {
     return filming_.flight.at(share * filming_.flight.seconds());
 }
 
-// As the camera flies there: what is fitted remembers the frames before.
+// Flies to the pose, since fitted shadow maps depend on earlier frames.
 void Measurements::lead_in(FrameSettings& settings, std::uint32_t i) {
     const float share =
         static_cast<float>(i) / static_cast<float>(std::max(1U, filming_.frames - 1));

@@ -1,4 +1,4 @@
-// Frames of the renderer with shadows, what rays say of them, and what is measured along a flight.
+// Frames of the renderer with shadows, their comparison with rays, and measurements along a flight.
 
 #pragma once
 
@@ -12,27 +12,27 @@
 
 namespace quadtile::shadow {
 
-// A mask of the renderer and that of rays, of one frame.
+// Masks of one frame, by the renderer and by rays.
 struct Masks {
     std::vector<std::uint32_t> drawn;
     std::vector<std::uint32_t> cast;
 };
 
-// A device, a scene and its renderer; frames are waited for.
+// A device, a scene and its renderer. Calls wait for their frame.
 class ShadowFrames {
  public:
     ShadowFrames(const Geometry& geometry, vk::Extent2D extent, const ShadowOptions& options,
                  bool validation);
 
-    // Where the options are others, the renderer forgets all frames.
+    // Sets the options. If they have changed, the renderer forgets all frames.
     void configure(const ShadowOptions& options) { renderer_.configure(extent_, options); }
 
     void draw(const FrameSettings& settings);
-    // With rays: how far the mask is from theirs.
+    // Draws a frame and compares its mask with that of rays.
     MaskDifference compare(const FrameSettings& settings);
-    // As compare, with the masks themselves.
+    // Draws and compares a frame. Also returns the masks.
     Masks masks(const FrameSettings& settings);
-    // As compare; the picture to a file, with the pixels that are wrong in red if `marks_errors`.
+    // Draws a frame and writes the picture; `marks_errors`: with the wrong pixels in red.
     void save_picture(const FrameSettings& settings, const std::filesystem::path& path,
                       bool marks_errors = false);
 
@@ -45,7 +45,7 @@ class ShadowFrames {
 
  private:
     void record_compared(vk::CommandBuffer commands, const FrameSettings& settings);
-    // Images of four bytes a pixel, in layout GENERAL, to a buffer that the host reads.
+    // Copies images of four bytes per pixel, in layout GENERAL, to a buffer that the host reads.
     void record_copy(vk::CommandBuffer commands, vk::Image image, const app::Buffer& buffer) const;
     [[nodiscard]] app::Buffer make_copy_buffer() const;
 
@@ -60,22 +60,22 @@ class ShadowFrames {
     app::Buffer second_copy_;
 };
 
-// A technique, and what is particular about it.
+// A technique and its option.
 struct Variant {
     std::string name;
     Technique technique = Technique::fitted;
     bool has_hysteresis = true;
 };
 
-// How a flight is filmed.
+// Parameters of a flight.
 struct Filming {
     Flight flight;
     std::vector<Light> lights;
-    std::uint32_t frames = 60;       // spread over the flight, that are compared with rays
-    float frames_per_second = 0.0F;  // of them; 0: spread
-    float seconds = 0.0F;            // of the flight at 60 frames a second, for churn and times
+    std::uint32_t frames = 60;       // frames that are compared with rays, spread over the flight
+    float frames_per_second = 0.0F;  // of these frames; 0: spread
+    float seconds = 0.0F;            // of the flight at 60 frames per second, for churn and times
     std::uint32_t flicker_poses = 8;
-    std::uint32_t flicker_frames = 16;  // at each of the poses
+    std::uint32_t flicker_frames = 16;  // per pose
 };
 
 class Measurements {
@@ -83,30 +83,30 @@ class Measurements {
     Measurements(ShadowFrames& frames, const ShadowOptions& options, const Filming& filming)
         : frames_(frames), options_(options), filming_(filming) {}
 
-    // Against rays, in percent of the pixels with surfaces.
+    // Measures errors against rays, in percent of the pixels with surfaces.
     [[nodiscard]] bench::Row errors(const Variant& variant);
 
     struct Run {
-        // Of consecutive frames, but for the first, which finds nothing. "changed": added, removed
-        // and resized; "factor": that resolutions were divided by; "used_%": of the atlas.
+        // Per frame, without the first, which finds nothing. "changed": tiles added, removed and
+        // resized; "factor": divisor of resolutions; "used_%": share of the atlas.
         bench::Row tiles;
-        bench::Row microseconds;  // of the GPU
+        bench::Row microseconds;  // GPU times
     };
     [[nodiscard]] Run run(const Variant& variant);
 
-    // While the camera trembles by less than a pixel: pixels, with a surface in both frames, whose
-    // shadows change from one frame to the next, a frame. Shadows' edges move in the picture, so
-    // some do by rays, too; what is more than these flickers.
+    // Counts pixels per frame whose shadow changes while the camera trembles by less than a pixel
+    // and whose surfaces are in both frames. Shadow edges move in the picture, so some change with
+    // rays, too; the excess flickers.
     [[nodiscard]] bench::Row flicker(const Variant& variant);
 
-    // Of so many places of the flight: shaded, wrong pixels, and tiles.
+    // Writes shaded pictures, wrong pixels and tiles of `count` places of the flight.
     void save_pictures(const Variant& variant, std::uint32_t count,
                        const std::filesystem::path& directory);
 
  private:
     [[nodiscard]] FrameSettings begin(const Variant& variant);
-    // Of `count` places, from the first pose to the last.
     void lead_in(FrameSettings& settings, std::uint32_t i);
+    // Returns place i of `count` places, from the first pose to the last.
     [[nodiscard]] Camera camera_at(std::uint32_t i, std::uint32_t count) const;
 
     ShadowFrames& frames_;

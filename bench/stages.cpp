@@ -1,5 +1,5 @@
-// The stages from the map on the GPU to its tile list: the pyramid; the subdivision alone, from a
-// pyramid that exists; and both, or what needs no pyramid.
+// Times of the stages from the map on the GPU to its tile list: the pyramid; the subdivision of a
+// pyramid that exists; and both, or a strategy without pyramid.
 
 #include "measurement.hpp"
 
@@ -9,7 +9,7 @@ namespace quadtile::bench {
 
 namespace {
 
-// A way to tiles. Its benchmark is "subdivision_NAME" or, from the map, "pipeline_NAME".
+// A kind of subdivision. Its benchmark is "subdivision_NAME" or, from the map, "pipeline_NAME".
 struct Way {
     std::string name;
     SubdividerOptions options;
@@ -39,7 +39,7 @@ std::vector<Way> ways_from_the_map() {
              Balance::edges}};
 }
 
-// A subdivider at work on a scene.
+// A subdivider with the resources of a scene.
 struct Work {
     Work(Session& session_, Scene& scene_, const Way& way, Threshold threshold_)
         : session(session_),
@@ -78,7 +78,7 @@ std::shared_ptr<const Work> checked_work(Session& session, Scene& scene, const W
     return work;
 }
 
-// Those of the ordinary list, and how many a balance adds.
+// Returns the number of tiles of the ordinary list, and how many a balance adds.
 std::map<std::string, double> tile_counter(Scene& scene, Balance balance = Balance::none) {
     const std::uint64_t ordinary = scene.expected_tile_count();
     std::map<std::string, double> counters{{"tiles", static_cast<double>(ordinary)}};
@@ -101,14 +101,14 @@ Measurement measure_way(Session& session, Scene& scene, const Way& way, bool fro
             tile_counter(scene, way.balance)};
 }
 
-// Thresholds that are constant, or that halve from level to level.
+// Thresholds that are constant, or that halve per level.
 constexpr const char* THRESHOLDS_IN_GLSL = R"(
 float threshold(uint level, uvec2 position, uint layer) {
     return threshold_parameter(0) / float(1u << (level * uint(threshold_parameter(1))));
 }
 )";
 
-// The same thresholds, from a function of the user's.
+// Measures the same thresholds as a user's function.
 Measurement measure_function(Session& session, Scene& scene) {
     const auto function = ThresholdFunction::from_glsl(THRESHOLDS_IN_GLSL);
     const std::vector<float> levels =
@@ -122,7 +122,7 @@ Measurement measure_function(Session& session, Scene& scene) {
             tile_counter(scene)};
 }
 
-// At most half of the tiles.
+// Measures a budget of at most half of the tiles.
 Measurement measure_budget(Session& session, Scene& scene) {
     const auto work = checked_work(session, scene, {"fused", {.strategy = Strategy::fused}},
                                    scene.map().threshold);
@@ -138,7 +138,7 @@ Measurement measure_budget(Session& session, Scene& scene) {
     return {record, {{"tiles_left", static_cast<double>(tiles)}}};
 }
 
-// After a change of one block in the middle of each layer.
+// Measures the update after a change of one block in the middle of each layer.
 Measurement measure_update(Session& session, Scene& scene) {
     const auto work =
         checked_work(session, scene, {"fused", {.strategy = Strategy::fused}, Order::canonical},

@@ -1,5 +1,5 @@
-// Tables of a benchmark: on standard output as they grow, and all of them as JSON; and the main
-// function of the benchmarks that print them.
+// Tables of a benchmark, on standard output row by row and as JSON, and the main function of the
+// benchmarks that print them.
 
 #pragma once
 
@@ -27,19 +27,19 @@ inline std::string formatted(const char* format, auto... values) {
 }
 
 inline void print(const std::string& line) {
-    std::cout << line << std::endl;  // at once: rows take long
+    std::cout << line << std::endl;  // flushed at once, since rows take long
 }
 
 struct Value {
     std::string name;
     double value;
-    int digits = 0;  // behind the point
+    int digits = 0;  // after the decimal point
 };
 using Row = std::vector<Value>;
 
 class Tables {
  public:
-    // Prints a row, before the table's first one its header. All rows of a table have the same
+    // Prints a row, and before the table's first row its header. All rows of a table have the same
     // names; `label` tells them apart.
     void add(const std::string& table, const std::string& label, const Row& row) {
         Json& rows = json["tables"][table];
@@ -70,14 +70,14 @@ class Tables {
     }
 };
 
-// Nothing where there is no path.
+// Writes the JSON, unless the path is empty.
 inline void save(const Json& json, const std::string& path) {
     if (!path.empty() && !(std::ofstream(path) << json.dump(1) << "\n").flush()) {
         throw std::runtime_error("'" + path + "' cannot be written");
     }
 }
 
-// Reads the arguments and runs; the exit status.
+// Reads the arguments and runs. Returns the exit status.
 template <typename Arguments>
 int run_program(int argc, char** argv, const std::string& name, const std::string& description,
                 const std::function<void(CLI::App&, Arguments&)>& define_options,

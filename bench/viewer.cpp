@@ -1,6 +1,6 @@
-// What a knob of the viewer costs: from its turn until a picture of 1600 x 1000 pixels is drawn,
-// without a window and without panels: the subdivision, the tally of its tiles, and the draw that
-// takes its arguments from the list.
+// Time of a change of a setting in the viewer until a picture of 1600 x 1000 pixels is drawn,
+// without a window and panels: the subdivision, the tally of its tiles, and the indirect draw of
+// the list.
 
 #include "viewer.hpp"
 #include "render_pass.hpp"
@@ -27,7 +27,7 @@ std::string pfm(const std::vector<float>& texels, std::uint32_t side) {
     return bytes;
 }
 
-// A picture that is drawn again and again.
+// An image to draw into again and again.
 class Target {
  public:
     explicit Target(app::Gpu& gpu)
@@ -54,7 +54,7 @@ class Target {
     vk::UniqueFramebuffer framebuffer_;
 };
 
-// `tiles` as near as a threshold comes.
+// Measures a threshold that gives about `tiles` tiles.
 void measure_knob(benchmark::State& state, app::Gpu& gpu, std::uint32_t side, std::uint64_t tiles) {
     const quadtile::test::TemporaryDirectory directory;
     const MapShape shape{.width = side, .height = side};
@@ -85,7 +85,7 @@ void measure_knob(benchmark::State& state, app::Gpu& gpu, std::uint32_t side, st
     state.SetLabel(viewer.tiles().device().info().name);
 }
 
-// All on one device: some drivers refuse a process that makes dozens of instances.
+// Uses one device for all, since some drivers refuse a process that makes dozens of instances.
 void add_benchmarks(app::Gpu& gpu) {
     for (const std::uint32_t side : {1024U, 2048U, 4096U}) {
         for (const std::uint64_t tiles : {1000U, 100'000U, 1'000'000U}) {

@@ -1,7 +1,7 @@
 # Finds shaderc, which compiles GLSL, and makes the target Shaderc::shaderc.
 #
-# The shared library where a program links with it: Debian 12's lacks symbols of SPIRV-Tools. Otherwise
-# the static one, with those libraries of glslang and SPIRV-Tools that distributions leave out of it.
+# Takes the shared library if a program links with it: Debian 12's lacks symbols of SPIRV-Tools. Otherwise takes the
+# static one, with the libraries of glslang and SPIRV-Tools that distributions leave out of it.
 
 include(CheckCXXSourceCompiles)
 include(FindPackageHandleStandardArgs)
@@ -11,7 +11,7 @@ find_library(Shaderc_SHARED_LIBRARY NAMES shaderc_shared shaderc)
 find_library(Shaderc_STATIC_LIBRARY NAMES shaderc_combined)
 mark_as_advanced(Shaderc_INCLUDE_DIR Shaderc_SHARED_LIBRARY Shaderc_STATIC_LIBRARY)
 
-# Whether a program links with these libraries. A failure is not kept: packages get installed.
+# Tells whether a program links with these libraries. A failure is not cached, since packages may be installed later.
 function(_shaderc_links result)
     set(CMAKE_REQUIRED_INCLUDES ${Shaderc_INCLUDE_DIR})
     set(CMAKE_REQUIRED_LIBRARIES ${ARGN})
@@ -40,7 +40,7 @@ endif()
 if(Shaderc_INCLUDE_DIR AND Shaderc_STATIC_LIBRARY AND NOT Shaderc_LIBRARIES)
     find_package(Threads)
     set(_shaderc_static ${Shaderc_STATIC_LIBRARY})
-    # Each needs those behind it. Newer versions of glslang have fewer.
+    # Each needs those after it. Newer versions of glslang have fewer.
     foreach(_library glslang MachineIndependent HLSL OGLCompiler GenericCodeGen OSDependent SPIRV
                      SPIRV-Tools-opt SPIRV-Tools)
         find_library(Shaderc_${_library}_LIBRARY NAMES ${_library})
@@ -63,7 +63,7 @@ libshaderc-dev, glslang-dev, spirv-tools), or build quadtile without user-suppli
 -DQUADTILE_RUNTIME_GLSL=OFF.")
 
 if(Shaderc_FOUND AND NOT TARGET Shaderc::shaderc)
-    # Global: the library's users link it too, in folders of their own.
+    # Global, since users of the library link it in other folders.
     add_library(Shaderc::shaderc INTERFACE IMPORTED GLOBAL)
     target_include_directories(Shaderc::shaderc INTERFACE ${Shaderc_INCLUDE_DIR})
     target_link_libraries(Shaderc::shaderc INTERFACE ${Shaderc_LIBRARIES})

@@ -10,7 +10,7 @@ find_package_handle_standard_args(Spng
     REASON_FAILURE_MESSAGE "libspng was not found. Install it (Debian: libspng-dev).")
 
 if(Spng_FOUND AND NOT TARGET Spng::spng)
-    # Global: the library's users link it too, in folders of their own.
+    # Global, since users of the library link it in other folders.
     add_library(Spng::spng UNKNOWN IMPORTED GLOBAL)
     set_target_properties(Spng::spng PROPERTIES
         IMPORTED_LOCATION ${Spng_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${Spng_INCLUDE_DIR})

@@ -1,5 +1,5 @@
-# quadtile_app_shaders(target shader...): compiles shaders/<shader> of the current folder with glslc, and writes a header
-# with their words: <target>_shaders.hpp has quadtile::app::CAST_RAYS_COMP for cast_rays.comp. What they include is tracked.
+# quadtile_app_shaders(target shader...): compiles shaders/<shader> of the current folder with glslc, and writes their
+# words into a header: <target>_shaders.hpp has quadtile::app::CAST_RAYS_COMP for cast_rays.comp. Tracks includes.
 function(quadtile_app_shaders target)
     set(header "#pragma once\n\n#include <cstdint>\n\nnamespace quadtile::app {\n\n")
     foreach(shader ${ARGN})

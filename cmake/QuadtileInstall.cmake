@@ -1,6 +1,6 @@
-# What `cmake --install` and cpack take, in seven components: quadtile_runtime (the program, shared libraries),
-# quadtile_python (python/CMakeLists.txt), quadtile_viewer, quadtile_baker, quadtile_baker_mpi (not by cpack), quadtile_shadow_app, and quadtile_development (headers, static libraries, what find_package and
-# pkg-config read).
+# Files for `cmake --install` and cpack, in seven components: quadtile_runtime (the program, shared libraries),
+# quadtile_python (python/CMakeLists.txt), quadtile_viewer, quadtile_baker, quadtile_baker_mpi (not by cpack),
+# quadtile_shadow_app, quadtile_development (headers, static libraries, files for find_package and pkg-config).
 
 include(CMakePackageConfigHelpers)
 
@@ -13,8 +13,8 @@ set(library_destinations
     ARCHIVE ${development}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# An export each: who asks for one of them needs none of the others' dependencies. Shared libraries find each other
-# wherever the installation lies.
+# Makes an export per library, so that a user of one needs none of the others' dependencies. Shared libraries find each
+# other in any folder.
 foreach(export quadtile-reference quadtile quadtile-shadow quadtile-images)
     string(REPLACE - _ library ${export})
     if(TARGET ${library})
@@ -49,7 +49,7 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/include/ ${PROJECT_BINARY_DIR}/include/
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${development}
     FILES_MATCHING ${headers_left_out} PATTERN *.hpp PATTERN *.h)
-# Of the headers in C++ and GLSL those that the public ones include or name.
+# Installs the headers in C++ and GLSL that the public ones include or name.
 foreach(header budget dirty_blocks language limits mip quadtree shadow shadow_culling shadow_request shadow_slots shadow_types tile_list)
     install(FILES ${PROJECT_SOURCE_DIR}/kernels/shared/quadtile/${header}.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quadtile ${development})
@@ -58,7 +58,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/kernels/shared/quadtile/shadow_lookup.glsl
     ${PROJECT_SOURCE_DIR}/kernels/shared/quadtile/shadow_soft.glsl
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quadtile ${development})
 
-# Static libraries leave to their users what shared ones hold.
+# Users of static libraries link the libraries that shared ones contain.
 set(QUADTILE_NEEDS_SHADERC OFF)
 if(QUADTILE_RUNTIME_GLSL AND NOT BUILD_SHARED_LIBS)
     set(QUADTILE_NEEDS_SHADERC ON)
@@ -68,7 +68,7 @@ if(BUILD_SHARED_LIBS)
     set(QUADTILE_IMAGES_NEED_THEIRS OFF)
 endif()
 
-# find_package(quadtile). Before 1.0.0 minor versions are incompatible.
+# Files for find_package(quadtile). Before 1.0.0 minor versions are incompatible.
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/quadtile-config.cmake.in
     ${PROJECT_BINARY_DIR}/quadtile-config.cmake INSTALL_DESTINATION ${package_dir}
     PATH_VARS CMAKE_INSTALL_INCLUDEDIR NO_SET_AND_CHECK_MACRO)
@@ -84,8 +84,8 @@ if(TARGET quadtile_images AND QUADTILE_IMAGES_NEED_THEIRS)
     install(FILES ${CMAKE_CURRENT_LIST_DIR}/FindSpng.cmake DESTINATION ${package_dir} ${development})
 endif()
 
-# pkg-config quadtile. Where there are static libraries only, they are linked with what they need also
-# without --static.
+# Files for pkg-config quadtile. If there are only static libraries, pkg-config lists their dependencies without
+# --static, too.
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH includedir_from_pkgconfig
     ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})

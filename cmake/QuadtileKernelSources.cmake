@@ -1,11 +1,11 @@
 # quadtile_embed_kernel_sources(TARGET)
 #
 # Makes TARGET depend on two files in QUADTILE_KERNEL_DIR:
-#   kernel_sources.inc      the text of every kernel and of all that kernels include, as an array KERNEL_SOURCES of
-#                           { name, text }. The name is that of an #include, or the kernel's file name.
-#   kernel_fingerprint.inc  KERNEL_FINGERPRINT, a hash of these texts: what was compiled of others does not fit.
+#   kernel_sources.inc      texts of all kernels and their includes, as an array KERNEL_SOURCES of { name, text }. The
+#                           name is that of the #include, or the kernel's file name.
+#   kernel_fingerprint.inc  KERNEL_FINGERPRINT, a hash of these texts. Pipelines of other texts do not fit.
 #
-# Run as a script (cmake -P), this file writes them.
+# As a script (cmake -P), this file writes them.
 
 if(CMAKE_SCRIPT_MODE_FILE)
     set(table "")
@@ -15,7 +15,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     foreach(source ${SOURCES})
         file(RELATIVE_PATH name ${ROOT} ${source})
         string(REGEX REPLACE "^(common|shared)/" "" name ${name})
-        # Characters, not a string: compilers limit the length of those.
+        # Writes characters, since compilers limit the length of strings.
         file(READ ${source} text HEX)
         string(SHA256 hash "${name} ${text}")
         string(APPEND hashes ${hash})

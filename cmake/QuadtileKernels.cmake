@@ -1,8 +1,8 @@
 # quadtile_kernel(TARGET KERNEL [NAME name] [DEFINES A=1 ...])
 #
 # Compiles KERNEL.comp (a path within the project) with glslc, checks it with spirv-val, and makes TARGET depend on the
-# result: NAME.spv, and NAME.spv.inc (its words, comma separated, to be #included into an array).
-# What the kernel includes is tracked.
+# result: NAME.spv, and NAME.spv.inc (its words, comma separated, to be #included into an array). Tracks the kernel's
+# includes.
 
 find_program(QUADTILE_GLSLC glslc REQUIRED)
 find_program(QUADTILE_SPIRV_VAL spirv-val REQUIRED)
@@ -36,8 +36,8 @@ endfunction()
 
 # quadtile_kernel_words(TARGET)
 #
-# Writes TARGET_kernels.inc into QUADTILE_KERNEL_DIR: the words of each kernel that TARGET has so far, FUSED_ALL[] of
-# fused_all.
+# Writes TARGET_kernels.inc into QUADTILE_KERNEL_DIR: the words of each kernel that TARGET has so far, for example
+# FUSED_ALL[] of fused_all.
 function(quadtile_kernel_words target)
     set(arrays "")
     get_target_property(kernels ${target} QUADTILE_KERNELS)

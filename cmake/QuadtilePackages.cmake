@@ -1,5 +1,5 @@
-# cpack, in builds of shared libraries: the Debian packages quadtile (program and libraries), quadtile-viewer,
-# quadtile-baker, quadtile-shadow, python3-quadtile and quadtile-dev, for the distribution that they are built on.
+# cpack of shared libraries: the Debian packages quadtile (program and libraries), quadtile-viewer, quadtile-baker,
+# quadtile-shadow, python3-quadtile and quadtile-dev, for the distribution that builds them.
 
 set(CPACK_PACKAGE_CONTACT "the quadtile authors <quadtile@authors.invalid>")
 set(CPACK_STRIP_FILES ON)
@@ -19,14 +19,14 @@ endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-# Where dpkg-shlibdeps finds our own libraries, which the package quadtile brings.
+# Folder of our own libraries for dpkg-shlibdeps; the package quadtile contains them.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS
     ${PROJECT_BINARY_DIR}/lib ${PROJECT_BINARY_DIR}/lib/images ${PROJECT_BINARY_DIR}/lib/shadow)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_NAME quadtile)
 set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_SECTION graphics)
 set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_SHLIBDEPS ON)
-# Nothing is linked with the Vulkan loader: it is opened at run time.
+# Names the Vulkan loader: dpkg-shlibdeps does not find it, since it is opened at run time.
 set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_DEPENDS libvulkan1)
 set(CPACK_DEBIAN_QUADTILE_RUNTIME_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
 set(CPACK_DEBIAN_QUADTILE_DEVELOPMENT_PACKAGE_NAME quadtile-dev)
@@ -51,7 +51,7 @@ set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | v
 set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_NAME python3-quadtile)
 set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_SHLIBDEPS ON)
-# The modules are for the version of Python that they were built with.
+# The modules run with the version of Python that they were built with.
 math(EXPR next_minor "${Python3_VERSION_MINOR} + 1")
 set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_DEPENDS
     "quadtile (= ${PROJECT_VERSION}), python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next_minor}), python3-numpy")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the command line and subdivides its built-in importance map: writes tiles.json and tiles.png
-# in the current folder. `tools/demo.sh view` builds the viewer and opens it, `tools/demo.sh bake` the light map baker,
-# which bakes a built-in room: lightmap.exr, scene.png, `tools/demo.sh shadow` the renderer with fitted shadow maps, in a
-# window, or where there is no display into shadow.png. Arguments that follow go there.
+# Builds the program and subdivides its built-in importance map: writes tiles.json and tiles.png in the current folder.
+# `tools/demo.sh view` builds and opens the viewer. `tools/demo.sh bake` bakes a built-in room: lightmap.exr, scene.png.
+# `tools/demo.sh shadow` shows fitted shadow maps in a window, or writes shadow.png if there is no display. Further
+# arguments go to the program.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -24,7 +24,7 @@ if [[ $demo == view ]]; then
     exec "$root/build/release/bin/quadtile-viewer" "${@:2}"
 fi
 if [[ $demo == bake ]]; then
-    # About a minute where there is no GPU; arguments that follow may ask for more, as --quality best.
+    # Takes about a minute without a GPU. Further arguments may ask for more, for example --quality best.
     options=(--quality draft)
     [[ $# -lt 2 ]] || options=()
     exec "$root/build/release/bin/quadtile-bake" --demo -o lightmap.exr --preview scene.png "${options[@]}" "${@:2}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation site: build/docs/html/index.html. Fails on everything public that has no docstring, on
-# every warning of Doxygen and on every broken link.
+# Builds the documentation site: build/docs/html/index.html. Fails on missing docstrings of public names, warnings of
+# Doxygen and broken links.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -8,7 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 tools/docs.py links
 
-# Doxygen leaves headers out without a word where they are not named or have no \file.
+# Doxygen silently omits headers that are not named or have no \file.
 headers=(lib/include/quadtile/*)
 for name in $(sed -n 's/^foreach(header \(.*\))$/\1/p' cmake/QuadtileInstall.cmake); do
     headers+=("kernels/shared/quadtile/$name.h")

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Fuzzes the command line's readers of files and its option parser: builds what is needed for that with Clang, and
-# runs each target from its seeds and from what was found before.
+# Fuzzes the command line's readers of files and its option parser. Builds the targets with Clang, and runs each from
+# its seeds and earlier findings.
 #
 #     tools/fuzz.sh [SECONDS [TARGET...]]
 #
-# SECONDS (60) are for each target; without TARGETs all run: command_line, exr, pfm, png. Exit status 1 where
-# anything was found. New inputs that reach new code stay in build/fuzz/corpus, where the next run begins.
+# Each target runs for SECONDS (default: 60). Default of TARGET: all of command_line, exr, pfm, png. Exit status 1 if a
+# target has found anything. build/fuzz/corpus keeps inputs that reach new code, where the next run begins.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -29,8 +29,8 @@ done
 cmake -S "$root" --preset fuzz
 cmake --build "$build" --target "${targets[@]/#/quadtile_fuzz_}"
 
-# The inputs are small: every variant of an image fits into some hundred bytes. Who takes more memory at once than 4 KiB
-# can be decompressed to believes a header: 516 MiB of OpenEXR's DWA, which may double as they become floats.
+# Limits the memory that a reader takes at once to what 4 KiB can be decompressed to: if it takes more, it believes a
+# header. That is 516 MiB with OpenEXR's DWA, which may double as they become floats.
 fuzz() {
     local target=$1 seeds=$root/test/fuzz/seeds/$1 found=$root/test/fuzz/found/$1
     local corpus=$build/corpus/$target findings=$build/findings log=$build/findings/$target.log

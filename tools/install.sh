@@ -1,27 +1,27 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building and testing quadtile needs, and those given as arguments: only those that
-# are missing.
+# Installs the Debian packages that building and testing quadtile needs, and those given as arguments, if they are
+# missing.
 set -euo pipefail
 
 packages=(
     g++ cmake ninja-build
     libvulkan-dev glslc spirv-tools
-    # Debian's shaderc links only with the libraries of the second.
+    # Debian's shaderc links only with the second package's libraries.
     libshaderc-dev glslang-dev
     nlohmann-json3-dev libopenexr-dev libspng-dev libcli11-dev
     libgtest-dev libgmock-dev libbenchmark-dev
-    # The Python package, its wheel and its tests.
+    # Python: the package, its wheel and its tests.
     pybind11-dev python3-dev python3-numpy python3-pytest python3-matplotlib python3-pip python3-venv
-    # The viewer, and the tests of its window.
+    # Viewer, and tests of its window.
     libglfw3-dev libimgui-dev fonts-dejavu-core xvfb xdotool
-    # The light map baker; Embree is what its tests compare it with.
+    # Light map baker; its tests compare it with Embree.
     libglm-dev libtinygltf-dev libtinyobjloader-dev libeigen3-dev libdraco-dev libmeshoptimizer-dev
     libstb-dev libembree-dev
-    # The baker as a job of MPI.
+    # Baker as an MPI job.
     libopenmpi-dev openmpi-bin
-    # For the tests of packages, and cpack.
+    # Tests of packages, and cpack.
     pkgconf dpkg-dev
-    # A Vulkan driver for machines without a GPU, and the checks that the tests run with.
+    # Vulkan driver for machines without a GPU, and tools of the tests.
     libvulkan1 mesa-vulkan-drivers vulkan-validationlayers
     # SwiftShader, a second CPU driver with lower limits (tools/swiftshader.sh).
     chromium-common

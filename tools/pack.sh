@@ -3,9 +3,8 @@
 #
 #     tools/pack.sh [--data FOLDER] DIR
 #
-# DIR must be new or empty. DIR/run.sh runs everything there and needs nothing but libc, libstdc++ and
-# a Vulkan loader. --data takes the folder with the real maps along. Where there is Open MPI, DIR/scaling.py measures
-# bakes on several GPUs.
+# DIR must be new or empty. DIR/run.sh runs everything and needs only libc, libstdc++ and a Vulkan loader. --data packs
+# the folder with the real maps, too. With Open MPI, DIR/scaling.py measures bakes on several GPUs.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -37,7 +36,7 @@ mkdir -p "$directory"
 [[ -z $(ls -A "$directory") ]] || fail "$directory is not empty"
 
 "$root/tools/install.sh"
-# The old kind of run path (DT_RPATH) also serves the libraries that libraries need.
+# Uses the old kind of run path (DT_RPATH), in which libraries also find the libraries that they need.
 # shellcheck disable=SC2016  # $ORIGIN is for the dynamic loader
 cmake -S "$root" --preset release -B "$root/build/pack" \
     -DCMAKE_BUILD_RPATH='$ORIGIN/../lib' -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags
@@ -47,9 +46,9 @@ mkdir "$directory/bin" "$directory/lib"
 cp "$root/build/pack/bin/quadtile"* "$directory/bin"
 cp "$root/tools/run_packed.sh" "$directory/run.sh"
 cp "$root/bench/scaling.py" "$directory"
-# What every Linux has (the C and C++ runtime), or what belongs to the GPU's driver (the loader).
+# Libraries that every Linux has (the C and C++ runtime), or that belong to the GPU's driver (the loader).
 on_target='^(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libvulkan)\.so'
-# quadtile-bake-mpi needs no more than quadtile-bake, but for MPI: that is the target's, with all its own libraries.
+# quadtile-bake-mpi needs the same libraries and MPI, which the target must have with its own libraries.
 find "$directory/bin" -type f ! -name '*-mpi' -exec ldd {} + | awk '$2 == "=>" { print $1, $3 }' | sort -u |
     while read -r name path; do
         [[ $name =~ $on_target ]] || cp -L "$path" "$directory/lib/$name"

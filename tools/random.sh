@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Compares random cases with the CPU twins (quadtile_random), on the CPU drivers. Builds it first.
+# Compares random cases with the CPU twins (quadtile_random) on both CPU drivers. Builds quadtile_random first.
 #
 #     tools/random.sh [SECONDS [DRIVER [ARGUMENT...]]]
 #
-# SECONDS (default: 600) are for each driver. DRIVER is lavapipe or swiftshader (without bakes); default: both, at the
-# same time.
-# Arguments that follow go to quadtile_random. A case that fails is shrunk and printed as the command line that
-# repeats it. Exit status 1 where one did.
+# Each driver runs for SECONDS (default: 600). DRIVER is lavapipe or swiftshader (without bakes); default: both, at the
+# same time. Further arguments go to quadtile_random. If a case fails, it is shrunk and the command line that repeats it
+# is printed. The exit status is 1 then.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -27,7 +26,7 @@ run() {
         lavapipe) manifest=$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json) ;;
         swiftshader)
             manifest=$("$root/tools/swiftshader.sh")
-            subjects=(tiles hand_overs mips shadows) # a single bake may take ten minutes there
+            subjects=(tiles hand_overs mips shadows) # a single bake may take ten minutes on SwiftShader
             ;;
         *)
             echo "tools/random.sh: error: there is no driver '$driver'; there are lavapipe and swiftshader" >&2

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Runs what tools/pack.sh packed beside this script, on a machine with a GPU.
+# Runs the tests and benchmarks that tools/pack.sh has packed beside this script, on a machine with a GPU.
 #
 #     run.sh [--tests-only | --bench-only] [--bench-filter REGEX] RESULTS_DIR [-- BENCH_OPTION...]
 #
-# Writes into RESULTS_DIR: devices.txt, tests.log and an XML report for each test program,
-# benchmark.json and benchmark.log. Exit status 1 where anything failed.
+# Writes into RESULTS_DIR: devices.txt, tests.log and an XML report per test program, benchmark.json and benchmark.log.
+# Exit status 1 if anything failed.
 #
-# QUADTILE_DEVICE chooses the device (a number or a part of its name), QUADTILE_DATA another folder
-# with real maps than the packed one, GTEST_FILTER the tests. Options after -- go to the benchmarks:
-# --sizes=1024,4096 --samples=50.
+# QUADTILE_DEVICE chooses the device (a number or a part of its name), QUADTILE_DATA a folder with real maps other than
+# the packed one, GTEST_FILTER the tests. Options after -- go to the benchmarks: --sizes=1024,4096 --samples=50.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

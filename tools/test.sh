@@ -3,9 +3,9 @@
 #
 #     tools/test.sh --all [MINUTES]
 #
-# runs also slow tests, and those that rarely find something: more kernels, packages with shared libraries, options, the
-# page for three.js in Chromium, sanitizers, a soak of the service, fuzzers, and random cases on each CPU driver for
-# MINUTES (default: 120).
+# also runs slow tests and tests that rarely fail: more kernels, packages with shared libraries, options, the three.js
+# page in Chromium, sanitizers, a soak of the service, fuzzers, and random cases on each CPU driver for MINUTES
+# (default: 120).
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -16,7 +16,7 @@ if [[ ${1:-} == --all ]]; then
     [[ $minutes =~ ^[1-9][0-9]*$ ]] ||
         { echo "tools/test.sh: error: --all takes whole minutes, not '$minutes'" >&2; exit 2; }
     packages=(chromium)
-    set -- --exclude-regex '^random\.(lavapipe|swiftshader)$' # they run for longer at the end
+    set -- --exclude-regex '^random\.(lavapipe|swiftshader)$' # they run longer at the end
 elif [[ $# == 0 ]]; then
     set -- --label-exclude slow
 fi
@@ -29,13 +29,13 @@ fi
 cmake -S "$root" --preset dev
 cmake --build "$build"
 ctest --test-dir "$build" --output-on-failure --test-output-size-passed 1000000 --parallel "$(nproc)" "$@"
-# Names of tests that had nothing to run with, each once.
+# Prints the names of skipped tests, each once.
 grep -h '^\[  SKIPPED \] [A-Z][^ ]*$' "$build/Testing/Temporary/LastTest.log" | sort -u || true
 [[ $minutes != 0 ]] || exit 0
 
 "$root/tools/test_sanitized.sh"
 QUADTILE_SOAK_SECONDS=30 "$build/bin/quadtile_service_tests" --gtest_filter='ServiceSoak.*'
 "$root/tools/fuzz.sh"
-# The seed is the commit's: the same commit tries the same cases, another one others.
+# The commit is the seed, so each commit tries other cases, and always the same.
 commit=$(git -C "$root" rev-parse HEAD 2>/dev/null || echo 1)
 "$root/tools/random.sh" $((60 * minutes)) "" --short --max-texels 65536 --seed $((16#${commit:0:8}))

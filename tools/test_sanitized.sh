@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds and runs tests under sanitizers: what runs without a driver, and all with each call of Vulkan failing in turn,
-# for addresses, leaks and undefined behaviour; what has threads of its own for races.
+# Builds and runs tests under sanitizers: tests without a driver, and all tests with failing Vulkan calls, for
+# addresses, leaks and undefined behaviour; tests with threads for races.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 "$root/tools/install.sh"
-# The shaders that the tests of build/dev have left: under a sanitizer the CPU driver compiles for minutes.
+# Reuses the shader cache of build/dev's tests: under a sanitizer the CPU driver compiles for minutes.
 export MESA_SHADER_CACHE_DIR=$root/build/dev/shaders
 
 cmake -S "$root" --preset asan-ubsan -DQUADTILE_BUILD_BENCH=OFF

@@ -146,8 +146,8 @@ class Bake {
         ranks_.together([&] {
             if (all.value() != of_first) {
                 throw std::runtime_error(
-                    "it bakes another scene, or with other options, than rank 0: give all ranks "
-                    "the same command, the same files, and the same version of the program");
+                    "its scene or options differ from those of rank 0; give all ranks the same "
+                    "command, files and version of the program");
             }
         });
     }
@@ -180,8 +180,8 @@ class Bake {
             checkpoint->sums.size() != scene_.sum_count()) {
             throw std::runtime_error(
                 "checkpoint '" + options_.checkpoint.string() +
-                "' is of another bake: the scene, the light or an option has changed; bake without "
-                "--resume, or with what it was begun with");
+                "' belongs to another bake: the scene, the light or an option has changed; bake "
+                "without --resume, or with the scene and options of the first run");
         }
         state_ = std::move(*checkpoint);
         return true;

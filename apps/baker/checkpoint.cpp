@@ -226,8 +226,8 @@ void broadcast_checkpoint(Checkpoint& checkpoint, Ranks& ranks) {
 void check_replaceable(const std::filesystem::path& path) {
     if (is_regular(path) && !is_checkpoint(path)) {
         throw std::runtime_error("cannot write the checkpoint '" + path.string() +
-                                 "': there is a file that is none; give another name with "
-                                 "--checkpoint");
+                                 "': a file of this name exists that is no checkpoint; give "
+                                 "another name with --checkpoint");
     }
 }
 
@@ -255,7 +255,7 @@ std::optional<Checkpoint> read_checkpoint(const std::filesystem::path& path) {
     std::uint64_t magic = 0;
     reader.value(magic);
     if (magic != MAGIC) {
-        fail(path, "is no checkpoint of this program's version");
+        fail(path, "is no checkpoint of this version of the program");
     }
     Checkpoint checkpoint;
     visit(reader, checkpoint);

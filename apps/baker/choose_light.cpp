@@ -49,8 +49,9 @@ class LightChoice {
                 const glm::vec3 radiance(texel[0], texel[1], texel[2]);
                 for (int i = 0; i < 3; ++i) {
                     if (!std::isfinite(radiance[i]) || radiance[i] < 0.0F) {
-                        throw std::runtime_error("sky '" + options_.sky_picture.string() +
-                                                 "' has pixels that are negative or not finite");
+                        throw std::runtime_error(
+                            "sky '" + options_.sky_picture.string() +
+                            "' has pixels that are negative or not finite; correct them");
                     }
                 }
                 sky_.texels.push_back(radiance);
@@ -69,12 +70,13 @@ class LightChoice {
             });
         if (!is_lit_by_options && !shines_itself) {
             throw std::runtime_error(
-                "nothing in '" + options_.scene.string() +
-                "' shines: no surface emits light, and no light is on (Blender does not export "
-                "area lights); give light by --sky, --sky-image or --sun-direction" +
+                "the scene '" + options_.scene.string() +
+                "' has no light: no surface emits light, and no light is on (Blender does not "
+                "export area "
+                "lights); give light by --sky, --sky-image or --sun-direction" +
                 (lights.sky && lights.suns && lights.points && lights.emission
                      ? ""
-                     : ", or more of it by --lights"));
+                     : ", or name more lights in --lights"));
         }
         // A picture alone is taken unchanged.
         sky_.radiance = options_.sky.value_or(sky_.texels.empty() ? scene_.sky : glm::vec3(1.0F)) *
@@ -111,9 +113,9 @@ class LightChoice {
     void make_sun_channels() {
         const std::size_t suns = scene_.suns.size();
         if (suns == 0 || suns > 3) {
-            throw std::runtime_error("a shadow mask has room for one to three suns, not " +
-                                     std::to_string(suns) +
-                                     "; give one by --sun-direction, or bake the others apart");
+            throw std::runtime_error(
+                "a shadow mask has room for one to three suns, not " + std::to_string(suns) +
+                "; give one by --sun-direction, or bake the suns in several runs");
         }
         for (std::size_t i = 0; i < suns; ++i) {
             scene_.suns[i].irradiance = glm::vec3(0.0F);
@@ -158,7 +160,7 @@ class LightChoice {
                     return material.name == name && shines(material.emission);
                 })) {
                 throw std::runtime_error("--lights: '" + name +
-                                         "' is neither sky, suns, points or emission, nor the name "
+                                         "' is neither sky, suns, points or emission nor the name "
                                          "of a material that emits light");
             }
         }
@@ -174,10 +176,9 @@ class LightChoice {
         const auto check = [](const std::string& light, const glm::vec3& colour) {
             for (int i = 0; i < 3; ++i) {
                 if (!(std::abs(colour[i]) <= BRIGHTEST)) {
-                    throw std::runtime_error(light + " is brighter than " +
-                                             app::text_of(BRIGHTEST) +
-                                             ", which cannot be summed; take a larger unit of "
-                                             "light");
+                    throw std::runtime_error(
+                        light + " is brighter than " + app::text_of(BRIGHTEST) +
+                        ", which cannot be summed; use a larger unit of light");
                 }
             }
         };
@@ -194,7 +195,7 @@ class LightChoice {
             if (!(glm::length(from_middle) <= FARTHEST_LIGHT * glm::length(box.size()))) {
                 throw std::runtime_error("a point or spot light is farther away than " +
                                          app::text_of(FARTHEST_LIGHT) +
-                                         " times the scene's size; make it a directional one");
+                                         " times the scene's size; make it a directional light");
             }
         }
         check("the sky", sky_.radiance);

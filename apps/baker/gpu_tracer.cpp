@@ -44,7 +44,7 @@ std::uint32_t blocks_of(const TracedTile& tile) {
     return (tile.width * tile.height + BLOCK_PIXELS - 1) / BLOCK_PIXELS;
 }
 
-// Importance maps, pyramids, sums and thresholds take about 40 bytes a texel.
+// Importance maps, pyramids, sums and thresholds take about 40 bytes per texel.
 std::uint32_t layers_for(std::uint32_t map_extent) {
     const std::uint64_t layer_bytes = std::uint64_t{40} * map_extent * map_extent;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(MAPS_BYTES / layer_bytes, 1, 32));
@@ -439,9 +439,9 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
 void GpuTracer::check_lists(const TileResult& result) const {
     if (gpu_.ends_long_loops() && result.longest_list > LONGEST_LIST) {
         throw std::runtime_error("one ray meets " + std::to_string(result.longest_list) +
-                                 " triangles; " + device_name() + " can sort " +
+                                 " triangles, but " + device_name() + " can sort " +
                                  std::to_string(LONGEST_LIST) +
-                                 " of them; choose another device with --device, or use "
+                                 " at most; choose another device with --device, or use "
                                  "--reference");
     }
 }
@@ -465,9 +465,9 @@ void GpuTracer::split(const Waiting& whole, std::deque<Waiting>& waiting) {
     Waiting first = whole;
     Waiting second = whole;
     if (whole.tile.width == 1 && whole.tile.height == 1) {
-        throw std::runtime_error("one ray meets more triangles than the pool has list nodes, " +
+        throw std::runtime_error("one ray meets more triangles than the memory has list nodes (" +
                                  std::to_string(parameters_.node_capacity) +
-                                 "; allow more memory with --memory");
+                                 "); allow more memory with --memory");
     }
     if (whole.tile.width >= whole.tile.height) {
         first.tile.width /= 2;

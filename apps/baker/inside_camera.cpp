@@ -25,8 +25,8 @@ struct NearestHit {
     bool is_front = false;  // or the material has two sides
 };
 
-// Of all triangles, one after the other: a few hundred rays are cast. By Möller and Trumbore,
-// "Fast, Minimum Storage Ray/Triangle Intersection" (1997).
+// Tests all triangles one after the other, since only a few hundred rays are cast. By Möller and
+// Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection" (1997).
 NearestHit nearest_hit(const Scene& scene, const glm::dvec3& origin, const glm::dvec3& direction) {
     NearestHit nearest;
     for (const Triangle& triangle : scene.triangles) {
@@ -49,8 +49,8 @@ NearestHit nearest_hit(const Scene& scene, const glm::dvec3& origin, const glm::
     return nearest;
 }
 
-// Whether what is seen from a point, all around, are fronts: neither the sky nor the inside of a
-// thing. What is nearer than `clearance` would hide the rest.
+// Tells whether a point sees fronts all around, neither the sky nor the inside of a thing. Surfaces
+// closer than `clearance` would hide the rest.
 bool is_inside(const Scene& scene, const glm::dvec3& point, double clearance) {
     std::uint32_t misses = 0;
     for (std::uint32_t i = 0; i < DIRECTIONS && misses <= MISSES; ++i) {

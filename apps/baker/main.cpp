@@ -88,10 +88,9 @@ class Run {
                  " texels of the light map belong to more than one place of the scene, and share "
                  "their light" +
                  (names.empty() ? "" : ": those of " + names) +
-                 (makes_coordinates(options_)
-                      ? ""
-                      : "; give each object a place of its own with --pack, or make new "
-                        "coordinates with --unwrap"));
+                 (makes_coordinates(options_) ? ""
+                                              : "; give each object its own place with --pack, or "
+                                                "make new coordinates with --unwrap"));
         }
         make_tracer();
     }
@@ -226,7 +225,8 @@ class Run {
             if (!(side <= 32768.0)) {
                 throw std::runtime_error("--texels-per-unit " +
                                          std::to_string(*options_.texels_per_unit) +
-                                         " makes a light map of more than 32768 texels on a side");
+                                         " makes a light map of more than 32768 texels on a side; "
+                                         "use fewer texels per unit");
             }
             const auto texels = static_cast<std::uint32_t>(std::max(1.0, std::ceil(side)));
             extent_ = {texels, texels};
@@ -434,8 +434,8 @@ class Run {
             const double percent = std::round(1e4 * *result.noise) / 100.0;
             warn("the noise is " + app::text_of(static_cast<float>(percent)) +
                  " %, more than --noise allows: " + std::to_string(MOST_DIRECTIONS) +
-                 " directions, or those of suns, are too few for less; allow more, or give more "
-                 "--sun-directions or --pixels-per-texel");
+                 " samples, or those of suns, are too few for less; allow more noise, or give more "
+                 "--sun-samples or --pixels-per-texel");
         }
         if (!options_.report.empty()) {
             app::write_file(options_.report, report_json(report_));
@@ -449,7 +449,7 @@ class Run {
                       << "' has the light so far"
                       << (options_.bake.checkpoint.empty()
                               ? ""
-                              : "; the same command with --resume goes on")
+                              : "; the same command with --resume continues")
                       << std::endl;
         } else if (!options_.bake.checkpoint.empty()) {
             remove_checkpoint(options_.bake.checkpoint);
@@ -481,8 +481,8 @@ int with_advice(const std::function<int()>& work) {
         return work();
     } catch (const vk::OutOfDeviceMemoryError&) {
         throw std::runtime_error(
-            "the device has not enough memory; allow less with --memory, or make the light map "
-            "smaller with --size");
+            "the device does not have enough memory; allow less with --memory, or make the light "
+            "map smaller with --size");
     }
 }
 
@@ -511,8 +511,8 @@ int run(int argc, char** argv) {
             app::is_out_of_memory(error) ? std::string(NO_MEMORY) : error.what();
         const std::string advice = options.bake.checkpoint.empty()
                                        ? "all ranks end"
-                                       : "all ranks end; when it is mended, the same command with "
-                                         "--resume goes on from the last checkpoint";
+                                       : "all ranks end; once the cause is removed, the same "
+                                         "command with --resume continues from the last checkpoint";
         std::cerr << app::message_line("quadtile-bake: error",
                                        ranks->name() + ": " + reason + "; " + advice)
                   << std::endl;

@@ -39,8 +39,8 @@ class MpiRanks : public Ranks {
         if (support < MPI_THREAD_MULTIPLE) {
             MPI_Finalize();
             throw std::runtime_error(
-                "this MPI is built without MPI_THREAD_MULTIPLE; use one that has it, as Open MPI "
-                "from 4.0 on");
+                "this MPI was built without MPI_THREAD_MULTIPLE; use one that has it, for example "
+                "Open MPI 4.0 or later");
         }
         number_ = number_in(MPI_COMM_WORLD);
         int count = 1;
@@ -201,8 +201,8 @@ class MpiRanks : public Ranks {
         if (MPI_Win_allocate_shared(PIECE_BYTES, 1, MPI_INFO_NULL, host_, &slot, &window_) !=
             MPI_SUCCESS) {
             throw std::runtime_error(
-                "no shared memory: each rank needs 32 MiB on its host; make /dev/shm larger "
-                "(Docker: --shm-size=1g)");
+                "the host has too little shared memory: each rank needs 32 MiB; make /dev/shm "
+                "larger (Docker: --shm-size=1g)");
         }
         MPI_Comm_set_errhandler(host_, MPI_ERRORS_ARE_FATAL);
         int on_host = 0;

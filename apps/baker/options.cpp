@@ -109,35 +109,35 @@ glm::vec3 parse_colour(const std::string& option, const std::vector<float>& valu
 void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("SCENE", options.scene, "glTF 2.0 (.glb, .gltf) or OBJ (.obj)")->type_name("");
     OptionGroup scene(app, "Scene");
-    scene.add_flag("--demo", arguments.demo, "Instead of SCENE: a room that is built in");
+    scene.add_flag("--demo", arguments.demo, "Instead of SCENE: a built-in room");
     scene.add("--city", options.city_triangles, "N",
               "Instead of SCENE: a city of about N triangles",
               within(std::uint64_t{1000}, std::uint64_t{100'000'000}));
     OptionGroup map(app, "Light map");
     OptionGroup rare = map.rare();
     map.add("-o,--output", options.output, "FILE",
-            "OpenEXR file for the light map: R, G, B, and in A 1 where a texel was baked. Or a "
-            ".glb: SCENE, which is glTF, with the light map as PNG (MOZ_lightmap)");
-    rare.add("--lit-scene", options.lit_scene, "FILE", "Beside an OpenEXR file the .glb, too");
-    map.add(
-        "--size", arguments.size, "WxH",
-        "Texels: W or WxH; default: what SCENE asks for (asset.extras.lightmap_size), else 1024");
+            "OpenEXR file for the light map: R, G, B, and A (1 if the texel was baked). Or a .glb "
+            "file: SCENE, if it is glTF, with the light map as PNG (MOZ_lightmap)");
+    rare.add("--lit-scene", options.lit_scene, "FILE",
+             "Also write the .glb, beside an OpenEXR file");
+    map.add("--size", arguments.size, "WxH",
+            "Texels: W or WxH; default: SCENE's asset.extras.lightmap_size, or else 1024");
     map.add("--texels-per-unit", options.texels_per_unit, "D",
-            "Size by the mean number of texels along a world unit", within(1e-9F, 1e9F));
-    map.add_flag("--unwrap", options.unwrap,
-                 "Make new light map coordinates: charts of smooth surfaces, stretched by a factor "
-                 "of 1.3 at most");
+            "Mean texels per world unit, instead of --size", within(1e-9F, 1e9F));
+    map.add_flag(
+        "--unwrap", options.unwrap,
+        "Make new light map coordinates: charts of smooth surfaces, stretched by at most 1.3");
     map.add_flag("--pack", options.pack,
-                 "Give each object a place of its own: one with good light map coordinates keeps "
-                 "their layout, one without gets charts as of --unwrap");
+                 "Give each object its own place: objects with good light map coordinates keep "
+                 "their layout, others get charts as with --unwrap");
     map.add("--margin,--gutter", options.gutter_texels, "N",
-            "Texels between charts of --unwrap, --pack; default: 2", within(0, 64));
+            "Texels between charts of --unwrap and --pack; default: 2", within(0, 64));
     rare.add("--density", arguments.densities, "OBJECT=D",
-             "Give an object D times as many texels per unit as others: 0.001 to 1000; may be "
-             "repeated; default: extras.lightmap_density of its node, else 1")
+             "Give an object D times as many texels per unit as others, 0.001 to 1000; repeatable; "
+             "default: extras.lightmap_density of its node, or else 1")
         ->allow_extra_args(false);
     rare.add("--exclude", options.excluded, "OBJECT",
-             "An object that gets no texels, but shines and blocks light, as one with "
+             "Give an object no texels; it still shines and blocks light, as one with "
              "extras.lightmap_exclude; repeatable")
         ->allow_extra_args(false);
     map.add("--page", options.page, "N",
@@ -147,12 +147,12 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     map.add_choice("--quantity", options.quantity, QUANTITIES, "NAME",
                    "irradiance (default; for three.js), radiance: irradiance / pi (for Godot, "
                    "Bevy, Unity), radiosity: albedo * irradiance + pi * emission, "
-                   "ambient-occlusion, or shadow-mask: the share of each sun that is seen");
+                   "ambient-occlusion, or shadow-mask: the visible share of each sun");
     map.add_flag("--half", options.half, "Half floats in the OpenEXR file, up to 65504");
     map.add_flag("--directional", options.bake.directional,
-                 "Spherical harmonics L1, too: layers sh0 to sh3");
+                 "Also store spherical harmonics L1, in layers sh0 to sh3");
     rare.add("--dilate", options.dilation_rings, "N",
-             "Texels that charts grow into what is empty; default: 8", within(0, 1024));
+             "Texels that charts grow into empty space; default: 8", within(0, 1024));
     rare.add_flag("--no-seams", arguments.no_seams, "Leave the seams between charts as they are");
 }
 
@@ -160,32 +160,34 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup light(app, "Light");
     OptionGroup rare = light.rare();
     light.add("--sky", arguments.sky, "R,G,B",
-              "Radiance of the sky; with --sky-image what its pixels are multiplied by",
+              "Radiance of the sky; with --sky-image the factor of its pixels",
               within(0.0F, BRIGHTEST));
     light.add("--sky-image", options.sky_picture, "FILE",
               "OpenEXR in latitude and longitude, up at the top: its middle column is -Z, a "
               "quarter to the right +X");
     rare.add("--sky-rotation", options.sky_turn_degrees, "D",
-             "Degrees by which --sky-image is turned about +Y, counter-clockwise seen from above; "
-             "default: 0. As Blender shows it: -90",
+             "Turn --sky-image about +Y by D degrees, counter-clockwise seen from above; default: "
+             "0. Blender shows it as at -90",
              within(-360.0F, 360.0F));
     light.add("--sun-direction", arguments.sun_direction, "X,Y,Z",
-              "A sun instead of those of SCENE: where its light goes", within(-FARTHEST, FARTHEST));
+              "A sun instead of those of SCENE: the direction of its light",
+              within(-FARTHEST, FARTHEST));
     light.add("--sun", arguments.sun_irradiance, "R,G,B",
-              "Irradiance of what faces the sun of --sun-direction; default: 3",
+              "Irradiance of surfaces that face the sun of --sun-direction; default: 3",
               within(0.0F, BRIGHTEST));
     light.add("--sun-diameter", arguments.sun_diameter, "D",
-              "Of its disc in degrees; default: 0.53", within(0.0F, 90.0F));
-    rare.add("--light-radius", options.light_radius, "R",
-             "Of the scene's point and spot lights without an extras.radius, for soft shadows; "
-             "default: 0",
-             within(0.0F, 1e6F));
+              "Diameter of its disc in degrees; default: 0.53", within(0.0F, 90.0F));
+    rare.add(
+        "--light-radius", options.light_radius, "R",
+        "Radius of point and spot lights without an extras.radius, for soft shadows; default: 0",
+        within(0.0F, 1e6F));
     rare.add("--lights", arguments.lights, "LIST",
-             "What shines, of sky,suns,points,emission, and names of materials that emit light; "
-             "default: all. points: point and spot lights");
-    rare.add_choice("--light-units", options.light_units, LIGHT_UNITS, "NAME",
-                    "What SCENE's lux and candela are beside emission: photometric (the same), "
-                    "blender (divided by 683), or auto (default): blender for files of Blender");
+             "Lights to bake: sky, suns, points (point and spot lights), emission, and names of "
+             "materials that emit light; default: all");
+    rare.add_choice(
+        "--light-units", options.light_units, LIGHT_UNITS, "NAME",
+        "Units of SCENE's lux and candela relative to emission: photometric (the same), blender "
+        "(divided by 683), or auto (default): blender for files of Blender");
 }
 
 void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
@@ -193,101 +195,103 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup rare = bake.rare();
     bake.add_choice("--quality", arguments.preset, PRESETS, "NAME",
                     "draft (256 samples of direct light, 2 bounces), medium (1024, 4; default), "
-                    "high (4096, 6), best (16384, 8); bounces have 1/4 to 1/16 of them");
+                    "high (4096, 6), best (16384, 8); bounces have 1/4 to 1/16 of the samples");
     rare.add("--samples,--directions", arguments.directions, "N",
-             "Samples of each bounce: directions over the hemisphere, each with its opposite; "
-             "default: the preset's",
+             "Samples per bounce: directions over the hemisphere, each with its opposite; default: "
+             "the preset's",
              within(1, 1 << 20));
     rare.add("--direct-samples,--direct-directions", arguments.direct_directions, "N",
-             "Samples of the light straight from emitters and sky: small emitters need many; "
-             "default: the preset's",
+             "Samples of direct light of emitters and sky: small emitters need many; default: the "
+             "preset's",
              within(1, 1 << 20));
     bake.add("--noise", arguments.noise_percent, "P",
-             "Samples are doubled until the noise is at most P percent of the mean light; 65536 "
-             "are the most",
+             "Double the samples until the noise is at most P percent of the mean light, up to "
+             "65536 samples",
              within(0.01F, 100.0F));
     bake.add_choice("--denoise", arguments.denoises, DENOISE, "WHEN",
                     "on, off, or auto (default): for draft and medium");
-    bake.add("--bounces", arguments.bounces, "N", "0: direct light alone", within(0, 100));
+    bake.add("--bounces", arguments.bounces, "N",
+             "Bounces of light; 0: only direct light; default: the preset's", within(0, 100));
     rare.add(
         "--sun-samples,--sun-directions", arguments.sun_directions, "N",
         "Samples of the disc of each sun, and of each point and spot light; default: the preset's",
         within(1, 65536));
     rare.add("--lamp-samples,--lamp-points", arguments.lamp_points, "N",
-             "Samples of all emitters that are small beside the scene and have no texture of their "
-             "light; 0: directions find them; default: the preset's",
+             "Samples of all emitters that are small beside the scene and have no emission "
+             "texture; 0: directions find them; default: the preset's",
              within(0, 65536));
     rare.add("--pixels-per-texel", arguments.pixels_per_texel, "D",
-             "Rays along a light map texel, each way; default: the preset's, 1.5 for draft, else 2",
+             "Rays per side of a light map texel; default: the preset's, 1.5 for draft, else 2",
              within(0.01F, 16.0F));
     rare.add("--density-share", options.density_share, "X",
-             "The densest rest of the light map gets no more rays than this part of it; default: "
-             "0.95, 0.999 at most",
+             "The densest rest of the light map, above this share of it, gets no more rays than "
+             "other texels; at most 0.999; default: 0.95",
              within(0.01F, 0.999F));
-    bake.add("--seed", options.bake.seed, "N", "Turns the directions; default: 1",
+    bake.add("--seed", options.bake.seed, "N",
+             "Seed of the random turn of the directions; default: 1",
              app::satisfying(app::whole_between(0, std::numeric_limits<std::uint64_t>::max())));
     rare.add("--memory", arguments.memory_mib, "MIB",
-             "MiB for the lists of fragments; default: 256. Less costs time, never light",
+             "Memory for fragment lists in MiB; less costs time, never light; default: 256",
              within(LEAST_POOL_MIB, std::uint64_t{65536}));
     rare.add("--max-tile-resolution", options.tiles.max_resolution, "N",
-             "Pixels of a tile on a side; default: 64", within(16.0F, 8192.0F));
+             "Largest side of a tile's image, pixels; default: 64", within(16.0F, 8192.0F));
     rare.add("--map-size", options.tiles.map_extent, "N",
-             "Texels of the importance maps on a side, a power of two; default: by the size of the "
+             "Side of the importance maps in texels, a power of two; default: by the size of the "
              "light map",
              within(16, 4096));
     rare.add_flag("--uniform", options.tiles.uniform,
-                  "Tiles of one size and resolution, for comparison");
-    rare.add_flag("--reference", options.reference, "On the CPU: slow, the same bits");
+                  "Use tiles of one size and resolution, for comparison");
+    rare.add_flag("--reference", options.reference, "Bake on the CPU: slow, bit-identical");
     bake.add("--device", options.device, "N|NAME",
              "Number of the Vulkan device or part of its name; see 'quadtile devices'");
-    rare.add("--threads", options.threads, "N", "Of the CPU; default: all", within(1, 1024));
+    rare.add("--threads", options.threads, "N", "CPU threads; default: all", within(1, 1024));
 }
 
 void define_probes(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup probes(app, "Probes");
     OptionGroup rare = probes.rare();
     probes.add("--probes", options.probe_counts, "X,Y,Z",
-               "Light at points of a grid, for what moves, as spherical harmonics: so many along "
-               "each axis, in the middles of equal cells of the scene's box",
+               "Light at points of a grid, for moving objects, as spherical harmonics: X, Y and Z "
+               "points along the axes, in the middles of equal cells of the scene's box",
                within(1, 4096));
     rare.add("--probe-box", arguments.probe_box, "X,Y,Z,X,Y,Z",
              "Another box for --probes: lower corner, upper corner", within(-FARTHEST, FARTHEST));
     rare.add("--probe-points", options.probe_points, "FILE",
-             "Instead of --probes: a text file, in each line the three numbers of a place");
+             "Instead of --probes: a text file with the three numbers of a point per line");
     probes.add("--probes-out", options.probes_output, "FILE",
-               "Where their light goes: a .json or .bin file");
+               "File for their light: .json or .bin");
 }
 
 void define_run(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup run(app, "Run");
     OptionGroup rare = run.rare();
-    run.add_flag("--resume", options.bake.resume, "Go on from the checkpoint, where there is one");
+    run.add_flag("--resume", options.bake.resume, "Continue from the checkpoint, if there is one");
     run.add(
         "--checkpoint", arguments.checkpoint, "FILE",
-        "File for it; default: that of --output with .checkpoint behind. Removed when all is done");
+        "File of the checkpoint, removed at the end; default: --output with .checkpoint appended");
     rare.add("--checkpoint-interval", arguments.checkpoint_seconds, "S",
              "Seconds between checkpoints; default: 30", within(0, 86400));
-    rare.add_flag("--no-checkpoint", arguments.no_checkpoint, "None is written");
-    run.add("--report", options.report, "FILE", "JSON: times, tiles, memory");
+    rare.add_flag("--no-checkpoint", arguments.no_checkpoint, "Write no checkpoint");
+    run.add("--report", options.report, "FILE", "JSON file for times, tiles and memory");
     rare.add_flag("--validation", options.validation,
-                  "With Vulkan's validation layer; its messages fail the run");
-    run.add_flag("-q,--quiet", options.quiet, "No progress, no summary");
+                  "Use Vulkan's validation layer; its messages fail the run");
+    run.add_flag("-q,--quiet", options.quiet, "Print no progress and no summary");
 }
 
 void define_pictures(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup pictures(app, "Pictures");
     OptionGroup rare = pictures.rare();
-    pictures.add("--preview", options.preview, "FILE", "PNG of the lit scene");
-    pictures.add("--atlas", options.atlas, "FILE", "PNG of the light map");
+    pictures.add("--preview", options.preview, "FILE", "PNG file for a picture of the lit scene");
+    pictures.add("--atlas", options.atlas, "FILE", "PNG file for a picture of the light map");
     rare.add("--preview-size", arguments.preview_size, "WxH", "Pixels; default: 1280x720");
     pictures.add("--camera", arguments.camera, "X,Y,Z,X,Y,Z",
-                 "Where it is, and what it looks at; default: that of SCENE, else inside of a "
-                 "closed room, else one that sees everything",
+                 "Its position, and the point it looks at; default: SCENE's camera, or else one "
+                 "inside of a closed room, or one that sees everything",
                  within(-FARTHEST, FARTHEST));
     rare.add("--field-of-view", arguments.field, "D",
-             "Of --camera, vertical, in degrees; default: 60", within(1.0F, 170.0F));
-    pictures.add("--exposure", options.exposure, "L",
-                 "Radiance that becomes white; default: by the picture", within(1e-12F, BRIGHTEST));
+             "Vertical angle of --camera in degrees; default: 60", within(1.0F, 170.0F));
+    pictures.add("--exposure", options.exposure, "L", "Radiance of white; default: by the picture",
+                 within(1e-12F, BRIGHTEST));
 }
 
 void check_scene(const CLI::App& app, const Options& options, const Arguments& arguments) {
@@ -308,8 +312,8 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
         if (!is_gltf(options.scene)) {
             throw UsageError((is_scene ? "--output '" + options.output.string()
                                        : "--lit-scene '" + options.lit_scene.string()) +
-                             "' needs a glTF scene to put the light map in: export SCENE as .glb "
-                             "or .gltf, or give --output FILE.exr alone");
+                             "' needs a glTF scene for the light map; export SCENE as .glb or "
+                             ".gltf, or give only --output FILE.exr");
         }
         if ((is_scene && (options.bake.directional || options.half)) ||
             options.quantity >= Quantity::radiosity) {
@@ -319,22 +323,24 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
         }
     }
     if (options.extent && options.texels_per_unit) {
-        throw UsageError("--size and --texels-per-unit contradict each other");
+        throw UsageError("--size and --texels-per-unit exclude each other; give one of them");
     }
     for (const char* const option : {"--margin", "--density", "--exclude", "--page"}) {
         if (app.count(option) > 0 && !makes_coordinates(options)) {
-            throw UsageError(std::string(option) +
-                             " needs --unwrap or --pack: other charts lie "
-                             "where the scene's file says");
+            throw UsageError(
+                std::string(option) +
+                " needs --unwrap or --pack, since the scene's file places other charts");
         }
     }
     if (options.unwrap && options.pack) {
         throw UsageError(
-            "--unwrap makes all light map coordinates anew, --pack keeps those that "
-            "are good: give one of them");
+            "--unwrap makes all light map coordinates anew, but --pack keeps good ones; give one "
+            "of them");
     }
     if (options.page && options.extent) {
-        throw UsageError("--page and --size contradict each other: a page has N x N texels");
+        throw UsageError(
+            "--page and --size exclude each other, since a page has N x N texels; give one of "
+            "them");
     }
 }
 
@@ -375,7 +381,7 @@ void apply_quantity(const CLI::App& app, Options& options) {
           "--light-radius", "--bounces", "--directional", "--probes", "--probe-points"}) {
         if (app.count(option) > 0 && !(is_mask && option == std::string_view("--sun-direction"))) {
             throw UsageError("--quantity " + name_of(options.quantity) +
-                             " has light of its own; leave out " + option);
+                             " has its own light; leave out " + option);
         }
     }
     options.lights = {
@@ -449,7 +455,8 @@ void apply_probes(const CLI::App& app, const Arguments& arguments, Options& opti
     const auto& [x, y, z] = options.probe_counts;
     if (std::uint64_t{x} * y * z > MOST_PROBES) {
         throw UsageError("--probes " + std::to_string(x) + "," + std::to_string(y) + "," +
-                         std::to_string(z) + " are more than " + std::to_string(MOST_PROBES) +
+                         std::to_string(z) + " are more points than " +
+                         std::to_string(MOST_PROBES) +
                          "; take fewer, or bake parts of --probe-box");
     }
     if (app.count("--probe-box") == 0) {
@@ -485,7 +492,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     if (options.bake.noise > 0.0 &&
         std::min(options.bake.directions, options.bake.direct_directions) < 2) {
         throw UsageError(
-            "--noise is told by two halves of the directions: there must be 2 of them");
+            "--noise compares two halves of the directions; give --directions 2 or more");
     }
     options.bake.bounces = arguments.bounces.value_or(preset.bounces);
     options.bake.sun_directions = arguments.sun_directions.value_or(preset.sun_directions);
@@ -501,7 +508,8 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     }
 
     if (arguments.no_checkpoint && (options.bake.resume || !arguments.checkpoint.empty())) {
-        throw UsageError("--no-checkpoint contradicts --resume and --checkpoint");
+        throw UsageError(
+            "--no-checkpoint excludes --resume and --checkpoint; leave one of them out");
     }
     if (!arguments.no_checkpoint) {
         options.bake.checkpoint = arguments.checkpoint.empty() ? default_checkpoint(options.output)
@@ -512,7 +520,8 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     if (app.count("--camera") > 0) {
         const std::array<float, 6>& camera = arguments.camera;
         if (std::equal(camera.begin(), camera.begin() + 3, camera.begin() + 3)) {
-            throw UsageError("--camera looks from a point to another one, not to itself");
+            throw UsageError(
+                "--camera takes two different points, its position and the point it looks at");
         }
         options.camera = Camera{.position = {camera[0], camera[1], camera[2]},
                                 .target = {camera[3], camera[4], camera[5]},

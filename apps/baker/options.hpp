@@ -48,10 +48,9 @@ struct Options {
     // The light map.
     std::optional<Extent> extent;
     std::optional<float> texels_per_unit;
-    bool unwrap = false;  // the whole scene
-    bool pack = false;    // keeps usable layouts of objects, unwraps others
-    std::optional<std::uint32_t>
-        page;  // the light map is written in pages of so many texels a side
+    bool unwrap = false;                // the whole scene
+    bool pack = false;                  // keeps usable layouts of objects, unwraps others
+    std::optional<std::uint32_t> page;  // side of pages of the light map, texels
     std::vector<std::string> excluded;  // names of objects
     std::uint32_t gutter_texels = 2;
     std::map<std::string, float> densities;  // for unwrap, by object

@@ -86,17 +86,17 @@ std::vector<glm::vec3> read_probe_points(const std::filesystem::path& path) {
         words >> point.x >> point.y >> point.z;
         if (!words || words >> more ||
             glm::any(glm::greaterThan(glm::abs(point), glm::dvec3(1e9)))) {
-            refuse(
-                "has no place in line " + std::to_string(number) +
-                ": write three numbers from -1e9 to 1e9 with spaces between them, as 0.5 1.7 -2");
+            refuse("has no point in line " + std::to_string(number) +
+                   "; write three numbers from -1e9 to 1e9 with spaces between them, for example "
+                   "0.5 1.7 -2");
         }
         points.emplace_back(point);
     }
     if (points.empty()) {
-        refuse("cannot be read or is empty: write the three numbers of a place in each line");
+        refuse("cannot be read or is empty; write the three numbers of a point in each line");
     }
     if (points.size() > MOST_PROBES) {
-        refuse("has more than " + std::to_string(MOST_PROBES) + " places: bake them in parts");
+        refuse("has more than " + std::to_string(MOST_PROBES) + " points; bake them in parts");
     }
     return points;
 }

@@ -506,8 +506,8 @@ std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const 
 SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint32_t threads) {
     if (extent.width > MAX_EDGE || extent.height > MAX_EDGE) {
         throw std::invalid_argument("a light map of " + std::to_string(extent.width) + " x " +
-                                    std::to_string(extent.height) + " texels: " +
-                                    std::to_string(MAX_EDGE) + " are the most along an edge");
+                                    std::to_string(extent.height) +
+                                    " texels: " + "a side has at most " + std::to_string(MAX_EDGE));
     }
     if (scene.light_map_coordinates.size() != scene.positions.size()) {
         throw std::invalid_argument("the scene has no light map coordinates");

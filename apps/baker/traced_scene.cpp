@@ -168,8 +168,8 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
     }
     if (!(traced.surface_area > 0.0)) {
         throw std::runtime_error(
-            "no triangle has both a surface and a part of the light map: the light map coordinates "
-            "are void; make others with --unwrap");
+            "no triangle has both an area and a part of the light map: the light map coordinates "
+            "are unusable; make new ones with --unwrap");
     }
     traced.centre = 0.5 * (box.low + box.high);
     traced.half_extent = 0.5 * box.size();
@@ -232,7 +232,7 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
                 " is too far from the rest of the scene for texels as small as those of " +
                 scene.name_of(resolves_itself ? static_cast<std::size_t>(finest - areas.begin())
                                               : index) +
-                "; move it to the rest, leave it out, or make the light map smaller with --size");
+                "; move it closer, leave it out, or make the light map smaller with --size");
         }
     }
     traced.alpha_texels = std::move(alpha.texels);

@@ -160,7 +160,7 @@ void check_ending(const std::string& option, const fs::path& path,
             return;
         }
     }
-    throw UsageError(option + " '" + path.string() + "' has an ending of another format; give " +
+    throw UsageError(option + " '" + path.string() + "' has the ending of another format; give " +
                      (endings.size() > 1 ? "one of " : "") + known);
 }
 

@@ -57,7 +57,7 @@ GlslFile read_glsl_file(const std::filesystem::path& path, GlslKind kind) {
     }
     if (file.text.size() > MAX_BYTES) {
         fail("it is longer than " + std::to_string(MAX_BYTES >> 20U) +
-             " MiB; give a file with GLSL, or what 'quadtile compile' has made of it");
+             " MiB; give a file with GLSL, or one that 'quadtile compile' has made");
     }
     if (file.text.find_first_not_of(" \t\r\n") == std::string::npos) {
         fail(std::string("the file is empty; it must define ") + declaration_of(kind));

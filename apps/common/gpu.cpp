@@ -59,7 +59,7 @@ std::string objection_to(vk::PhysicalDevice device, vk::SurfaceKHR surface) {
     }
     if (surface && (!has_extension(device, VK_KHR_SWAPCHAIN_EXTENSION_NAME) ||
                     !find_queue_family(device, surface))) {
-        return "it does not present to this window system; --screenshot draws without";
+        return "it does not draw in windows of this window system; --screenshot needs none";
     }
     vk::PhysicalDeviceVulkan12Features has;
     vk::PhysicalDeviceFeatures2 features{.pNext = &has};
@@ -129,8 +129,9 @@ Instance::Instance(const char* application, std::span<const char* const> extensi
         if (std::ranges::none_of(layers, [](const vk::LayerProperties& layer) {
                 return std::string_view(layer.layerName) == VALIDATION_LAYER;
             })) {
-            throw std::runtime_error(std::string(VALIDATION_LAYER) +
-                                     " is not installed (Debian: vulkan-validationlayers)");
+            throw std::runtime_error(
+                "the validation layer " + std::string(VALIDATION_LAYER) +
+                " is not installed; install it (Debian: vulkan-validationlayers)");
         }
         names.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
         info.setPEnabledLayerNames(VALIDATION_LAYER).setPNext(&features);
@@ -139,7 +140,8 @@ Instance::Instance(const char* application, std::span<const char* const> extensi
     try {
         instance_ = vk::createInstanceUnique(info);
     } catch (const vk::IncompatibleDriverError&) {
-        throw std::runtime_error("no Vulkan driver was found (Debian: mesa-vulkan-drivers)");
+        throw std::runtime_error(
+            "no Vulkan driver was found; install one (Debian: mesa-vulkan-drivers)");
     }
     VULKAN_HPP_DEFAULT_DISPATCHER.init(*instance_);
     if (validation) {
@@ -198,7 +200,7 @@ void Gpu::choose_physical_device(const std::string& select, vk::SurfaceKHR surfa
         }
     }
     if (best.empty()) {
-        throw std::runtime_error("no Vulkan device will do" + objections);
+        throw std::runtime_error("no Vulkan device is suitable" + objections);
     }
     chosen_ = best[turn % best.size()];
     physical_device_ = all[chosen_];

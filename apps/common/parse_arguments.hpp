@@ -159,7 +159,8 @@ class HelpFormatter : public CLI::Formatter {
     }
     std::string make_option(const CLI::Option* option, bool is_positional) const override {
         constexpr std::size_t COLUMNS = 100;
-        std::string names = "  " + make_option_name(option, is_positional);
+        std::string names = "  " + CLI::detail::find_and_replace(
+                                       make_option_name(option, is_positional), "{false}", "");
         if (!is_positional && option->get_type_size() != 0 && !option->get_type_name().empty()) {
             names += " " + option->get_type_name();
         }

@@ -62,8 +62,8 @@ int run_program(std::string_view name, std::string_view out_of_memory,
 
 void check_validation(std::uint64_t messages) {
     if (messages > 0) {
-        throw std::runtime_error("the validation layer has complained " + std::to_string(messages) +
-                                 " times");
+        throw std::runtime_error("the validation layer has reported " + std::to_string(messages) +
+                                 (messages == 1 ? " message" : " messages") + ", printed above");
     }
 }
 

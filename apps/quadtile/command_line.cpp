@@ -65,48 +65,46 @@ CLI::Validator threshold_value() {
 
 void add_threshold_options(OptionGroup& group, ThresholdArguments& arguments) {
     group.add("--max-resolution", arguments.max_resolution, "M",
-              "A tile of 2^l texels a side needs less than M pixels a side: its importance is "
+              "A tile of 2^l texels per side needs less than M pixels per side: its importance is "
               "below M / 2^l",
               threshold_value());
     group.add("--constant", arguments.constant, "T", "The importance of every tile is below T",
               threshold_value());
-    group.add(
-        "--level-thresholds", arguments.per_level, "t0,t1,...",
-        "The importance of a tile of level l is below tl; texels (level 0) first, the last one "
-        "stands for the rest",
-        threshold_value());
+    group.add("--level-thresholds", arguments.per_level, "t0,t1,...",
+              "The importance of a tile of level l is below tl; level 0 (texels) comes first, the "
+              "last value stands for all higher levels",
+              threshold_value());
 }
 
 // Adds the options of memory. A map from a file may have its fragments in another file.
 void add_memory_options(OptionGroup& group, ThresholdArguments& arguments) {
-    CLI::Option* const memory = group.add(
-        "--memory", arguments.memory, "M,NODES",
-        "As --max-resolution M, and a tile's image needs less than NODES nodes of per-pixel "
-        "linked lists: its importance is below min(M, sqrt(NODES / mean)) / 2^l, of the mean of "
-        "--fragments over the tile",
-        threshold_value());
+    CLI::Option* const memory =
+        group.add("--memory", arguments.memory, "M,NODES",
+                  "Like --max-resolution M; also, a tile's image needs less than NODES nodes of "
+                  "per-pixel linked lists: its importance is below min(M, sqrt(NODES / mean)) / "
+                  "2^l, with the mean of --fragments over the tile",
+                  threshold_value());
     group
         .add("--fragments", arguments.fragments, "FILE",
-             "For --memory: file as INPUT and of its size, of the number of fragments in a "
-             "pixel of each texel")
+             "For --memory: file with the number of fragments in a pixel of each texel, in a "
+             "format and of the size of INPUT")
         ->needs(memory);
     memory->needs("--fragments");
     group
         .add("--fragments-channel", arguments.fragments_channel, "NAME",
-             "Channel of --fragments; default: count, or the only one that there is")
+             "Channel of --fragments; default: count, or the only one")
         ->needs(memory);
 }
 
 void add_function_options(OptionGroup& group, FunctionRequest& request) {
     CLI::Option* const glsl =
         group.add("--glsl", request.glsl, "FILE",
-                  "The importance of a tile is below what GLSL in FILE says, which defines "
-                  "float threshold(uint level, uvec2 position, uint layer), or which "
-                  "'quadtile compile' has compiled; with the strategies auto and subtree");
+                  "The importance of a tile is below the threshold that FILE computes: GLSL that "
+                  "defines float threshold(uint level, uvec2 position, uint layer), or the result "
+                  "of 'quadtile compile'; strategies auto and subtree");
     group
         .add("--glsl-parameters", request.parameters, "p0,p1,...",
-             "For --glsl: what threshold_parameter(0), threshold_parameter(1), ... are "
-             "there",
+             "For --glsl: values of threshold_parameter(0), threshold_parameter(1), ...",
              within(-INFINITE_FLOAT, INFINITE_FLOAT))
         ->needs(glsl);
 }
@@ -133,13 +131,13 @@ void add_subdivision_options(CLI::App& command, SubdivisionRequest& request) {
                     "canonical (by Morton code, always the same) or any (faster)")
         ->default_str("canonical");
     group.add("--max-tiles", request.options.max_tiles, "K",
-              "At most K tiles: scales the thresholds by the smallest factor that leaves no "
-              "more (strategies auto, fused and reference)",
+              "Give at most K tiles: scale the thresholds by the smallest sufficient factor "
+              "(strategies auto, fused and reference)",
               within(std::uint64_t{1}, std::uint64_t{std::numeric_limits<std::uint32_t>::max()}));
     group
         .add_choice("--balance", request.options.balance, BALANCES, "NAME",
-                    "Also splits tiles until those that share an edge (edges), or an edge or a "
-                    "corner (corners), differ by at most one level: none, edges or corners")
+                    "none, edges or corners: split more tiles until those that share an edge (or "
+                    "also a corner) differ by at most one level")
         ->default_str("none");
     add_device_option(group, request.device);
     OptionGroup(command, GENERAL)
@@ -152,7 +150,7 @@ void add_subdivision_options(CLI::App& command, SubdivisionRequest& request) {
 
 void add_format_option(OptionGroup& group, std::optional<TileFormat>& format) {
     group.add_choice("--format", format, FORMATS, "NAME",
-                     "json, csv or bin; default: by the ending of FILE, else json");
+                     "json, csv or bin; default: by the ending of FILE, or else json");
 }
 
 void define_tiles(CLI::App& command, Arguments& arguments) {
@@ -181,8 +179,8 @@ void define_mipmap(CLI::App& command, MipmapRequest& request) {
     group.add("IMAGE", request.input, "FILE", "OpenEXR, PFM, or PNG of 8 or 16 bits")->required();
     group
         .add("OUTDIR", request.directory, "DIRECTORY",
-             "Directory for the levels, OUTDIR/METHOD/level_00.png and so on: PNG, or OpenEXR "
-             "where they are floats")
+             "Directory for the levels, OUTDIR/METHOD/level_00.png and so on: PNG, or OpenEXR for "
+             "floats")
         ->required();
     group
         .add_choice("--method", request.method, LEVEL_METHODS, "NAME",
@@ -192,33 +190,31 @@ void define_mipmap(CLI::App& command, MipmapRequest& request) {
     CLI::Option* const reduction =
         group
             .add_choice("--reduce", request.reduction, REDUCTIONS, "NAME",
-                        "What four texels become: mean, max, min, sum, or min-max (one channel "
+                        "Reduction of four texels: mean, max, min, sum, or min-max (one channel "
                         "becomes two)")
             ->default_str("mean");
     group
         .add("--glsl", request.glsl, "FILE",
              "Instead of --reduce: GLSL that defines TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, "
-             "TEXEL d) of the texels a b above c d; TEXEL is float, vec2 or vec4 after the "
-             "number of channels")
+             "TEXEL d) of the texels a b above c d; TEXEL is float, vec2 or vec4 by the number of "
+             "channels")
         ->excludes(reduction);
     group
         .add_choice("--edges", request.edge_rule, EDGE_RULES, "NAME",
-                    "fold (sizes rounded down, the last texel takes in what is left over), drop "
-                    "(it is dropped), or round-up (sizes rounded up)")
+                    "Rule for odd sizes: fold (rounded down, the last texel also covers the rest), "
+                    "drop (the rest is dropped), or round-up")
         ->default_str("fold");
     group.add("--levels", request.levels, "N",
-              "Number of levels, the image itself included; default: all, down to 1 x 1");
+              "Number of levels, including the image itself; default: all, down to 1 x 1");
     group.add_choice("--format", request.format, LEVEL_FORMATS, "NAME",
-                     "Format of the levels, as r16_float or rgba8_unorm; default: the image's, for "
-                     "sums 32-bit floats, for min-max two channels of floats");
-    group.add("--channel", request.channel, "NAME",
-              "This channel of IMAGE alone; default: all of them");
+                     "Format of the levels, for example r16_float or rgba8_unorm; default: the "
+                     "image's; for sums 32-bit floats, for min-max two channels of floats");
+    group.add("--channel", request.channel, "NAME", "Only this channel of IMAGE; default: all");
     group.add_flag("--linear", request.linear,
-                   "Take the values of a PNG of 8 bits as they are, not as colours on the sRGB "
-                   "curve");
-    group.add_flag("!--no-compare", request.compare,
-                   "Leave out the comparison with the CPU reference, which is slow for large "
-                   "images");
+                   "Take the values of an 8-bit PNG as they are, not as sRGB colours");
+    group.add_flag(
+        "!--no-compare", request.compare,
+        "Leave out the comparison with the CPU reference, which takes long for large images");
     add_device_option(group, request.device);
 }
 
@@ -233,7 +229,7 @@ void define_demo(CLI::App& command, Arguments& arguments) {
              within(16U, 16384U))
         ->capture_default_str();
     group.add("--map", request.map, "FILE",
-              "File for the map itself: OpenEXR where its name ends in .exr, else PFM");
+              "File for the map itself: OpenEXR if its name ends in .exr, otherwise PFM");
     OptionGroup threshold(command, "Threshold (at most one; default: --max-resolution 16)");
     add_threshold_options(threshold, arguments.demo_threshold);
     add_subdivision_options(command, request.subdivision);
@@ -251,13 +247,13 @@ void define_compile(CLI::App& command, Arguments& arguments) {
         ->required();
     group
         .add("-o,--output", arguments.compile.output, "FILE",
-             "File for the code, which --glsl takes, too, and the library as "
-             "ThresholdFunction::from_compiled or DownsamplerOptions::custom_compiled; it "
-             "fits this version of quadtile alone")
+             "File for the code, for --glsl, and in the library for "
+             "ThresholdFunction::from_compiled or DownsamplerOptions::custom_compiled; only this "
+             "version of quadtile reads it")
         ->required();
     group
-        .add("--channels", arguments.compile_channels, "N", "Of a reduction's texels: 1, 2 or 4",
-             one_of({"1", "2", "4"}))
+        .add("--channels", arguments.compile_channels, "N",
+             "Channels of a reduction's texels: 1, 2 or 4", one_of({"1", "2", "4"}))
         ->capture_default_str();
 }
 
@@ -275,8 +271,8 @@ void check_function(const CLI::App& command, const TilesRequest& request) {
     }
     if (command.count("--max-tiles") > 0) {
         throw UsageError(
-            "--max-tiles scales thresholds, which --glsl leaves to the GPU; give one "
-            "of them");
+            "--max-tiles needs thresholds that the host knows, and those of --glsl are on the GPU; "
+            "give one of them");
     }
 }
 
@@ -381,7 +377,7 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
         if (arguments.compile_kind == "reduction") {
             request.channels = arguments.compile_channels;
         } else if (command.count("--channels") > 0) {
-            throw UsageError("--channels is for reductions; a threshold has none");
+            throw UsageError("--channels is for reductions; leave it out for a threshold");
         }
         return request;
     }
@@ -417,12 +413,12 @@ Request parse_command_line(int argc, const char* const* argv) {
     define_mipmap(*app.add_subcommand("mipmap", "Make the mip levels of an image"),
                   arguments.mipmap);
     define_compile(
-        *app.add_subcommand("compile", "Compile GLSL of yours for builds without the compiler"),
+        *app.add_subcommand("compile", "Compile your GLSL for builds without a compiler"),
         arguments);
-    app.add_subcommand("devices", "List the Vulkan devices and what quadtile can do with them");
-    define_demo(
-        *app.add_subcommand("demo", "Subdivide a built-in map: a town's light map texel density"),
-        arguments);
+    app.add_subcommand("devices", "List the Vulkan devices and their features for quadtile");
+    define_demo(*app.add_subcommand(
+                    "demo", "Subdivide a built-in map: the texel density of a town's light map"),
+                arguments);
 
     try {
         return parse_arguments(app, argc, argv, [&] {

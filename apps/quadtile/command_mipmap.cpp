@@ -59,7 +59,7 @@ std::uint32_t checked_levels(const MipmapRequest& request, const ImageShape& ima
         throw UsageError("--levels " + std::to_string(*request.levels) + ": an image of " +
                          std::to_string(image.width) + " x " + std::to_string(image.height) +
                          " texels has 1 to " + std::to_string(full) +
-                         " levels, the image itself included");
+                         " levels, including the image itself");
     }
     return request.levels.value_or(full);
 }

@@ -1,5 +1,6 @@
 #include "commands.hpp"
 
+#include "counted.hpp"
 #include "demo_map.hpp"
 #include "draw_tiles.hpp"
 #include "glsl_file.hpp"
@@ -293,9 +294,9 @@ std::string summary(const TileList& list, const DemoRequest& request) {
     const double subdivision = on_gpu > 0.0 ? on_gpu : on_host;
     std::ostringstream text;
     text << "Subdivided a map of " << list.shape.width << " x " << list.shape.height
-         << " texels into " << list.tiles.size() << " tiles of " << levels << " sizes, "
-         << std::fixed << std::setprecision(1) << subdivision << " ms on "
-         << (list.report.device.empty() ? "the host" : list.report.device) << " ("
+         << " texels into " << counted(list.tiles.size(), "tile") << " of "
+         << counted(levels, "size") << ", " << std::fixed << std::setprecision(1) << subdivision
+         << " ms on " << (list.report.device.empty() ? "the host" : list.report.device) << " ("
          << name_in(STRATEGIES, list.report.strategy) << ").\n"
          << "  " << request.output.string() << "  the tiles\n"
          << "  " << request.image.string() << "  the map (bright: more texels needed) and the "
@@ -376,7 +377,7 @@ void describe(std::ostream& text, const DeviceInfo& info) {
     line("longest tile list") << info.max_tiles << " tiles\n";
     line("device memory") << (info.local_memory_bytes >> 20U) << " MiB\n";
     for (const std::string& rejection : info.rejections) {
-        line("passed over") << rejection << "\n";
+        line("not usable") << rejection << "\n";
     }
 }
 
@@ -403,7 +404,7 @@ void run(const CompileRequest& request) {
         read_glsl_file(request.input, request.channels ? GlslKind::reduction : GlslKind::threshold);
     if (!file.compiled.empty()) {
         throw std::runtime_error("'" + request.input.string() +
-                                 "' is compiled already; give the file with its GLSL");
+                                 "' is already compiled; give the file with its GLSL");
     }
     OutputFile output(request.output);
     try {

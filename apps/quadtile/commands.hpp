@@ -85,7 +85,7 @@ struct MipmapRequest {
 struct CompileRequest {
     std::filesystem::path input;
     std::filesystem::path output;
-    // None: a threshold; else a reduction of texels with so many channels.
+    // none: a threshold; otherwise the channels of a reduction's texels
     std::optional<std::uint32_t> channels;
 };
 

@@ -276,7 +276,7 @@ Scene city_scene(std::uint64_t triangles, const Extent& extent) {
         throw std::runtime_error("a light map of " + std::to_string(extent.width) + " x " +
                                  std::to_string(extent.height) +
                                  " texels has no room for a city of " + std::to_string(triangles) +
-                                 " triangles; use a larger one");
+                                 " triangles; use a larger one or fewer triangles");
     }
 
     Scene scene;

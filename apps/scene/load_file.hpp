@@ -4,9 +4,13 @@
 
 #include "load_scene.hpp"
 
+#include "counted.hpp"
+
 #include <span>
 
 namespace quadtile::baker {
+
+using app::counted;
 
 // A scene as its file has it. All indices are in range; nothing else is checked.
 struct FileScene {
@@ -39,8 +43,5 @@ struct FileScene {
 
 // Throws std::runtime_error.
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why);
-
-// Returns "1 triangle" or "2 triangles".
-[[nodiscard]] std::string counted(std::size_t count, const std::string& thing);
 
 }  // namespace quadtile::baker

@@ -136,9 +136,9 @@ class GltfReader {
         for (std::size_t i = 0; i < from.count; ++i) {
             const double index = component(from, i, 0);
             if (index >= static_cast<double>(vertices)) {
-                fail(place + ": index " + std::to_string(i) + " is of vertex " +
-                     std::to_string(static_cast<std::uint32_t>(index)) + ", but there are " +
-                     std::to_string(vertices));
+                fail(place + ": index " + std::to_string(i) + " refers to vertex " +
+                     std::to_string(static_cast<std::uint32_t>(index)) + ", but it has " +
+                     std::to_string(vertices) + " vertices; export the scene again");
             }
             indices.push_back(static_cast<std::uint32_t>(index));
         }
@@ -251,7 +251,8 @@ class GltfReader {
         if (!model_.scenes.empty()) {
             const auto scene = static_cast<std::size_t>(std::max(model_.defaultScene, 0));
             if (scene >= model_.scenes.size()) {
-                fail("its default scene is " + std::to_string(scene) + ", which there is not");
+                fail("its default scene, " + std::to_string(scene) +
+                     ", does not exist; export the scene again");
             }
             return model_.scenes[scene].nodes;
         }
@@ -271,9 +272,9 @@ class GltfReader {
     void read_node(const tinygltf::Node& node, const std::string& name,
                    const glm::dmat4& transform) {
         if (node.mesh >= 0) {
-            const tinygltf::Mesh& mesh =
-                at(model_.meshes, node.mesh,
-                   name + " has mesh " + std::to_string(node.mesh) + ", which there is not");
+            const tinygltf::Mesh& mesh = at(model_.meshes, node.mesh,
+                                            name + " has mesh " + std::to_string(node.mesh) +
+                                                ", which does not exist; export the scene again");
             skinned_ += node.skin >= 0 ? 1 : 0;
             for (const glm::dmat4& instance : instances(path_, model_, node, name)) {
                 ++part_.instance;
@@ -312,9 +313,9 @@ class GltfReader {
     }
 
     void read_light(int index, const std::string& place, const glm::dmat4& transform) {
-        const tinygltf::Light& light =
-            at(model_.lights, index,
-               place + " has light " + std::to_string(index) + ", which there is not");
+        const tinygltf::Light& light = at(model_.lights, index,
+                                          place + " has light " + std::to_string(index) +
+                                              ", which does not exist; export the scene again");
         const std::string name =
             numbered("light", static_cast<std::size_t>(index), light.name) + " of " + place;
         const bool is_point = light.type == "point";
@@ -329,7 +330,7 @@ class GltfReader {
         const glm::vec3 intensity =
             colour(light.color, glm::vec3(1.0F)) * static_cast<float>(light.intensity);
         if (!glm::all(glm::greaterThanEqual(intensity, glm::vec3(0.0F)))) {
-            fail(name + " has an intensity or a colour that is negative");
+            fail(name + " has a negative intensity or colour");
         }
         if (!is_point && !is_spot) {
             file_.scene.suns.push_back({.direction = direction, .irradiance = intensity});
@@ -364,7 +365,7 @@ class GltfReader {
         const tinygltf::Value& radius = light.extras.Get("radius");
         const double value = radius.IsNumber() ? radius.GetNumberAsDouble() : -1.0;
         if (!(value >= 0.0 && value <= LARGEST_RADIUS)) {
-            fail(name + " has an extras.radius that is no number from 0 to 1e6");
+            fail(name + " has an extras.radius that is not a number from 0 to 1e6");
         }
         return static_cast<float>(value);
     }
@@ -389,7 +390,7 @@ class GltfReader {
             elements(position->second, TINYGLTF_TYPE_VEC3, place + ": its POSITION");
         const std::size_t first = file_.scene.positions.size();
         if (positions.count > std::numeric_limits<std::uint32_t>::max() - first) {
-            fail("it has more than 4294967295 vertices");
+            fail("it has more than 4294967295 vertices; simplify or split it");
         }
         const bool mirrored = glm::determinant(glm::dmat3(transform)) < 0.0;
         part_.first_triangle = file_.scene.triangles.size();
@@ -413,8 +414,8 @@ class GltfReader {
             return *default_material_;
         }
         if (static_cast<std::size_t>(primitive.material) >= model_.materials.size()) {
-            fail(place + " has material " + std::to_string(primitive.material) +
-                 ", which there is not");
+            fail(place + " has the material " + std::to_string(primitive.material) +
+                 ", which does not exist; export the scene again");
         }
         return static_cast<std::uint32_t>(primitive.material);
     }
@@ -429,8 +430,9 @@ class GltfReader {
         }
         const Elements from = elements(found->second, type, place + ": its " + attribute_name);
         if (from.count != count) {
-            fail(place + ": its " + attribute_name + " is of " + counted(from.count, "vertex") +
-                 ", its POSITION of " + std::to_string(count));
+            fail(place + ": its " + attribute_name + " is for " + std::to_string(from.count) +
+                 " vertices, but its POSITION for " + std::to_string(count) +
+                 "; export the scene again");
         }
         return from;
     }
@@ -451,7 +453,7 @@ class GltfReader {
                 !scene.positions.empty()) {
                 fail((light_map ? file_.scene.parts.front().name : place) +
                      " has no light map coordinates (TEXCOORD_1), but other meshes have; make new "
-                     "ones, of this mesh with --pack, or of all of the scene with --unwrap");
+                     "ones for this mesh with --pack, or for the whole scene with --unwrap");
             }
         }
 
@@ -524,7 +526,7 @@ class GltfReader {
         if (primitive.mode == TINYGLTF_MODE_TRIANGLES) {
             if (indices.size() % 3 != 0) {
                 fail(place + " has " + std::to_string(indices.size()) +
-                     " indices, which is not a multiple of 3");
+                     " indices, which is no multiple of 3; export the scene again");
             }
             for (std::size_t i = 0; i < indices.size(); i += 3) {
                 add(i, i + 1, i + 2);

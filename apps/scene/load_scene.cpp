@@ -155,7 +155,7 @@ class Finisher {
         }
         const auto copy = static_cast<std::uint32_t>(to.positions.size());
         if (copy == UNUSED) {
-            refuse(path_, "it has more than 4294967295 vertices");
+            refuse(path_, "it has more than 4294967295 vertices; simplify or split it");
         }
         copies_[vertex] = copy;
         flat_corners_ += flat ? 1 : 0;
@@ -248,15 +248,11 @@ void FileScene::warn(std::size_t count, const std::string& thing, const std::str
 std::optional<std::uint32_t> FileScene::add_texture(std::optional<Texture> decoded,
                                                     const std::string& name) {
     if (!decoded) {
-        warnings.push_back(name + " cannot be read: its materials are without it");
+        warnings.push_back(name + " cannot be read: its materials lack it");
         return std::nullopt;
     }
     scene.textures.push_back(std::move(*decoded));
     return static_cast<std::uint32_t>(scene.textures.size() - 1);
-}
-
-std::string counted(std::size_t count, const std::string& thing) {
-    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
 std::string ending_of(const std::filesystem::path& path) {

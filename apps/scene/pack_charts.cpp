@@ -216,7 +216,7 @@ std::optional<Layout> pack_pages(const std::vector<glm::dvec2>& sizes,
         };
         std::optional<Layout> packed;
         for (std::size_t next = 0; next < left.size();) {
-            // As many of the next objects as fit.
+            // Takes as many of the next objects as fit.
             std::size_t count = 0;
             for (std::size_t beyond = left.size() - next + 1; beyond - count > 1;) {
                 const std::size_t middle = (count + beyond) / 2;

@@ -123,7 +123,8 @@ Elements elements_of(const std::filesystem::path& path, const tinygltf::Model& m
                      const std::string& place, std::optional<int> type) {
     const std::string number = std::to_string(accessor);
     const tinygltf::Accessor& from = item_at(
-        path, model.accessors, accessor, place + " is accessor " + number + ", which there is not");
+        path, model.accessors, accessor,
+        place + " is accessor " + number + ", which does not exist; export the scene again");
     const std::string name = place + " (accessor " + number + ")";
     if (from.sparse.isSparse) {
         refuse(path, name +
@@ -203,7 +204,7 @@ tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
     }
     error = trimmed(error);
     if (!good) {
-        refuse(path, "it is no whole glTF 2.0 file: " + reason_of(error));
+        refuse(path, "it is not a complete glTF 2.0 file: " + reason_of(error));
     }
     if (!error.empty()) {
         warnings.push_back("the file is not quite glTF 2.0: " + error);

@@ -34,7 +34,7 @@ std::string text(const Extent& extent) {
 Layout find_layout(const std::vector<glm::dvec2>& sizes, const UnwrapOptions& options) {
     const std::uint32_t gutter = options.gutter_texels;
     const std::string what = std::to_string(sizes.size()) + " charts with gutters of " +
-                             std::to_string(gutter) + " texels do not find room in ";
+                             std::to_string(gutter) + " texels have no room in ";
     if (options.texels_per_unit) {
         const double density = *options.texels_per_unit;
         const std::string at =
@@ -74,7 +74,7 @@ Layout find_layout(const std::vector<glm::dvec2>& sizes, const UnwrapOptions& op
     }
     const auto least = pack_at_density(sizes, gutter, 0.0);  // one texel each
     fail(what + text(extent) + " texels",
-         least ? "they need " + text(least->extent) + " at least"
+         least ? "use at least " + text(least->extent) + " texels"
                : "simplify the scene, or give it light map coordinates of its own");
 }
 
@@ -207,9 +207,9 @@ Layout find_pages(const Scene& scene, std::span<const Chart> charts,
     if (!layout) {
         const auto chart = std::ranges::find(objects, too_large) - objects.begin();
         fail(names_of(scene, {charts[static_cast<std::size_t>(chart)].triangles.front()}) +
-                 " does not find room on a page of " + text(*options.extent) + " texels at " +
+                 " has no room on a page of " + text(*options.extent) + " texels at " +
                  std::to_string(static_cast<float>(density)) + " texels per unit",
-             "use larger pages, fewer texels per unit, or a --density below 1 for it");
+             "use larger pages, fewer texels per unit, or a --density below 1 for this object");
     }
     return *layout;
 }
@@ -243,7 +243,7 @@ std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options) {
     });
     const auto written = static_cast<std::size_t>(hidden.begin() - charts.begin());
     if (written == 0) {
-        fail("all of its objects are excluded", "leave those in that the light map is for");
+        fail("all its objects are excluded", "exclude only objects that need no light map");
     }
     std::vector<glm::dvec2> sizes;
     for (const Chart& chart : charts) {
@@ -262,7 +262,7 @@ std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options) {
     if (rows > MAX_LIGHT_MAP_SIDE) {
         fail(std::to_string(all_pages) + " pages of " + text(pages.extent) +
                  " texels have more than " + std::to_string(MAX_LIGHT_MAP_SIDE) +
-                 " rows, which are the most of one bake",
+                 " rows, the most of a bake",
              "use fewer texels per unit");
     }
     std::vector<Place> places;
@@ -278,7 +278,7 @@ std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options) {
     };
     add_places(layout, 0);
     if (!hidden.empty()) {
-        // As many texels per unit as the others, if there is room.
+        // Uses the others' texels per unit, if there is room.
         const auto dense = pack(hidden_sizes, gap, layout.texels_per_unit, layout.extent);
         const UnwrapOptions filling{.extent = layout.extent, .gutter_texels = gap};
         add_places(dense ? *dense : find_layout(hidden_sizes, filling), pages.count);

@@ -162,7 +162,7 @@ Geometry make_geometry(const baker::Scene& scene) {
 // ---- What moves
 
 void add_moving_box(Geometry& geometry, const glm::vec3& place, float size) {
-    // Of each side two triangles, by corners.
+    // Two triangles per side, by corners.
     constexpr std::array<std::uint32_t, 36> CORNERS{0, 1, 3, 0, 3, 2, 4, 5, 7, 4, 7, 6,
                                                     0, 1, 5, 0, 5, 4, 2, 3, 7, 2, 7, 6,
                                                     0, 2, 6, 0, 6, 4, 1, 3, 7, 1, 7, 5};

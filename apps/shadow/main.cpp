@@ -18,8 +18,8 @@ int run(int argc, char** argv) {
         messages = makes_files ? run_screenshot(options) : run_window(options);
     } catch (const vk::OutOfDeviceMemoryError&) {
         throw std::runtime_error(
-            "the device has not enough memory; make the atlas smaller with --atlas, or the picture "
-            "with --size");
+            "the device does not have enough memory; make the atlas smaller with --atlas, or the "
+            "picture with --size");
     } catch (const std::exception& error) {
         if (!app::is_device_loss(error)) {
             throw;

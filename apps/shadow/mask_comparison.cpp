@@ -47,13 +47,13 @@ MaskComparison::MaskComparison(app::Gpu& gpu)
     interface_.write(4, std::array{*counts_.handle});
 }
 
-// In layout GENERAL, zeros.
+// Clears the marks and leaves them in layout GENERAL.
 void MaskComparison::prepare_marks(vk::CommandBuffer commands, vk::Extent2D extent) {
     const app::Scope before{Stage::eComputeShader | Stage::eFragmentShader | Stage::eTransfer, {}};
     if (marks_.handle && marks_.extent == extent) {
         app::memory_barrier(commands, before, CLEARED);
     } else {
-        gpu_.device().waitIdle();  // a window may still show the ones before
+        gpu_.device().waitIdle();  // a window may still show the old marks
         marks_ = gpu_.make_image(extent, vk::Format::eR32Uint,
                                  vk::ImageUsageFlagBits::eStorage |
                                      vk::ImageUsageFlagBits::eTransferSrc |
@@ -78,7 +78,7 @@ void MaskComparison::record(vk::CommandBuffer commands, const Targets& targets,
     }
     interface_.write(5, *marks_.view, Layout::eGeneral);
     interface_.bind(commands, *compare_, static_cast<std::int32_t>(mark_pixels));
-    constexpr std::uint32_t GROUP_EXTENT = 8;  // of the shader
+    constexpr std::uint32_t GROUP_EXTENT = 8;  // as in the shader
     commands.dispatch((targets.extent.width + GROUP_EXTENT - 1) / GROUP_EXTENT,
                       (targets.extent.height + GROUP_EXTENT - 1) / GROUP_EXTENT, 1);
     app::memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
@@ -105,7 +105,7 @@ namespace {
 
 constexpr std::uint32_t BLOCK = 16;  // pixels on a side
 
-// A group of blocks with wrong pixels: by union of neighbours.
+// Groups of neighbouring blocks with wrong pixels (union-find).
 class Groups {
  public:
     Groups(std::span<const std::uint32_t> marks, std::uint32_t width)
@@ -203,7 +203,7 @@ class Groups {
     std::uint32_t height_;
     std::uint32_t columns_;
     std::uint32_t rows_;
-    std::vector<std::uint32_t> group_;  // of each block
+    std::vector<std::uint32_t> group_;  // per block
 };
 
 }  // namespace

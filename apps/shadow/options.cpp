@@ -19,13 +19,13 @@ using app::within;
 namespace {
 
 constexpr std::uint32_t LARGEST_EXTENT = 16384;
-constexpr float FARTHEST = 1e9F;  // world units or degrees; what is farther has too few digits
+constexpr float FARTHEST = 1e9F;  // world units or degrees; greater numbers have too few digits
 constexpr std::size_t MOST_SPOTS = 3;
 constexpr std::size_t SPOT_NUMBERS = 7;
 constexpr std::size_t MOST_POINTS = 2;
 constexpr float LARGEST_WEIGHT = 64.0F;
 
-// What becomes part of the options after parsing.
+// Arguments that become options after parsing.
 struct Arguments {
     std::string size;
     std::array<float, 3> sun{};
@@ -47,8 +47,8 @@ Light parse_spot(const std::string& text) {
     const std::vector<float> numbers = app::parse_floats("--spot", text, -FARTHEST, FARTHEST);
     if (numbers.size() != SPOT_NUMBERS) {
         throw UsageError(
-            "--spot takes seven numbers, X,Y,Z,DX,DY,DZ,ANGLE: where it is, where its light goes, "
-            "and its full angle in degrees, not '" +
+            "--spot takes seven numbers, X,Y,Z,DX,DY,DZ,ANGLE: its position, the direction of its "
+            "light and its full angle in degrees, not '" +
             text + "'");
     }
     const float angle = numbers[6];
@@ -66,8 +66,8 @@ Light parse_point(const std::string& text) {
         app::parse_floats("--point-light", text, -FARTHEST, FARTHEST);
     if (numbers.size() != 3 && numbers.size() != 4) {
         throw UsageError(
-            "--point-light takes three numbers or four, X,Y,Z,WEIGHT: where it is, and how many "
-            "times the shadow texels of other lights it has, not '" +
+            "--point-light takes three numbers or four, X,Y,Z,WEIGHT: its position, and its shadow "
+            "texels relative to those of other lights, not '" +
             text + "'");
     }
     const float weight = numbers.size() == 4 ? numbers[3] : 1.0F;
@@ -85,8 +85,8 @@ void set_levels(Options& options, const std::string& text) {
     if (numbers.empty() || numbers.size() > 2 || numbers[0] < 1.0F / FARTHEST || levels < 1.0F ||
         levels > static_cast<float>(SHADOW_MAX_LEVELS) || levels != std::floor(levels)) {
         throw UsageError(
-            "--sun-levels takes EXTENT or EXTENT,N: how wide the first one is, above 0, and how "
-            "many there are, 1 to 8, not '" +
+            "--sun-levels takes EXTENT or EXTENT,N: the width of the first level, above 0, and the "
+            "number of levels, 1 to 8, not '" +
             text + "'");
     }
     options.nearest_extent = numbers[0];
@@ -103,17 +103,14 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
              within(std::uint64_t{2000}, std::uint64_t{100'000'000}))
         ->expected(0, 1)
         ->default_str("20000");
-    group.add("--sun", arguments.sun, "X,Y,Z",
-              "Where the light of the sun goes; default: as SCENE\nhas it",
+    group.add("--sun", arguments.sun, "X,Y,Z", "Direction of the sun's light; default: SCENE's",
               within(-FARTHEST, FARTHEST));
     group.add("--sun-levels", arguments.levels, "EXTENT[,N]",
-              "Maps of the sun around the camera, as in large worlds:\n"
-              "how wide the first is, and how many there are, each\n"
-              "twice as wide; default N: 4. Default: one of the scene");
+              "Use N maps of the sun (4 if not given) around the camera, for large worlds: the "
+              "first is EXTENT wide, each next one twice as wide; default: one map of the scene");
     group
         .add("--spot", arguments.spots, "X,Y,Z,DX,DY,DZ,ANGLE",
-             "A spot light: where it is, where it shines, its angle\n"
-             "in degrees; up to three times")
+             "Add a spot light: position, direction, full angle in degrees; up to three times")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     group.add("--sun-radius", options.sun_radius_degrees, "DEGREES",
@@ -121,96 +118,96 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
               within(0.0F, 20.0F));
     group.add(
         "--spot-radius", options.spot_radius, "X",
-        "Radius of spot and point lights in units of the scene,\nfor soft shadows; default: 0.1",
+        "Radius of spot and point lights in units of the scene, for soft shadows; default: 0.1",
         within(0.0F, FARTHEST));
     group
         .add("--point-light", arguments.points, "X,Y,Z[,WEIGHT]",
-             "A light that shines in all directions; WEIGHT: shadow\n"
-             "texels along a side, beside the 1 of others; up to\ntwice")
+             "Add a light that shines in all directions; WEIGHT: its shadow texels per side, "
+             "relative to other lights; up to twice")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     group.add("--moving", options.moving, "N",
-              "Boxes that go to and fro or sway along the flight;\ndefault: 0",
+              "Number of boxes that move to and fro or sway along the flight; default: 0",
               within(0U, 10'000U));
 }
 
 void define_shadows(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup group(app, "Shadows");
     ShadowOptions& shadows = options.shadows;
-    group.add_choice("--technique", options.technique, TECHNIQUES, "NAME",
-                     "fitted (default), single: one map for each light, cascades: four for each "
-                     "sun, stable-cascades: four whose texels stay in place, or rays: no maps, by "
-                     "ray casting");
+    group.add_choice(
+        "--technique", options.technique, TECHNIQUES, "NAME",
+        "fitted (default), single (one map per light), cascades (four per sun), stable-cascades "
+        "(four whose texels stay in place), or rays (ray casting, no maps)");
     group.add_choice("--compare", arguments.other, TECHNIQUES, "NAME",
                      "Another technique in the right half of the picture; default: none");
     group.add_choice("--filter", options.filter, FILTERS, "NAME",
-                     "hard: the nearest texel, 3x3 (default), or soft: as wide as the penumbra of "
-                     "a light with an extent");
+                     "hard (the nearest texel), 3x3 (default), or soft (as wide as the penumbra of "
+                     "a light with an extent)");
     group.add("--ray-samples", options.samples, "N",
-              "Rays to each light, of soft shadows that are cast; default: 16",
+              "Rays to each light for soft shadows by ray casting; default: 16",
               within(1U, RayCaster::MOST_SAMPLES));
-    group.add("--max-tiles", shadows.max_tiles, "K", "K of the budget: tiles; default: 2048");
+    group.add("--max-tiles", shadows.max_tiles, "K", "Largest number of tiles; default: 2048");
     group.add("--atlas", shadows.atlas_extent, "N",
-              "Texels of the atlas on a side, a power of two; its\n"
-              "square times --atlas-fill is P of the budget; default:\n4096");
-    // Smaller ones have no room for the filter's gutter.
+              "Side of the atlas in texels, a power of two; default: 4096");
+    // Smaller slots have no room for the filter's gutter.
     group.add("--tile-extent", shadows.tile_extent, "N",
-              "Texels of the largest slot on a side, a power of two,\n128 (default) to 1024",
+              "Side of the largest slot in texels, a power of two, 128 to 1024; default: 128",
               within(128, 1024));
     group.add("--map-extent", shadows.map_extent, "N",
-              "Texels of each importance map on a side; default:\n1024");
-    group.add("--merge-ratio", shadows.merge_ratio, "X",
-              "Tiles are merged below this part of the threshold for\n"
-              "splitting; default: 0.8, 1: no hysteresis");
+              "Side of each importance map in texels; default: 1024");
+    group.add(
+        "--merge-ratio", shadows.merge_ratio, "X",
+        "Merge tiles below X times the threshold for splitting; 1: no hysteresis; default: 0.8");
     group.add("--atlas-fill", shadows.atlas_fill, "X",
-              "Share of the atlas that slots may take; default:\n0.875");
-    group.add("--importance-decay", shadows.importance_decay, "X",
-              "What is kept of what was needed, from frame to frame;\n"
-              "default: 0.95, 0: nothing");
+              "Share of the atlas that slots may take; default: 0.875");
+    group.add(
+        "--importance-decay", shadows.importance_decay, "X",
+        "Part of the last frame's importance that counts in the next; 0: none; default: 0.95");
     group.add("--max-stretch", shadows.max_stretch, "X",
-              "Of shadows, that texels follow; default: 4");
+              "Largest ratio of a shadow's length to its width that texels follow; default: 4");
     group.add("--resolution-scale", shadows.resolution_scale, "X",
-              "Shadow texels for each pixel, along a side; default: 1");
+              "Shadow texels per pixel, along a side; default: 1");
     group.add("--edge-scale", shadows.edge_scale, "X",
-              "As many times more of them beside shadows' edges;\ndefault: 8");
+              "Factor of these texels beside shadow edges; default: 8");
 }
 
 void define_view(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup group(app, "View");
-    group.add("--size", arguments.size, "WxH", "Of the window or the pictures; default: 1280x720");
+    group.add("--size", arguments.size, "WxH",
+              "Size of the window or the pictures in pixels; default: 1280x720");
     group.add_choice("--picture", options.display, DISPLAYS, "NAME",
-                     "shaded (default), tiles, error: in red and blue\n"
-                     "where ray casting says otherwise, or sides: shaded and\n"
-                     "error side by side");
+                     "shaded (default), tiles, error (red and blue where ray casting differs), or "
+                     "sides (shaded and error side by side)");
     group.add("--camera", arguments.camera, "X,Y,Z,YAW,PITCH",
-              "Where it is, and where it looks, in degrees: 0,0 along\n-z, 90,0 along -x, 0,90 up",
+              "Position, and direction in degrees: 0,0 along -z, 90,0 along -x, 0,90 up",
               within(-FARTHEST, FARTHEST));
-    group.add("--at", options.at, "S",
-              "On the flight, at this second; default: above the scene, with --fly and --record 0",
-              within(0.0F, 86400.0F));
-    group.add_flag("--fly", options.flies, "Along the flight, from --at on");
+    group.add(
+        "--at", options.at, "S",
+        "Start at this second of the flight; default: above the scene; with --fly and --record: 0",
+        within(0.0F, 86400.0F));
+    group.add_flag("--fly", options.flies, "Fly along the flight, from --at on");
     group.add("--device", options.device, "N|NAME",
-              "Number of the Vulkan device or part of its name; see\n'quadtile devices'");
+              "Number of the Vulkan device or part of its name; see 'quadtile devices'");
     group.add_flag("--validation", options.validation,
-                   "With Vulkan's validation layer; its messages fail the run");
-    group.add_flag("--log", options.log, "Says what the window shows, on standard error");
+                   "Use Vulkan's validation layer; its messages fail the run");
+    group.add_flag("--log", options.log, "Print the window's state to standard error");
 }
 
 void define_pictures(CLI::App& app, Options& options) {
     OptionGroup group(app, "Pictures, without a window");
-    group.add("--screenshot", options.screenshot, "OUT.png", "PNG of the last frame");
-    group.add("--record", options.record, "DIR",
-              "A PNG for each frame of the flight, into a folder");
+    group.add("--screenshot", options.screenshot, "OUT.png", "PNG file for the last frame");
+    group.add("--record", options.record, "DIR", "Folder for a PNG file per frame of the flight");
     group.add("--frames", options.frames, "N",
-              "That are drawn; default: 2 for --screenshot, the\nwhole flight for --record",
+              "Number of frames; default: 2 for --screenshot, the whole flight for --record",
               within(1U, 1'000'000U));
-    group.add("--fps", options.frames_per_second, "F", "Frames for each second; default: 60",
+    group.add("--fps", options.frames_per_second, "F", "Frames per second; default: 60",
               within(0.1F, 1000.0F));
-    group.add("--report", options.report, "FILE.json", "JSON: tiles and times of each frame");
-    group.add_flag("--panel", options.panel, "With the panel, as in the window");
+    group.add("--report", options.report, "FILE.json",
+              "JSON file for tiles and times of each frame");
+    group.add_flag("--panel", options.panel, "Show the panel, as in the window");
 }
 
-// Members of ShadowOptions are options here, most of the same name.
+// Checks the library's rules. Most members of ShadowOptions have an option of the same name.
 void check_shadows(const ShadowOptions& shadows) {
     try {
         check_shadow_options(shadows);
@@ -240,11 +237,12 @@ void check_contradictions(const CLI::App& app, const Options& options) {
     }
     for (const char* const flight : {"--at", "--fly", "--record"}) {
         if (app.count("--camera") > 0 && app.count(flight) > 0) {
-            throw UsageError("--camera and " + std::string(flight) + " contradict each other");
+            throw UsageError("--camera and " + std::string(flight) +
+                             " exclude each other; give one of them");
         }
     }
     if (!options.screenshot.empty() && !options.record.empty()) {
-        throw UsageError("--screenshot and --record contradict each other");
+        throw UsageError("--screenshot and --record exclude each other; give one of them");
     }
     if (options.screenshot.empty() && options.record.empty()) {
         for (const char* const option : {"--frames", "--fps", "--report", "--panel"}) {
@@ -265,24 +263,24 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         options.other = arguments.other;
     }
     if (options.other && options.display == Display::sides) {
-        throw UsageError("--compare and --picture sides contradict each other");
+        throw UsageError("--compare and --picture sides exclude each other; give one of them");
     }
     if (options.display == Display::sides && options.extent.width < 2) {
-        throw UsageError("--picture sides needs a --size of 2 pixels or more across");
+        throw UsageError("--picture sides needs a --size of at least 2 pixels in width");
     }
     if (app.count("--sun") > 0) {
         options.sun = checked("--sun", {arguments.sun[0], arguments.sun[1], arguments.sun[2]});
     }
     if (arguments.spots.size() > MOST_SPOTS) {
         throw UsageError("--spot is given " + std::to_string(arguments.spots.size()) +
-                         " times; there are three spot lights at most");
+                         " times; give at most three spot lights");
     }
     for (const std::string& spot : arguments.spots) {
         options.spots.push_back(parse_spot(spot));
     }
     if (arguments.points.size() > MOST_POINTS) {
         throw UsageError("--point-light is given " + std::to_string(arguments.points.size()) +
-                         " times; there are two at most");
+                         " times; give at most two point lights");
     }
     for (const std::string& point : arguments.points) {
         options.spots.push_back(parse_point(point));

@@ -44,8 +44,8 @@ constexpr std::array<app::Named<Display>, 4> DISPLAYS{{{"shaded", Display::shade
 struct Options {
     std::filesystem::path scene;           // empty: a generated city
     std::uint64_t city_triangles = 20000;  // of the generated city
-    std::optional<glm::vec3> sun;          // the direction of its light; else the scene's
-    std::vector<Light> spots;              // and point lights
+    std::optional<glm::vec3> sun;          // direction of its light; default: the scene's sun
+    std::vector<Light> spots;              // spots and point lights
     float sun_radius_degrees = 0.27F;
     float spot_radius = 0.1F;  // units of the world
     float nearest_extent = 0;  // of the sun's levels; 0: one map of the whole scene

@@ -120,11 +120,11 @@ Legend picked_legend(const ShadowTile* tile, const std::optional<TileAge>& age,
     add("light %u: %s", tile->node >> 16U, light.kind == Light::Kind::sun ? "the sun" : "a spot");
     legend.lines.push_back({level_colour(level), "level " + std::to_string(level)});
     add("slot %u x %u texels at (%u, %u)", slot, slot, tile->slot & 0xffffU, tile->slot >> 16U);
-    add("%.3g texels for one of the map",
+    add("%.3g texels per map texel",
         static_cast<double>(shadow_crop_density(parameters, level, tile->state & 0xffU)));
     if (age) {
-        add("in the list for %u frames", age->in_list);
-        add("drawn %u frames ago", age->drawn);
+        add("frames in the list: %u", age->in_list);
+        add("frames since drawn: %u", age->drawn);
     }
     return legend;
 }

@@ -12,7 +12,7 @@
 
 namespace quadtile::shadow {
 
-// Sizes are those of Dear ImGui: pixels of the window, divided by its scale for dense displays.
+// Lengths are in Dear ImGui's unit: pixels of the window, divided by its scale for dense displays.
 struct LegendLine {
     std::optional<ImU32> colour;  // of a square before the text
     std::string text;

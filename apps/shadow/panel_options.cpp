@@ -1,4 +1,4 @@
-// The lower part of the panel: all that is not changed every minute.
+// The lower part of the panel: options that seldom change.
 
 #include "panels.hpp"
 
@@ -33,24 +33,25 @@ void Panels::draw_budget() {
     ImGui::BeginDisabled(!has_maps);
     changed |= power_slider("Atlas", draft_.atlas_extent, 512, 16384);
     ImGui::EndDisabled();
-    tip("Texels on a side of the image that holds all shadow maps, of every technique.");
+    tip("Side of the image that holds all shadow maps of a technique, in texels.");
     ImGui::BeginDisabled(!is_fitted);
     ImGui::SliderInt("Max tiles", &tiles, static_cast<int>(draft_.lights), 4096, "%d",
                      ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp);
     changed |= ImGui::IsItemDeactivatedAfterEdit();
     draft_.max_tiles = static_cast<std::uint32_t>(tiles);
-    tip("Budget K of fitted shadow maps. Where it is short, all resolutions become coarser.");
+    tip("Budget of tiles of fitted shadow maps. If it is too small, all resolutions become "
+        "coarser.");
     changed |= power_slider("Tile extent", draft_.tile_extent, 128, 1024);
-    tip("Texels on a side of the largest slot.");
+    tip("Side of the largest slot, in texels.");
     changed |= power_slider("Map extent", draft_.map_extent, 64, 2048);
-    tip("Texels on a side of each importance map: the finest tiles have one.");
+    tip("Side of each importance map, in texels. The finest tiles cover one texel.");
     changed |= slider("Resolution scale", draft_.resolution_scale, 0.25F, 4.0F,
                       ImGuiSliderFlags_Logarithmic);
-    tip("Shadow texels for each pixel, along a side.");
+    tip("Shadow texels per pixel, along a side.");
     changed |= slider("Edge scale", draft_.edge_scale, 1.0F, 16.0F, ImGuiSliderFlags_Logarithmic);
-    tip("As many times more of them beside shadows' edges.");
+    tip("Factor of these texels beside shadow edges.");
     changed |= slider("Merge ratio", draft_.merge_ratio, 0.51F, 1.0F);
-    tip("Tiles are merged below this part of the threshold for splitting; 1: no hysteresis.");
+    tip("Tiles are merged below this times the threshold for splitting; 1: no hysteresis.");
     changed |= slider("Atlas fill", draft_.atlas_fill, 0.1F, 1.0F);
     tip("Share of the atlas that slots may take.");
     changed |= slider("Importance decay", draft_.importance_decay, 0.0F, 0.99F);
@@ -62,7 +63,7 @@ void Panels::draw_budget() {
         controls_.problem.clear();
         controls_.shadows = draft_;
     } else if (!ImGui::IsAnyItemActive()) {
-        draft_ = controls_.shadows;  // where the renderer has refused what was asked for
+        draft_ = controls_.shadows;  // the renderer may have refused the draft
     }
 }
 
@@ -70,7 +71,7 @@ void Panels::draw_lights() {
     float azimuth = controls_.sun_azimuth_degrees();
     float elevation = controls_.sun_elevation_degrees();
     bool changed = ImGui::SliderFloat("Sun azimuth", &azimuth, -180.0F, 180.0F, "%.0f°");
-    // Not quite overhead: there it has no azimuth.
+    // Stays below the zenith, where the sun has no azimuth.
     changed |= ImGui::SliderFloat("Sun elevation", &elevation, 2.0F, 89.0F, "%.0f°",
                                   ImGuiSliderFlags_AlwaysClamp);
     if (changed) {
@@ -95,60 +96,59 @@ void Panels::draw_lights() {
                      ImGuiSliderFlags_AlwaysClamp);
     controls_.samples = static_cast<std::uint32_t>(samples);
     ImGui::EndDisabled();
-    tip("Rays to each light where soft shadows are cast: by technique 'rays', and for errors.");
+    tip("Rays to each light for soft shadows by ray casting: the technique 'rays', and errors.");
 }
 
 void Panels::draw_flight() {
     ImGui::Checkbox("Follow the flight", &controls_.follows_flight);
-    tip("F. Any key or turn that steers the camera ends it.");
+    tip("Moves the camera along the flight (F). Any key or turn that steers the camera ends it.");
     ImGui::SameLine();
     ImGui::Checkbox("Pause", &controls_.is_paused);
     tip("Space");
     const float seconds = show_.flight.seconds();
     controls_.flight_second = std::min(controls_.flight_second, seconds);
     ImGui::SliderFloat("Second", &controls_.flight_second, 0.0F, seconds, "%.1f s");
-    tip("Of the flight");
+    tip("Time on the flight");
     ImGui::SliderFloat("Speed", &controls_.units_per_second, 0.1F, 100.0F, "%.1f units/s",
                        ImGuiSliderFlags_Logarithmic);
-    tip("Of the camera that is steered by W A S D Q E.");
+    tip("Speed of the camera for the keys W A S D Q E.");
 }
 
 void Panels::draw_insets_section() {
     ImGui::BeginDisabled(controls_.settings.technique != Technique::fitted);
     ImGui::Checkbox("Light's view", &controls_.shows_light_view);
-    tip("L. The tiles of a light's map.");
+    tip("Shows the tiles of a light's map (L).");
     ImGui::SameLine();
     ImGui::Checkbox("Changes", &controls_.shows_changes);
-    tip("K. In the light's view: what happened to tiles; else their levels.");
+    tip("Shows changes of tiles in the light's view, instead of levels (K).");
     slider("Zoom", controls_.zoom, 1.0F, 64.0F, ImGuiSliderFlags_Logarithmic);
-    tip("Of the light's view, around the camera.");
+    tip("Magnification of the light's view, around the camera.");
     if (controls_.shadows.lights > 1) {
         auto light = static_cast<int>(controls_.light);
         ImGui::SliderInt("Light", &light, 0, static_cast<int>(controls_.shadows.lights) - 1);
         controls_.light = static_cast<std::uint32_t>(light);
-        tip("Of the light's view and of the tile that is picked. A point light counts as six, and "
-            "a "
-            "sun as many times as it has levels.");
+        tip("Light of the light's view and of the picked tile. A point light counts as six, a sun "
+            "as its number of levels.");
     }
     ImGui::EndDisabled();
     ImGui::BeginDisabled(controls_.settings.technique == Technique::rays);
     ImGui::Checkbox("Atlas", &controls_.shows_atlas);
-    tip("M. The image with all shadow maps.");
+    tip("Shows the image with all shadow maps (M).");
     ImGui::EndDisabled();
     ImGui::SameLine();
     ImGui::Checkbox("Magnifier", &controls_.shows_magnifier);
-    tip("Z. What is picked, eight times as large.");
+    tip("Shows the picked place, eight times as large (Z).");
     ImGui::BeginDisabled(controls_.display != Display::error &&
                          controls_.display != Display::sides);
     ImGui::SliderInt("Mark size", &controls_.mark_pixels, 0, 8, "+ %d px",
                      ImGuiSliderFlags_AlwaysClamp);
-    tip("Marks of errors reach so far beyond the pixels that are wrong.");
+    tip("Pixels that marks of errors reach beyond the wrong pixels.");
     ImGui::EndDisabled();
     if (ImGui::Button("Next error")) {
         controls_.wants_next_error = true;
     }
-    tip("N. Picks the place with most wrong pixels, then the next one; after the last one of this "
-        "view, the next view of the flight that has any.");
+    tip("Picks the place with most wrong pixels, then the next one. After the last one of this "
+        "view, goes to the next view of the flight with errors (N).");
 }
 
 }  // namespace quadtile::shadow

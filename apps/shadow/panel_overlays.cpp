@@ -1,4 +1,4 @@
-// The part of the panels that lies over the picture, and what is picked there.
+// Overlays of the picture, and the picked tile.
 
 #include "panels.hpp"
 
@@ -12,9 +12,9 @@ namespace {
 constexpr float OVERLAY_MARGIN = 12.0F;
 constexpr ImU32 INSET_COLOUR = IM_COL32(220, 225, 235, 255);
 constexpr ImU32 PICKED_COLOUR = IM_COL32(255, 230, 60, 255);
-constexpr float GRIP = 8.0F;  // of the wipe's line, to each side
+constexpr float GRIP = 8.0F;  // half width of the wipe's grip
 
-// Sizes of Dear ImGui for pixels of the window.
+// Returns the side of a window's pixel in Dear ImGui's unit.
 float unit() {
     return 1.0F / std::max(1.0F, ImGui::GetIO().DisplayFramebufferScale.x);
 }
@@ -34,7 +34,7 @@ bool contains(const vk::Rect2D& area, const ImVec2& point) {
     return point.x >= low.x && point.y >= low.y && point.x < high.x && point.y < high.y;
 }
 
-// What the light view shows of the map: its first place and its extent, as Compositor has it.
+// Part of the map that the light view shows: its first place and its extent, as in Compositor.
 struct ShownMap {
     glm::vec2 low;
     float extent;
@@ -60,7 +60,7 @@ std::optional<glm::vec2> Panels::pixel_of_picked(const Session& session) const {
                : std::nullopt;
 }
 
-// The tile that the picked place lies in now is marked in the next frame.
+// Finds the tile that the picked place is in, for the next frame to mark.
 void Panels::follow_picked(const Session& session) {
     if (controls_.picked_point) {
         controls_.picked_place =
@@ -159,7 +159,7 @@ void Panels::find_next_error(const Session& session) {
     if (static_cast<float>(search_.steps++) * STEP_SECONDS > seconds) {
         search_.steps = 0;
         controls_.wants_next_error = false;
-        controls_.problem = "no errors in this view, and none along the flight";
+        controls_.problem = "there are no errors in this view, and none along the flight";
         return;
     }
     controls_.flight_second += STEP_SECONDS;

@@ -69,32 +69,33 @@ std::vector<Panels::Action> Panels::make_actions() {
         controls_.flight_second = 0.0F;
         controls_.follows_flight = true;
     };
-    return {{GLFW_KEY_1, false, "1", "fitted", use(Technique::fitted)},
-            {GLFW_KEY_2, false, "2", "single map", use(Technique::single)},
-            {GLFW_KEY_3, false, "3", "cascades", use(Technique::cascades)},
-            {GLFW_KEY_4, false, "4", "stable cascades", use(Technique::stable_cascades)},
-            {GLFW_KEY_5, false, "5", "ray casting", use(Technique::rays)},
-            {GLFW_KEY_V, false, "V", "compare with another technique; drag the line",
-             [this] { toggle_other(); }},
-            {GLFW_KEY_T, false, "T", "tiles", show(Display::tiles)},
-            {GLFW_KEY_X, false, "X", "errors", show(Display::error)},
-            {GLFW_KEY_B, false, "B", "shaded and errors, both", show(Display::sides)},
-            {GLFW_KEY_N, false, "N", "next error", [this] { controls_.wants_next_error = true; }},
-            {GLFW_KEY_Z, false, "Z", "magnify what is picked", flip(controls_.shows_magnifier)},
-            {GLFW_KEY_ESCAPE, false, "Escape", "nothing is picked", [this] { unpick(); }},
-            {GLFW_KEY_H, false, "H", "filter: hard, 3x3, soft", next_filter},
-            {GLFW_KEY_F, false, "F", "follow the flight, or steer", flip(controls_.follows_flight)},
-            {GLFW_KEY_SPACE, false, "Space", "pause", flip(controls_.is_paused)},
-            {GLFW_KEY_R, false, "R", "the flight from its beginning", begin_flight},
-            {GLFW_KEY_L, false, "L", "what the light sees", flip(controls_.shows_light_view)},
-            {GLFW_KEY_K, false, "K", "there: levels or changes", flip(controls_.shows_changes)},
-            {GLFW_KEY_M, false, "M", "the atlas", flip(controls_.shows_atlas)},
-            {GLFW_KEY_TAB, false, "Tab", "this panel", flip(controls_.shows_panel)},
-            {GLFW_KEY_F1, false, "F1", "help", flip(controls_.shows_help)},
-            {GLFW_KEY_Q, true, "Ctrl+Q", "quit", [this] { controls_.wants_to_quit = true; }}};
+    return {
+        {GLFW_KEY_1, false, "1", "fitted", use(Technique::fitted)},
+        {GLFW_KEY_2, false, "2", "single map", use(Technique::single)},
+        {GLFW_KEY_3, false, "3", "cascades", use(Technique::cascades)},
+        {GLFW_KEY_4, false, "4", "stable cascades", use(Technique::stable_cascades)},
+        {GLFW_KEY_5, false, "5", "ray casting", use(Technique::rays)},
+        {GLFW_KEY_V, false, "V", "compare with another technique; drag the line",
+         [this] { toggle_other(); }},
+        {GLFW_KEY_T, false, "T", "tiles", show(Display::tiles)},
+        {GLFW_KEY_X, false, "X", "errors", show(Display::error)},
+        {GLFW_KEY_B, false, "B", "shaded and errors, both", show(Display::sides)},
+        {GLFW_KEY_N, false, "N", "next error", [this] { controls_.wants_next_error = true; }},
+        {GLFW_KEY_Z, false, "Z", "magnify the picked place", flip(controls_.shows_magnifier)},
+        {GLFW_KEY_ESCAPE, false, "Escape", "nothing is picked", [this] { unpick(); }},
+        {GLFW_KEY_H, false, "H", "filter: hard, 3x3, soft", next_filter},
+        {GLFW_KEY_F, false, "F", "follow the flight, or stop", flip(controls_.follows_flight)},
+        {GLFW_KEY_SPACE, false, "Space", "pause", flip(controls_.is_paused)},
+        {GLFW_KEY_R, false, "R", "restart the flight", begin_flight},
+        {GLFW_KEY_L, false, "L", "the light's view", flip(controls_.shows_light_view)},
+        {GLFW_KEY_K, false, "K", "in that view: levels or changes", flip(controls_.shows_changes)},
+        {GLFW_KEY_M, false, "M", "the atlas", flip(controls_.shows_atlas)},
+        {GLFW_KEY_TAB, false, "Tab", "this panel", flip(controls_.shows_panel)},
+        {GLFW_KEY_F1, false, "F1", "help", flip(controls_.shows_help)},
+        {GLFW_KEY_Q, true, "Ctrl+Q", "quit", [this] { controls_.wants_to_quit = true; }}};
 }
 
-// With cascades at first, or fitted tiles where these are shown.
+// Compares with cascades, or with fitted tiles if the picture shows cascades.
 void Panels::toggle_other() {
     if (controls_.other) {
         controls_.other.reset();
@@ -228,9 +229,9 @@ void Panels::draw_panel(float scale) {
 void Panels::draw_picture_section() {
     heading("Picture");
     choose("Technique", TECHNIQUES, controls_.settings.technique);
-    tip("How shadows are made. 1 fitted: tiles that the picture asks for. 2 single: one map for "
-        "each light. 3 cascades and 4 stable cascades: four for each sun. 5 rays: no maps, by ray "
-        "casting, slow and right.");
+    tip("Technique of the shadows. 1 fitted: tiles as fine as the picture needs. 2 single: one map "
+        "per light. 3 cascades and 4 stable cascades: four maps per sun. 5 rays: ray casting "
+        "without maps, slow and exact.");
     ImGui::BeginDisabled(controls_.display == Display::sides);
     if (ImGui::BeginCombo("Compare with", controls_.other
                                               ? app::name_in(TECHNIQUES, *controls_.other).data()
@@ -246,22 +247,21 @@ void Panels::draw_picture_section() {
         ImGui::EndCombo();
     }
     ImGui::EndDisabled();
-    tip("Another technique in the right part of the picture, with maps of its own. Drag the line "
+    tip("Another technique in the right part of the picture, with its own maps. Drag the line "
         "between them. V turns it on and off.");
     choose("Show", DISPLAYS, controls_.display);
-    tip("shaded; tiles, in the colours of their levels (T); error: where hard shadows are not "
-        "those of rays (X); sides: shaded and errors beside each other (B).");
+    tip("shaded; tiles, in the colours of their levels (T); error: pixels whose hard shadow "
+        "differs from that of rays (X); sides: shaded and errors side by side (B).");
     choose("Filter", FILTERS, controls_.settings.filter);
     tip("hard: the nearest texel. 3x3: the mean of 3 x 3 bilinear comparisons. soft: as wide as "
-        "the penumbra of a light with an extent. H goes from one to the next.");
+        "the penumbra of a light with an extent. H switches to the next filter.");
 }
 
 void Panels::draw_times() const {
     const double all = sum_of(statistics_.timings);
     row("Frame, GPU",
         formatted("%.1f ms, %.2f ms", static_cast<double>(frame_milliseconds_), all / 1000.0));
-    tip("From one frame to the next, and the part of it in which the GPU draws the first "
-        "technique.");
+    tip("Time from one frame to the next, and the GPU time of the first technique.");
     if (controls_.other) {
         row("GPU of the other", formatted("%.2f ms", sum_of(statistics_.other_timings) / 1000.0));
     }
@@ -269,12 +269,12 @@ void Panels::draw_times() const {
     draw_history();
 }
 
-// Two in a line, each with its colour in the history.
+// Draws the parts, two per line, each with its colour in the history.
 void Panels::draw_parts() const {
     constexpr std::array<const char*, PARTS.size()> TIPS{
-        "Depth buffer and normals of the camera", "From the depth buffer to the page table",
-        "Which objects are drawn in which slots", "Drawing into the shadow maps",
-        "The picture, with looking up of shadows"};
+        "Depth buffer and normals of the camera", "Refit: from the depth buffer to the page table",
+        "Culling: objects to draw in each slot", "Drawing into the shadow maps",
+        "The picture, with lookups of shadows"};
     const float half = 0.5F * ImGui::GetWindowWidth();
     for (std::size_t i = 0; i < PARTS.size(); ++i) {
         if (i % 2 == 1) {
@@ -294,7 +294,7 @@ void Panels::draw_parts() const {
     }
 }
 
-// The last frames, each a column of its parts, beside the slowest.
+// Draws the last frames, each as a column of its parts, and the slowest one's time.
 void Panels::draw_history() const {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     const ImVec2 extent{ImGui::GetContentRegionAvail().x, 44.0F * scale_};
@@ -327,17 +327,17 @@ void Panels::draw_tiles() const {
     }
     const ShadowHeader& header = *statistics_.header;
     row("Tiles", formatted("%u of %u", header.tiles, statistics_.max_tiles));
-    tip("In the list, and the most that it may have (max tiles).");
+    tip("Tiles in the list, and their largest number (max tiles).");
     row("kept, new, gone", formatted("%u, %u, %u", header.kept, header.added, header.removed));
-    tip("Since the last frame.");
+    tip("Changes of tiles since the last frame.");
     row("drawn, resized", formatted("%u, %u%s", header.render_count, header.resized,
                                     (header.flags & SHADOW_REPACKED) != 0 ? ", packed anew" : ""));
     tip("Slots that were cleared and drawn in this frame; kept tiles that have another slot. "
-        "'packed anew': the atlas was too scattered, all slots were laid out and drawn again.");
+        "'packed anew': the atlas was too fragmented, so all slots were laid out and drawn again.");
     row("Objects drawn", std::to_string(header.instances));
     tip("Pairs of an object (up to 64 triangles) and a slot.");
     row("Factor", formatted("%.3f", static_cast<double>(header.factor)));
-    tip("All resolutions are divided by it to keep the budgets; 1: nothing is missing.");
+    tip("Divisor of all resolutions that keeps the budgets; 1: the budgets suffice.");
     row("Atlas in use", formatted("%.1f %%", 100.0 * header.used_cells / statistics_.atlas_cells));
 }
 
@@ -348,14 +348,14 @@ void Panels::draw_errors() const {
     const MaskDifference& difference = *statistics_.difference;
     const double pixels = std::max(1U, difference.surface_pixels);
     row("Wrong pixels", formatted("%.3f %%", 100.0 * difference.wrong / pixels));
-    tip("Of all pixels with surfaces: those whose hard shadow is not that of rays.");
+    tip("Share of the pixels with surfaces whose hard shadow differs from that of rays.");
     row("lit, in shadow", formatted("%.3f, %.3f %%", 100.0 * difference.wrongly_lit / pixels,
                                     100.0 * difference.wrongly_shadowed / pixels));
-    tip("Wrongly lit and wrongly in shadow.");
+    tip("Shares of pixels that are wrongly lit and wrongly in shadow.");
     if (controls_.settings.filter == Filter::soft) {
         row("Light",
             formatted("%.3f %% off", difference.light_percent(controls_.settings.lights.size())));
-        tip("Mean difference of the light that arrives from that of rays to the lights' discs.");
+        tip("Mean difference of the arriving light from that of rays to the lights' discs.");
     }
     if (statistics_.other_difference) {
         const MaskDifference& other = *statistics_.other_difference;
@@ -379,7 +379,7 @@ void Panels::draw_help() {
         line("W A S D", "forwards, left, backwards, right");
         line("Q E", "down, up");
         line("Shift", "faster");
-        line("Right button", "look around; C: with no button, C again: no more");
+        line("Right button", "look around; C: on or off without a button");
         line("Left button", "pick a tile, in the picture or in the light's view");
         for (const Action& action : actions_) {
             line(action.key_name, action.description);

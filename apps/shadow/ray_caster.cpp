@@ -26,14 +26,14 @@ constexpr app::Scope SHADER_READ{Stage::eComputeShader, Access::eShaderRead};
 constexpr app::Scope SHADER_WRITE{Stage::eComputeShader, Access::eShaderWrite};
 constexpr app::Scope TRANSFER_WRITE{Stage::eTransfer, Access::eTransferWrite};
 
-// A buffer on the device with these elements.
+// Copies the elements to a buffer on the device.
 template <typename Element>
 app::Buffer make_filled_buffer(app::Gpu& gpu, const std::vector<Element>& elements) {
     const vk::DeviceSize size_bytes = elements.size() * sizeof(Element);
     const std::uint32_t most = gpu.physical_device().getProperties().limits.maxStorageBufferRange;
     if (size_bytes > most) {
         throw std::runtime_error("rays through this scene need a buffer of " +
-                                 std::to_string(size_bytes) + " bytes, and the device has " +
+                                 std::to_string(size_bytes) + " bytes, but the device allows " +
                                  std::to_string(most) + " at most; use a smaller scene");
     }
     return gpu.upload(std::as_bytes(std::span(elements)), vk::BufferUsageFlagBits::eStorageBuffer);
@@ -87,8 +87,8 @@ RayFrame make_ray_frame(const FrameSettings& settings, vk::Extent2D extent,
                         std::span<const ShadowProjection> projections, float largest_coordinate) {
     const std::size_t lights = settings.lights.size();
     if (lights > SHADOW_MAX_LIGHTS || projections.size() != layers_of(settings.lights)) {
-        throw std::invalid_argument("rays are cast to " + std::to_string(SHADOW_MAX_LIGHTS) +
-                                    " lights at most, and each needs its clip space; there are " +
+        throw std::invalid_argument("rays reach at most " + std::to_string(SHADOW_MAX_LIGHTS) +
+                                    " lights, and each needs its clip space; there are " +
                                     std::to_string(lights) + " lights and " +
                                     std::to_string(projections.size()) + " clip spaces");
     }
@@ -123,14 +123,14 @@ void RayCaster::set_geometry(const Geometry& geometry) {
     interface_.write(0, std::array{*frame_.handle, *nodes_.handle, *triangles_.handle});
 }
 
-// In layout GENERAL, for the shader to write.
+// Prepares the images for the shader, in layout GENERAL.
 void RayCaster::prepare_images(vk::CommandBuffer commands, vk::Extent2D extent) {
     const app::Scope before{Stage::eComputeShader | Stage::eFragmentShader | Stage::eTransfer, {}};
     if (mask_.handle && mask_.extent == extent) {
         app::memory_barrier(commands, before, SHADER_WRITE);
         return;
     }
-    gpu_.device().waitIdle();  // a window may still show the ones before
+    gpu_.device().waitIdle();  // a window may still show the old images
     for (app::Image* const image : {&mask_, &light_}) {
         *image =
             gpu_.make_image(extent, vk::Format::eR32Uint,
@@ -157,7 +157,7 @@ void RayCaster::record(vk::CommandBuffer commands, const Targets& targets,
     interface_.write(5, *mask_.view, Layout::eGeneral);
     interface_.write(6, *light_.view, Layout::eGeneral);
     interface_.bind(commands, *cast_, vk::PipelineBindPoint::eCompute);
-    constexpr std::uint32_t GROUP_EXTENT = 8;  // of the shader
+    constexpr std::uint32_t GROUP_EXTENT = 8;  // as in the shader
     commands.dispatch((targets.extent.width + GROUP_EXTENT - 1) / GROUP_EXTENT,
                       (targets.extent.height + GROUP_EXTENT - 1) / GROUP_EXTENT, 1);
     app::memory_barrier(commands, SHADER_WRITE,

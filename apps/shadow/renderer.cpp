@@ -18,7 +18,7 @@ using Point = vk::PipelineBindPoint;
 using Stage = vk::PipelineStageFlagBits;
 
 constexpr std::uint32_t SHADE_WORKGROUP = 8;  // pixels on a side
-// Of a spot's nearest and farthest distance. Depth clamping makes casters before it cast.
+// Farthest distance of a spot / nearest one. Casters before the nearest are clamped to it.
 constexpr float SPOT_DEPTH_RATIO = 200.0F;
 
 enum Mark : std::uint32_t { START, SURFACES, SHADOWS, FITTED, CULLED, MAPS, SHADED, MARKS };
@@ -28,7 +28,7 @@ void check_features(const app::Gpu& gpu, std::size_t clusters) {
     const auto check = [](vk::Bool32 is_there, const char* name) {
         if (is_there == VK_FALSE) {
             throw std::runtime_error(std::string("this device cannot draw shadow maps: it lacks ") +
-                                     name + "; choose another one");
+                                     name + "; choose another device");
         }
     };
     check(has.multiDrawIndirect, "multiDrawIndirect");
@@ -36,8 +36,8 @@ void check_features(const app::Gpu& gpu, std::size_t clusters) {
     check(has.shaderClipDistance, "shaderClipDistance");
     if (clusters > gpu.physical_device().getProperties().limits.maxDrawIndirectCount) {
         throw std::runtime_error(
-            "the scene has too many triangles for this device's "
-            "maxDrawIndirectCount; choose a smaller one");
+            "the scene has too many triangles for this device's maxDrawIndirectCount; choose a "
+            "smaller scene");
     }
 }
 
@@ -154,8 +154,8 @@ ShadowFrame Renderer::shadow_frame(const FrameSettings& settings) const {
 void Renderer::check(const FrameSettings& settings) const {
     if (layers_of(settings.lights) != targets_->options.lights) {
         throw std::runtime_error(
-            "a frame has lights of " + std::to_string(layers_of(settings.lights)) +
-            " layers, but the renderer was made for " + std::to_string(targets_->options.lights));
+            "the lights of a frame have " + std::to_string(layers_of(settings.lights)) +
+            " layers, but the renderer has room for " + std::to_string(targets_->options.lights));
     }
 }
 

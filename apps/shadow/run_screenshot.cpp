@@ -27,8 +27,8 @@ void make_folder(const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error || !fs::is_directory(folder)) {
-        throw std::runtime_error(folder.string() + " cannot be made into a folder for pictures: " +
-                                 (error ? error.message() : "it is a file"));
+        throw std::runtime_error("cannot make the folder for pictures '" + folder.string() + "': " +
+                                 (error ? error.message() : "it is a file; give another name"));
     }
 }
 
@@ -159,7 +159,7 @@ class PictureMaker {
             {controls_.flight_second, controls_.settings.camera, session_.statistics()});
     }
 
-    // Of the frame that was drawn last.
+    // Returns the last drawn frame as PNG.
     [[nodiscard]] std::string png() {
         if (options_.panel) {
             draw_panel();

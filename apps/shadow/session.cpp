@@ -257,8 +257,8 @@ glm::mat4 Session::clip_from_world(const Camera& camera) const {
         static_cast<float>(extent.width) / static_cast<float>(extent.height), CAMERA_NEAREST);
 }
 
-// A part of an image of 4 bytes a pixel, which stays in its layout, to a buffer that the host
-// reads.
+// Copies a part of an image of 4 bytes per pixel, which stays in its layout, to a buffer that the
+// host reads.
 void Session::copy(vk::Image image, vk::ImageLayout layout, vk::ImageAspectFlags aspect,
                    const vk::Rect2D& area, const app::Buffer& target) const {
     constexpr auto SOURCE = vk::ImageLayout::eTransferSrcOptimal;

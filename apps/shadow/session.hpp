@@ -45,7 +45,7 @@ struct FrameStatistics {
     std::uint32_t max_tiles = 0;               // the budget
     std::optional<MaskDifference> difference;  // if errors are shown
     Timings timings;
-    // Of the other technique.
+    // The other technique's values.
     std::optional<MaskDifference> other_difference;
     Timings other_timings;
 };

@@ -26,7 +26,7 @@ void write_table(std::byte* colours, std::uint32_t table, const ColourTable& fro
 
 }  // namespace
 
-// ---- What is seen
+// ---- Views
 
 View fit(const MapShape& shape, const vk::Rect2D& area) {
     const float zoom =
@@ -40,7 +40,7 @@ View centred(float texel_x, float texel_y, float zoom, const vk::Rect2D& area) {
     const auto middle = [](std::int32_t offset, std::uint32_t extent) {
         return static_cast<float>(offset) + static_cast<float>(extent) / 2.0F;
     };
-    // Whole pixels: at 1:1 texels are pixels then.
+    // Rounds to whole pixels, so that texels are pixels at 1:1.
     return {zoom, std::round(middle(area.offset.x, area.extent.width) - texel_x * zoom),
             std::round(middle(area.offset.y, area.extent.height) - texel_y * zoom)};
 }
@@ -48,7 +48,7 @@ View centred(float texel_x, float texel_y, float zoom, const vk::Rect2D& area) {
 Drawing make_drawing(const MapShape& shape, const DrawingSettings& settings, const Range& range,
                      const View& view, vk::Extent2D target, float pixel_scale) {
     const std::uint32_t top = top_level(shape.width, shape.height);
-    // Nodes of this level take between one pixel and two.
+    // Nodes of this level take from one pixel to two.
     const auto smallest =
         static_cast<std::uint32_t>(std::max(0.0F, std::floor(-std::log2(view.zoom))));
     const std::uint32_t level = std::min(std::max(settings.level, smallest), top);
@@ -67,7 +67,7 @@ Drawing make_drawing(const MapShape& shape, const DrawingSettings& settings, con
             .is_minified = std::ldexp(view.zoom, static_cast<int>(level)) < 1.0F ? 1U : 0U,
             .is_logarithmic = settings.logarithmic ? 1U : 0U,
             .range_low = value(range.low),
-            // Their logarithms may be equal.
+            // The logarithms may be equal.
             .range_scale = 1.0F / std::max(value(range.high) - value(range.low), LEAST_NORMAL),
             .fill = static_cast<std::uint32_t>(settings.fill),
             .fill_opacity = settings.fill_opacity,
@@ -82,7 +82,7 @@ static_assert(static_cast<std::uint32_t>(Fill::none) == FILL_NONE &&
               static_cast<std::uint32_t>(Fill::order) == FILL_ORDER);
 static_assert(COLOUR_MAP_SIZE == COLOUR_TABLE_SIZE);
 
-// ---- What draws it
+// ---- Drawing
 
 Canvas::Canvas(app::Gpu& gpu, vk::RenderPass render_pass)
     : gpu_(gpu),
@@ -134,7 +134,7 @@ void Canvas::set_marks(std::span<const std::uint32_t> marks) {
 
 void Canvas::draw(vk::CommandBuffer commands, const MapTiles& map, const Drawing& drawing,
                   const vk::Rect2D& area) {
-    // The tiles cover the map; without anything to see of them it is drawn as one rectangle.
+    // The tiles cover the map. If they show nothing, one rectangle draws it.
     const bool shows_tiles =
         map.has_tiles() && (drawing.outline_pixels > 0.0F || drawing.fill != FILL_NONE ||
                             drawing.mark_clamped != 0 || drawing.mark_differences != 0);

@@ -12,46 +12,46 @@
 
 namespace quadtile::viewer {
 
-// Where the map lies on the picture.
+// Position of the map in the picture.
 struct View {
     float zoom = 1.0F;      // pixels per texel
-    float origin_x = 0.0F;  // of the map's upper left corner, pixels
+    float origin_x = 0.0F;  // the map's upper left corner, pixels
     float origin_y = 0.0F;
 
     friend bool operator==(const View&, const View&) = default;
 };
 
-// The largest view that shows all of the map within a rectangle of pixels, in its middle.
+// Returns the largest view in which the area shows the whole map. The map is in its middle.
 [[nodiscard]] View fit(const MapShape& shape, const vk::Rect2D& area);
-// With the texel coordinates in the middle of the area.
+// Returns the view in which the texel coordinates are in the middle of the area.
 [[nodiscard]] View centred(float texel_x, float texel_y, float zoom, const vk::Rect2D& area);
 
-// The push constants of the shaders. A map that is drawn smaller than its texels shows the pyramid:
-// each pixel the largest of the nodes it touches, at most three by three.
+// Returns the push constants of the shaders. If a texel is smaller than a pixel, each pixel shows
+// the largest of the nodes that it touches, at most 3 x 3.
 [[nodiscard]] Drawing make_drawing(const MapShape& shape, const DrawingSettings& settings,
                                    const Range& range, const View& view, vk::Extent2D target,
                                    float pixel_scale);
 
 class Canvas {
  public:
-    // Draws within render passes that are compatible with this one.
+    // The canvas draws within render passes that are compatible with `render_pass`.
     Canvas(app::Gpu& gpu, vk::RenderPass render_pass);
 
-    // The colours of its tables: writes them where they are others than the last time. Waits for
-    // all frames that use them.
+    // Sets the colours of the tables. If they differ from the last ones, waits for all frames that
+    // use those.
     void set_colours(ColourMap map_colours);
 
-    // The map that is drawn: again after each change of it or its list. Waits for all frames that
-    // use another one.
+    // Sets the map to draw. Call it after each change of the map or its list. Waits for all frames
+    // that use another map.
     void set_map(const MapTiles& map);
 
-    // The marks of tiles that Drawing::mark_differences shows: a bit for each tile of the list.
-    // Waits for all frames that use others.
+    // Sets the marks of tiles that Drawing::mark_differences shows, a bit per tile of the list.
+    // Waits for all frames that use other marks.
     void set_marks(std::span<const std::uint32_t> marks);
 
-    // Within a render pass: the map that was set, with the tiles where it has them. Uses the list's
-    // header for an indirect draw. `pixel_scale` is what one pixel of a display of 96 dots per inch
-    // has become.
+    // Draws the map that was set, and its tiles if it has any. Call it within a render pass. An
+    // indirect draw reads the list's header. `pixel_scale`: pixels of this display per pixel of a
+    // display of 96 dots per inch.
     void draw(vk::CommandBuffer commands, const MapTiles& map, const Drawing& drawing,
               const vk::Rect2D& area);
 

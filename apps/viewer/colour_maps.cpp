@@ -27,7 +27,7 @@ static_assert(sizeof(PICTURE) ==
 ColourTable colour_table(ColourMap map) {
     ColourTable table;
     for (std::size_t i = 0; i < COLOUR_MAP_SIZE; ++i) {
-        if (map == ColourMap::grey) {  // equal steps of sRGB values, which look equal
+        if (map == ColourMap::grey) {  // sRGB values in equal steps look equally far apart
             table[i].fill(static_cast<std::uint8_t>(i));
         } else {
             const std::size_t row = HEADER_BYTES + static_cast<std::size_t>(map) * ROW_BYTES;

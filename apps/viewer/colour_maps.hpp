@@ -13,11 +13,11 @@ namespace quadtile::viewer {
 constexpr std::size_t COLOUR_MAP_SIZE = 256;
 using ColourTable = std::array<app::Rgb, COLOUR_MAP_SIZE>;
 
-// From low to high. A value v in [0, 1) has the entry floor(v * COLOUR_MAP_SIZE).
+// Returns the table. A value v in [0, 1) has the entry floor(v * COLOUR_MAP_SIZE).
 [[nodiscard]] ColourTable colour_table(ColourMap map);
 
-// What importance is drawn with: the same without its first twelfth, which in some tables is black,
-// so that a low importance differs from none.
+// Returns the table for importance, without its first twelfth. Some tables begin with black, which
+// would hide low importance.
 [[nodiscard]] ColourTable importance_colours(ColourMap map);
 
 }  // namespace quadtile::viewer

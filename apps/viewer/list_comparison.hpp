@@ -1,4 +1,4 @@
-// Which tiles of two lists differ.
+// Comparison of two lists: which of their tiles differ.
 
 #pragma once
 
@@ -12,25 +12,25 @@
 
 namespace quadtile::viewer {
 
-// A list that is kept while others are shown.
+// A list that is kept for comparison while others are shown.
 struct KeptList {
-    std::string name;                 // of its map
-    std::size_t file = 0;             // the map's place among the files that are open
-    std::filesystem::path path;       // of that file
-    SubdivisionSettings settings;     // that the list was made with
-    MapShape shape{};                 // of the map
-    std::vector<std::uint64_t> keys;  // of its tiles, in order
+    std::string name;                 // name of its map
+    std::size_t file = 0;             // index of its map among the open files
+    std::filesystem::path path;       // path of that file
+    SubdivisionSettings settings;     // settings that the list was made with
+    MapShape shape{};                 // shape of the map
+    std::vector<std::uint64_t> keys;  // keys of its tiles, in ascending order
 };
 
-// In the order of their keys: tiles are equal if they cover the same texels.
+// Returns the tiles' keys in ascending order. Tiles with equal keys cover the same texels.
 [[nodiscard]] std::vector<std::uint64_t> sorted_keys(std::span<const Tile> tiles);
 
 struct ListDifference {
     std::uint64_t in_both = 0;
     std::uint64_t only_kept = 0;
     std::uint64_t only_shown = 0;
-    // A bit for each shown tile, by its place in the list, the lowest of a word first: whether the
-    // kept list does not have it.
+    // A bit per shown tile, set if the kept list lacks the tile. The index is the tile's in the
+    // list; the lowest bit of a word comes first.
     std::vector<std::uint32_t> marks;
 };
 [[nodiscard]] ListDifference compare(std::span<const std::uint64_t> kept,

@@ -21,7 +21,7 @@ std::size_t size_bytes(const MapFrame& frame) {
            statistics.odd_texels.size() * sizeof(TexelPosition);
 }
 
-// `index` of `count` items in a ring.
+// Returns the index after the step in a ring of `count` items.
 std::size_t wrapped(std::size_t index, std::ptrdiff_t offset, std::size_t count) {
     const auto signed_count = static_cast<std::ptrdiff_t>(count);
     const std::ptrdiff_t remainder = (static_cast<std::ptrdiff_t>(index) + offset) % signed_count;
@@ -103,7 +103,7 @@ MapSequence::Key MapSequence::key_of(std::size_t file) const {
                           : Key{number_of_open_, files_[file], channel_};
 }
 
-// Asks for the file at the index, and for the next one after it.
+// Requests the file at the index, and the next one after it.
 void MapSequence::request() {
     is_loading_ = true;
     bool is_there = false;
@@ -143,7 +143,7 @@ void MapSequence::run() {
     }
 }
 
-// What was loaded ahead may be wanted by now, what was wanted may not be any more.
+// Takes a result. Since its loading began, its key may have become wanted, or unwanted.
 void MapSequence::finish(const Key& key, Arrival result) {
     {
         const std::lock_guard lock(mutex_);
@@ -236,7 +236,7 @@ std::optional<MapSequence::Arrival> MapSequence::take() {
 
 MapSequence::Arrival MapSequence::wait() {
     if (!is_loading_) {
-        throw std::logic_error("MapSequence::wait: nothing was asked for");
+        throw std::logic_error("MapSequence::wait: there is no request");
     }
     {
         std::unique_lock lock(mutex_);

@@ -17,7 +17,7 @@ constexpr std::uint32_t SIGN_BIT = 0x80000000U;
 constexpr std::uint32_t LEAST_NORMAL_BITS = 0x00800000U;
 constexpr std::uint32_t KEYS = INFINITE_BITS >> 16U;
 
-// Where the bin of a key begins: those of the last one end where floats do, at 2^128.
+// Returns where the bin of a key begins. Those of the last one end where floats do, at 2^128.
 double first_value(std::size_t key) {
     const auto bits = static_cast<int>(key);
     return std::ldexp(128 + (bits & 127), (bits >> 7) - 134);
@@ -27,12 +27,12 @@ std::uint64_t sum(const std::vector<std::uint32_t>& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-// Counts texels, which are told as the bits of floats.
+// Counts texels by the bits of their values.
 class Counter {
  public:
     explicit Counter(std::uint32_t width) : width_(width), count_by_key_(KEYS) {}
 
-    // One branch for most maps: what is negative or not finite is above all others, as integers.
+    // Takes one branch for most texels: negative and infinite values are the greatest as integers.
     void add(std::uint32_t bits, std::uint64_t texel) {
         if (bits >= INFINITE_BITS) {
             bits = add_odd(bits, texel);
@@ -50,7 +50,7 @@ class Counter {
         statistics_.texels = texels;
         statistics_.zero = std::accumulate(count_by_key_.begin(), least_normal, std::uint64_t{0});
         std::fill(count_by_key_.begin(), least_normal, 0U);
-        if (min_bits_ <= max_bits_) {  // else there is none that is not negative
+        if (min_bits_ <= max_bits_) {  // otherwise no value is non-negative
             min_ = std::min(min_, flushed(min_bits_));
             max_ = std::max(max_, flushed(max_bits_));
         }
@@ -67,7 +67,7 @@ class Counter {
         return bits < LEAST_NORMAL_BITS ? 0.0F : std::bit_cast<float>(bits);
     }
 
-    // What remains to be counted: a zero, or the same bits.
+    // Returns what remains to be counted: a zero, or the same bits.
     std::uint32_t add_odd(std::uint32_t bits, std::uint64_t texel) {
         const std::uint32_t magnitude = bits & ~SIGN_BIT;
         if (magnitude < LEAST_NORMAL_BITS) {
@@ -90,7 +90,7 @@ class Counter {
     }
 
     std::uint32_t width_;
-    std::vector<std::uint32_t> count_by_key_;  // of what is neither negative nor infinite
+    std::vector<std::uint32_t> count_by_key_;  // values that are neither negative nor infinite
     std::uint32_t min_bits_ = std::numeric_limits<std::uint32_t>::max();
     std::uint32_t max_bits_ = 0;
     float min_ = std::numeric_limits<float>::infinity();
@@ -109,8 +109,8 @@ MapStatistics count(const MapView& map, Bits&& bits_of) {
     return counter.finish(number);
 }
 
-// T: std::uint8_t or std::uint16_t. Decodes each value that a texel can have, instead of each
-// texel.
+// Counts the texels of a type T (std::uint8_t or std::uint16_t). Decodes each possible value once,
+// instead of each texel.
 template <typename T>
 MapStatistics count_coded(const MapView& map) {
     std::vector<T> codes(std::size_t{1} << (8 * sizeof(T)));
@@ -120,8 +120,8 @@ MapStatistics count_coded(const MapView& map) {
     return count<T>(map, [&](T code) { return std::bit_cast<std::uint32_t>(values[code]); });
 }
 
-// Adds a number to the bins that the interval [from, to) covers, to each its share; what lies
-// outside goes to the bins at the ends.
+// Adds a number to the bins that the interval [from, to) covers, to each its share. The bins at the
+// ends get what lies outside.
 void spread(std::vector<double>& bins, double from, double to, double number) {
     const double last = static_cast<double>(bins.size()) - 1.0;
     const double first_bin = std::clamp(std::floor(from), 0.0, last);
@@ -174,7 +174,7 @@ MapStatistics measure(const MapView& map) {
             return count_coded<std::uint8_t>(map);
         case 2:
             return count_coded<std::uint16_t>(map);
-        default:  // a map has one channel: floats
+        default:  // a map has one channel of floats
             return count<float>(map,
                                 [](float value) { return std::bit_cast<std::uint32_t>(value); });
     }
@@ -191,19 +191,19 @@ float texel_value(const MapView& map, std::uint32_t x, std::uint32_t y) {
 Range automatic_range(const MapStatistics& statistics, bool logarithmic) {
     double low = statistics.percentile(0.005);
     double high = statistics.percentile(0.995);
-    if (high <= 0.0) {  // nothing is positive
+    if (high <= 0.0) {  // no value is positive
         return logarithmic ? Range{0.5F, 2.0F} : Range{0.0F, 1.0F};
     }
     if (!logarithmic) {
         return {0.0F, static_cast<float>(high)};
     }
     constexpr double LEAST_RATIO = 4.0;
-    if (high / low < LEAST_RATIO) {  // in the middle
+    if (high / low < LEAST_RATIO) {  // widens the range around its middle
         const double middle = std::sqrt(low * high);
         low = middle / std::sqrt(LEAST_RATIO);
         high = middle * std::sqrt(LEAST_RATIO);
     }
-    // Within normal floats, which the range may have left.
+    // Keeps the range within normal floats.
     constexpr double LEAST = std::numeric_limits<float>::min();
     constexpr double GREATEST = std::numeric_limits<float>::max();
     low = std::clamp(low, LEAST, GREATEST / LEAST_RATIO);

@@ -27,7 +27,7 @@ bool can_sample(const app::Gpu& gpu, TexelFormat format) {
     return (features & NEEDED) == NEEDED;
 }
 
-// Enough to keep a GPU busy; a list of `tiles` needs no more.
+// Returns enough workgroups to keep a GPU busy, and no more than a list of `tiles` needs.
 std::uint32_t search_workgroups(std::uint64_t tiles) {
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles / 256, 1, 1024));
 }
@@ -73,11 +73,11 @@ void MapTiles::set_map(const MapView& map) {
 
     const bool is_another_shape = given.shape != shape_;
     if (is_another_shape) {
-        gpu_.device().waitIdle();  // a frame may still draw the map before
-        shape_ = {};               // none, in case that this fails
+        gpu_.device().waitIdle();  // a frame may still draw the old map
+        shape_ = {};               // no map, in case that this fails
         summary_ = {.problem = "there is no map"};
         forget_bindings();
-        runs_.clear();  // their scratch buffers are of the old shape
+        runs_.clear();  // their scratch buffers have the old shape
         pyramid_binding_.reset();
         map_ =
             gpu_.make_image({given.shape.width, given.shape.height},
@@ -138,7 +138,7 @@ void MapTiles::make_list(std::uint64_t capacity) {
     interface_.write(1, std::array{*pyramid_.handle, *tile_list_.handle, *answer_.handle});
 }
 
-// ---- Its tiles
+// ---- Tiles
 
 MapTiles::Run& MapTiles::run_of(Strategy strategy, std::uint32_t subtree_levels) {
     const std::pair key(strategy, strategy == Strategy::subtree ? subtree_levels : 0);
@@ -241,7 +241,7 @@ MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings, const Thre
     }
     const ThresholdFunction* const function = threshold.user_function();
     if (function != nullptr && function_ != *function) {
-        runs_.clear();  // nothing runs: each one is waited for
+        runs_.clear();  // no strategy is running: each run is waited for
         function_ = *function;
     }
     summary_ = {.strategy = choice.strategy,
@@ -267,8 +267,8 @@ void MapTiles::run_until_it_fits(Run& run, const SubdivisionSettings& settings,
         if ((summary_.header.flags & TILE_LIST_OVERFLOW) == 0) {
             return;
         }
-        // The viewer's shaders see the list in one piece, the library's need not. A list that is
-        // too long must not stay: all that are made later would be refused, too.
+        // The viewer's shaders see the list in one binding, the library's may use several. A list
+        // that is too long must not stay, since all later ones would be refused, too.
         const std::uint64_t most =
             (gpu_.physical_device().getProperties().limits.maxStorageBufferRange -
              sizeof(TileListHeader)) /
@@ -278,8 +278,7 @@ void MapTiles::run_until_it_fits(Run& run, const SubdivisionSettings& settings,
             throw Error(ErrorCode::unsupported,
                         "a list of " + std::to_string(required) + " tiles is longer than the " +
                             std::to_string(most) +
-                            " that can be shown on this device: raise the threshold, or set a "
-                            "budget");
+                            " that this device can show; raise the threshold, or set a budget");
         }
         ++summary_.repeats;
         make_list(std::min(required + required / 4, most));
@@ -290,9 +289,9 @@ void MapTiles::subdivide(const SubdivisionSettings& settings, const Threshold& t
     try {
         run_until_it_fits(prepare(settings, threshold), settings, threshold);
         if ((summary_.header.flags & TILE_LIST_OVER_BUDGET) != 0) {
-            summary_.problem = "even the largest factor leaves " +
+            summary_.problem = "even the largest factor gives " +
                                std::to_string(summary_.header.required) +
-                               " tiles, more than the budget: raise it";
+                               " tiles, more than the budget; raise the budget";
         }
     } catch (const Error& error) {
         if (error.code() == ErrorCode::device_lost) {

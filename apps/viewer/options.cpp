@@ -18,14 +18,14 @@ using app::within;
 
 namespace {
 
-// Of the screenshot, pixels a side.
+// Largest side of the screenshot, pixels.
 constexpr std::uint32_t MAX_SIZE = 16384;
-// Pixels per texel.
+// Limits of the zoom, pixels per texel.
 constexpr float MIN_ZOOM = 0.0001F;
 constexpr float MAX_ZOOM = 10000.0F;
 constexpr const char* DEFAULT_FRAGMENTS_CHANNEL = "count";
 
-// Infinity is none: JSON, which keeps settings, has no notation for it.
+// Refuses infinity: JSON, which stores settings, has no notation for it.
 CLI::Validator threshold_value() {
     return within(0.0F, app::LARGEST_FLOAT);
 }
@@ -34,7 +34,7 @@ CLI::Validator whole(std::uint64_t low, std::uint64_t high) {
     return satisfying(whole_between(low, high));
 }
 
-// Arguments over settings: what is not given leaves these as they are.
+// Reads arguments over settings. Settings without an argument keep their values.
 class CommandLine {
  public:
     CLI::App app{"Shows importance maps and the tiles that quadtile subdivides them into",
@@ -45,7 +45,7 @@ class CommandLine {
     CommandLine& operator=(const CommandLine&) = delete;
 
     [[nodiscard]] bool has(const std::string& option) const { return app.count(option) > 0; }
-    // After parsing.
+    // Returns the options. Call it after parsing.
     [[nodiscard]] Options finish();
 
  private:
@@ -65,7 +65,7 @@ class CommandLine {
     Options options_;
     SubdivisionSettings& subdivision_ = options_.settings.subdivision;
     DrawingSettings& drawing_ = options_.settings.drawing;
-    // What is more than one setting, or less.
+    // Arguments that are not exactly one setting.
     std::array<float, 2> memory_{};
     std::array<float, 2> range_{};
     std::array<std::uint32_t, 2> centre_{};
@@ -76,7 +76,7 @@ class CommandLine {
 
 CommandLine::CommandLine(const Settings& settings) {
     options_.settings = settings;
-    app.set_help_flag();  // it comes last
+    app.set_help_flag();  // define it last, so that help lists it last
     define_map();
     define_threshold();
     define_subdivision();
@@ -85,7 +85,7 @@ CommandLine::CommandLine(const Settings& settings) {
     define_screenshot();
     define_program();
     app.footer(
-        "Colours, outlines, fill, panel and window come back with the next run.\n"
+        "The next run keeps colours, outlines, fill, panel and window.\n"
         "Examples: quadtile-viewer map.exr --max-resolution 256\n"
         "          quadtile-viewer map.exr --find-tiles 500 --fill level --screenshot tiles.png\n"
         "Exit status: 0, 1 (failed; standard error says why) or 2 (wrong arguments)");
@@ -93,44 +93,42 @@ CommandLine::CommandLine(const Settings& settings) {
 
 void CommandLine::define_map() {
     app.add_option("FILE", options_.files,
-                   "Importance maps: OpenEXR, PFM, or PNG of 8 or 16 bits;\n"
-                   "default: the map of the demo")
+                   "Importance maps: OpenEXR, PFM, or PNG of 8 or 16 bits; default: the demo's map")
         ->type_name("");
     OptionGroup(app, "Map")
         .add("--channel", options_.channel, "NAME",
-             "Channel of FILE; default: Y, else the luminance of R,\n"
-             "G and B, else the first");
+             "Channel of FILE; default: Y, else the luminance of R, G and B, else the first");
 }
 
 void CommandLine::define_threshold() {
     OptionGroup group(app, "Threshold (at most one)");
     ThresholdSettings& threshold = subdivision_.threshold;
     group.add("--max-resolution", threshold.max_resolution, "M",
-              "A tile of 2^l texels a side needs less than M pixels a\n"
-              "side: its importance is below M / 2^l",
+              "A tile of 2^l texels per side needs less than M pixels per side: its importance is "
+              "below M / 2^l",
               threshold_value());
     group.add("--constant", threshold.constant, "T", "The importance of every tile is below T",
               threshold_value());
     group.add("--level-thresholds", threshold.levels, "t0,t1,...",
-              "The importance of a tile of level l is below tl; texels\n"
-              "(level 0) first, the last one stands for the rest",
+              "The importance of a tile of level l is below tl; level 0 (texels) comes first, the "
+              "last value stands for all higher levels",
               threshold_value());
     group.add("--memory", memory_, "M,NODES",
-              "As --max-resolution M, and a tile's image needs less than\n"
-              "NODES nodes of per-pixel linked lists",
+              "Like --max-resolution M; also, a tile's image needs less than NODES nodes of "
+              "per-pixel linked lists",
               threshold_value());
     group.add("--fragments-channel", threshold.fragments_channel, "NAME",
-              std::string("For --memory: channel of FILE with the number of fragments\n"
-                          "in a pixel of each texel; default: ") +
+              std::string("For --memory: channel of FILE with the number of fragments in a pixel "
+                          "of each texel; default: ") +
                   DEFAULT_FRAGMENTS_CHANNEL);
     group.add("--glsl", glsl_, "FILE",
-              "A tile's importance is below what GLSL in FILE says,\n"
-              "as 'quadtile tiles --glsl' (not by the strategy fused)");
+              "The importance of a tile is below the threshold that GLSL in FILE computes, as for "
+              "'quadtile tiles --glsl' (not with the strategy fused)");
     group.add("--glsl-parameters", threshold.glsl_parameters, "p0,p1,...",
-              "For --glsl: what threshold_parameter(0), ... are there",
+              "For --glsl: values of threshold_parameter(0), threshold_parameter(1), ...",
               within(-app::LARGEST_FLOAT, app::LARGEST_FLOAT));
     group.add("--find-tiles", options_.tile_count, "N",
-              "The smallest threshold that leaves no more than N tiles", whole(1, MAX_TILES_LIMIT));
+              "Find the smallest threshold that gives at most N tiles", whole(1, MAX_TILES_LIMIT));
 }
 
 void CommandLine::define_subdivision() {
@@ -139,41 +137,40 @@ void CommandLine::define_subdivision() {
                      "auto, fused or subtree");
     group.add("--subtree-levels", subdivision_.subtree_levels, "N",
               "Levels that one dispatch of subtree descends, 1 to 8", whole(1, MAX_SUBTREE_LEVELS));
-    group.add_choice("--order", subdivision_.order, ORDERS, "NAME",
-                     "any (faster), or canonical: by Morton code, always the\n"
-                     "same (strategies auto and fused)");
+    group.add_choice(
+        "--order", subdivision_.order, ORDERS, "NAME",
+        "any (faster) or canonical (by Morton code, always the same; strategies auto and fused)");
     group.add_choice("--balance", subdivision_.balance, app::BALANCES, "NAME",
-                     "none, edges or corners: tiles that share an edge\n"
-                     "(or a corner, too) differ by at most one level");
+                     "none, edges or corners: tiles that share an edge (or also a corner) differ "
+                     "by at most one level");
     group.add("--max-tiles", subdivision_.max_tiles, "K",
-              "At most K tiles: scales the thresholds by the smallest\n"
-              "factor that leaves no more (strategies auto and fused)",
+              "Give at most K tiles: scale the thresholds by the smallest sufficient factor "
+              "(strategies auto and fused)",
               whole(1, MAX_TILES_LIMIT));
     group.add("--device", options_.settings.device, "N|NAME",
-              "Number of the Vulkan device or part of its name; see\n"
-              "'quadtile devices'");
+              "Number of the Vulkan device or part of its name; see 'quadtile devices'");
 }
 
 void CommandLine::define_drawing() {
     OptionGroup group(app, "Drawing");
     group.add_choice("--fill", drawing_.fill, FILLS, "NAME",
-                     "What gives a tile its colour: none, level, ratio\n"
-                     "(importance / threshold), or order (place in the list)");
-    group.add("--fill-opacity", drawing_.fill_opacity, "A", "Of that colour, 0 to 1",
+                     "Property that colours tiles: none, level, ratio (importance / threshold), or "
+                     "order (place in the list)");
+    group.add("--fill-opacity", drawing_.fill_opacity, "A", "Opacity of the fill, 0 to 1",
               within(0.0F, 1.0F));
     group.add_flag("--no-outlines", "Leave out the tiles' outlines");
     group.add("--outline-width", drawing_.outline_width, "W",
-              "Of the outlines, in pixels of an ordinary display", within(0.0F, MAX_OUTLINE_WIDTH));
+              "Width of the outlines, in pixels of an ordinary display",
+              within(0.0F, MAX_OUTLINE_WIDTH));
     group.add_flag("--no-clamped-marks", "Leave out the marks of texels above their threshold");
     group.add_choice("--colour-map", drawing_.colour_map, COLOUR_MAPS, "NAME",
                      "inferno, viridis, magma, plasma, cividis, turbo or grey");
-    group.add_flag("--linear", "Colours on a linear scale");
-    group.add_flag("--logarithmic", "Colours on a logarithmic scale");
+    group.add_flag("--linear", "Use a linear scale of colours");
+    group.add_flag("--logarithmic", "Use a logarithmic scale of colours");
     group.add("--range", range_, "LOW,HIGH",
-              "Importance with the first and the last colour; default:\n"
-              "after the map's values",
+              "Importance of the first and the last colour; default: by the map's values",
               within(-app::LARGEST_FLOAT, app::LARGEST_FLOAT));
-    group.add("--level", drawing_.level, "N", "Shows level N of the pyramid of maxima; 0: the map",
+    group.add("--level", drawing_.level, "N", "Show level N of the pyramid of maxima; 0: the map",
               whole(0, MAX_TOP_LEVEL));
 }
 
@@ -182,20 +179,19 @@ void CommandLine::define_view() {
     const CLI::Validator texel = whole(0, MAX_MAP_EXTENT - 1);
     group.add("--zoom", options_.zoom, "Z", "Pixels per texel; default: the whole map",
               within(MIN_ZOOM, MAX_ZOOM));
-    group.add("--centre", centre_, "X,Y", "Texel in the middle; default: that of the map", texel);
-    group.add("--pin", pin_, "X,Y", "Pins the tile that has this texel", texel);
-    group.add_flag("--panel", options_.panel, "Show the panel, in screenshots, too");
+    group.add("--centre", centre_, "X,Y",
+              "Texel in the middle of the view; default: the map's middle", texel);
+    group.add("--pin", pin_, "X,Y", "Pin the tile that contains this texel", texel);
+    group.add_flag("--panel", options_.panel, "Show the panel, also in screenshots");
     group.add("--ui-scale", options_.settings.ui_scale, "S",
-              "Size of text and panel, 0.25 to 8; 0: as the display asks",
-              within(0.0F, MAX_UI_SCALE));
+              "Size of text and panel, 0.25 to 8; 0: the display's", within(0.0F, MAX_UI_SCALE));
 }
 
 void CommandLine::define_screenshot() {
     OptionGroup group(app, "Without a window");
     group.add("--screenshot", options_.screenshot, "FILE.png",
-              "Write what a window would show, and end; the look of the\n"
-              "last run has no part in it");
-    group.add("--size", size_, "WxH", "Of the screenshot, in pixels; default: 1600x1000");
+              "Write the window's picture and exit, without settings of the last run");
+    group.add("--size", size_, "WxH", "Size of the screenshot in pixels; default: 1600x1000");
     group.add("--list", options_.list, "FILE",
               "With --screenshot: file for the tiles, .json or .csv");
 }
@@ -204,14 +200,13 @@ void CommandLine::define_program() {
     const std::string heading = "Program";
     OptionGroup group(app, heading);
     group.add_flag("--no-settings",
-                   "Neither read nor write the look that a run leaves to the\n"
-                   "next one");
+                   "Neither read nor write the settings that a run keeps for the next one");
     group.add_flag("--validation", options_.validation,
                    "Use Vulkan's validation layer; its messages fail the run");
-    group.add_flag("--log", options_.log, "Print a line to standard error for all that happens");
-    group.add_flag("--log-places", options_.log_places,
-                   "Print there, too, where in the window each control of the\n"
-                   "panel is, for scripts that click on them");
+    group.add_flag("--log", options_.log, "Print a line to standard error for each action");
+    group.add_flag(
+        "--log-places", options_.log_places,
+        "Also print the place of each control in the window, for scripts that click on them");
     app.set_help_flag("-h,--help", "Print this help")->group(heading);
     app.set_version_flag("--version", "quadtile-viewer " QUADTILE_VERSION_STRING,
                          "Print the version")
@@ -225,14 +220,14 @@ void check_count(const std::string& option, const std::vector<float>& numbers, s
     }
 }
 
-// `given`: the option for the threshold; empty: none.
+// Sets the threshold. `given`: the option for it; empty: none.
 void CommandLine::finish_threshold(const std::string& given) {
     ThresholdSettings& threshold = subdivision_.threshold;
     if (has("--fragments-channel") && given != "--memory") {
-        throw UsageError("--fragments-channel is for the threshold of --memory; give that, too");
+        throw UsageError("--fragments-channel needs the threshold --memory; give both");
     }
     if (has("--glsl-parameters") && given != "--glsl") {
-        throw UsageError("--glsl-parameters are for the threshold of --glsl; give that, too");
+        throw UsageError("--glsl-parameters needs the threshold --glsl; give both");
     }
     if (given == "--max-resolution") {
         threshold.kind = ThresholdKind::max_resolution;
@@ -255,7 +250,7 @@ void CommandLine::finish_threshold(const std::string& given) {
             throw UsageError("--glsl needs a file");
         }
         threshold.kind = ThresholdKind::glsl;
-        // By its whole path: the next run may be in another folder.
+        // Stores the absolute path: the next run may be in another folder.
         threshold.glsl_file = fs::absolute(glsl_).string();
         if (!has("--glsl-parameters")) {
             threshold.glsl_parameters.clear();
@@ -295,19 +290,18 @@ void CommandLine::finish_range() {
     const std::string given =
         "--range '" + app::text_of(range_[0]) + "," + app::text_of(range_[1]) + "'";
     if (drawing_.range_high <= drawing_.range_low) {
-        throw UsageError(given + " must go up; give LOW below HIGH");
+        throw UsageError(given + " needs LOW below HIGH");
     }
     if (drawing_.logarithmic && drawing_.range_low <= 0.0F) {
         throw UsageError(given +
-                         " has no place on a logarithmic scale; give --linear, too, or LOW above "
-                         "0");
+                         " does not fit a logarithmic scale; give --linear, too, or LOW above 0");
     }
 }
 
 void CommandLine::check_files() {
     for (const char* const option : {"--size", "--list"}) {
         if (has(option) && !has("--screenshot")) {
-            throw UsageError(std::string(option) + " is for screenshots; give --screenshot, too");
+            throw UsageError(std::string(option) + " needs --screenshot; give both");
         }
     }
     std::vector<app::FileArgument> files{{"--screenshot", options_.screenshot, true},
@@ -327,7 +321,7 @@ void CommandLine::check_files() {
     if (!options_.list.empty() && options_.list.extension() != ".json" &&
         options_.list.extension() != ".csv") {
         throw UsageError("--list '" + options_.list.string() +
-                         "' must end in .json or .csv, which says the format");
+                         "' must end in .json or .csv, which gives the format");
     }
     app::check_files(files);
     app::check_ending("--screenshot", options_.screenshot, {"png"});
@@ -356,7 +350,7 @@ Options CommandLine::finish() {
     if (has("--ui-scale") && scale > 0.0F && scale < MIN_UI_SCALE) {
         throw UsageError("--ui-scale '" + app::text_of(scale) +
                          "' is too small to read; give at least " + app::text_of(MIN_UI_SCALE) +
-                         ", or 0 for what the display asks");
+                         ", or 0 for the display's scale");
     }
     const std::string threshold =
         app::only_one_of(app, {"--max-resolution", "--constant", "--level-thresholds", "--memory",
@@ -370,7 +364,7 @@ Settings look_of_last_run(std::string& warning) {
     try {
         return appearance(load_settings(settings_path()));
     } catch (const std::runtime_error& error) {
-        warning = std::string("the settings of the last run do not count: ") + error.what();
+        warning = std::string("the settings of the last run are ignored: ") + error.what();
         return {};
     }
 }
@@ -380,8 +374,8 @@ Settings look_of_last_run(std::string& warning) {
 ParsedOptions parse_options(int argc, const char* const* argv) {
     CommandLine line(Settings{});
     return app::parse_arguments(line.app, argc, argv, [&] {
-        // What a screenshot shows must not depend on what someone did last. Without a home there is
-        // no place for settings.
+        // Screenshots must not depend on the last run. Without a home there is no place for
+        // settings.
         const bool keeps_settings =
             !line.has("--no-settings") && !line.has("--screenshot") && !settings_path().empty();
         ParsedOptions parsed;

@@ -1,4 +1,4 @@
-// The command line of the viewer: from arguments to what to do.
+// The command line of the viewer.
 
 #pragma once
 
@@ -18,10 +18,10 @@ namespace quadtile::viewer {
 using app::UsageError;
 
 struct Options {
-    std::vector<std::filesystem::path> files;  // none: the demo's map
+    std::vector<std::filesystem::path> files;  // empty: the demo's map
     std::string channel;                       // as in load_map
-    Settings settings;                         // the look of the last run, changed by the arguments
-    bool chooses_threshold = false;            // none was given: it is to be made for the map
+    Settings settings;                         // appearance of the last run, with the arguments
+    bool chooses_threshold = false;            // no threshold was given: make one for the map
     std::optional<std::uint64_t> tile_count;   // --find-tiles: make the threshold for so many tiles
     bool keeps_settings = true;                // in settings_path(), which is not empty then
     std::filesystem::path screenshot;          // empty: a window
@@ -29,30 +29,30 @@ struct Options {
     std::uint32_t width = 1600;  // of the screenshot, pixels
     std::uint32_t height = 1000;
     std::optional<float> zoom;            // pixels per texel; none: fit
-    std::optional<TexelPosition> centre;  // texel in the middle of the picture; none: the map's
+    std::optional<TexelPosition> centre;  // texel in the picture's middle; none: the map's middle
     std::optional<TexelPosition> pin;     // texel whose tile is pinned
-    bool panel = false;                   // --panel: in the screenshot, too
+    bool panel = false;                   // --panel: the screenshot shows the panel
     bool validation = false;              // validation layer; its messages fail the run
-    bool log = false;                     // a line on standard error for all that happens
-    bool log_places = false;              // and where each control is
+    bool log = false;                     // log each action on standard error
+    bool log_places = false;              // log the place of each control, too
 };
 
-// Reads the appearance that the last run has left, too, unless --no-settings or --screenshot is
-// given. Settings that cannot be read are reported in `warning` and count as none. Throws
+// Parses the arguments. Reads the appearance of the last run, unless --no-settings or --screenshot
+// is given. If settings cannot be read, reports that in `warning` and uses defaults. Throws
 // UsageError, and PrintedText for --help and --version.
 struct ParsedOptions {
     Options options;
-    std::string warning;  // about the settings; empty: none
+    std::string warning;  // problem with the settings; empty: none
 };
 [[nodiscard]] ParsedOptions parse_options(int argc, const char* const* argv);
 
-// ---- The two ways to run; both return the messages of the validation layer
+// ---- Modes; each function returns the number of messages of the validation layer
 
-// In a window, until the user leaves. Throws std::runtime_error where there is no window system, or
+// Runs in a window until the user quits. Throws std::runtime_error if there is no window system, or
 // no device for it; the message names --screenshot.
 std::uint32_t run_window(const Options& options);
 
-// Draws a picture into a file, without a window, and its list where that is asked for.
+// Draws a picture into a file, without a window. Also writes its list if options.list is not empty.
 std::uint32_t run_screenshot(const Options& options);
 
 }  // namespace quadtile::viewer

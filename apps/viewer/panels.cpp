@@ -11,9 +11,9 @@ namespace {
 
 constexpr float PANEL_WIDTH = 380.0F;
 constexpr float MARGIN = 12.0F;
-constexpr float CLICK_DISTANCE = 4.0F;     // a mouse that moves further drags
-constexpr float HOVER_BOX_WIDTH = 240.0F;  // about
-constexpr float WHEEL_FACTOR = 1.25F;      // a notch
+constexpr float CLICK_DISTANCE = 4.0F;     // pixels; a mouse that moves further drags
+constexpr float HOVER_BOX_WIDTH = 240.0F;  // pixels, approximate
+constexpr float WHEEL_FACTOR = 1.25F;      // per notch
 
 constexpr float NOTICE_SECONDS = 6.0F;
 constexpr float PROBLEM_SECONDS = 15.0F;
@@ -22,7 +22,7 @@ constexpr float FADE_SECONDS = 1.0F;
 constexpr ImU32 BOX_COLOUR = IM_COL32(14, 16, 20, 200);
 constexpr ImU32 PINNED_COLOUR = IM_COL32(255, 221, 51, 255);
 
-// From ImGui's coordinates to pixels of the picture and back.
+// Converts ImGui's coordinates to pixels of the picture and back.
 ImVec2 to_picture(const ImVec2& position) {
     const ImVec2 factor = ImGui::GetIO().DisplayFramebufferScale;
     return {position.x * factor.x, position.y * factor.y};
@@ -53,7 +53,7 @@ float Panels::width(float scale) const {
 
 bool Panels::is_animated() const {
     const float opacity = notice_opacity();
-    constexpr int SETTLING_FRAMES = 3;  // until a window has the size of its contents
+    constexpr int SETTLING_FRAMES = 3;  // frames until a window has the size of its contents
     return form_.has_waiting_tooltip() || (opacity > 0.0F && opacity < 1.0F) ||
            (viewer_.pinned() && inspector_frames_ < SETTLING_FRAMES);
 }
@@ -115,27 +115,27 @@ void Panels::draw_panel() {
                            ImGuiWindowFlags_NoSavedSettings |
                            ImGuiWindowFlags_NoBringToFrontOnFocus;
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0F);
-    // A scrollbar that comes and goes would move all controls.
+    // A scrollbar that appears and disappears would move all controls.
     if (ImGui::Begin(
             "##panel", nullptr,
             (FLAGS & ~ImGuiWindowFlags_NoScrollbar) | ImGuiWindowFlags_AlwaysVerticalScrollbar)) {
         draw_panel_head();
-        draw_section("Map", true, "The file that is shown, and what its values are like.",
-                     &Panels::draw_map_section);
+        draw_section("Map", true, "The shown file and its values.", &Panels::draw_map_section);
         draw_section("Threshold", true,
-                     "When a square of the map is fine enough: a square is split while its "
-                     "largest importance is not below its threshold.",
+                     "Limit of a square's importance: a square is split if its largest importance "
+                     "is not below its threshold.",
                      &Panels::draw_threshold_section);
-        draw_section("Subdivision", false, "How the tiles are found; all ways give the same tiles.",
+        draw_section("Subdivision", false,
+                     "Method that finds the tiles; all methods give the same tiles.",
                      &Panels::draw_subdivision_section);
-        draw_section("Drawing", true, "How the map and its tiles are drawn.",
+        draw_section("Drawing", true, "Drawing of the map and its tiles.",
                      &Panels::draw_drawing_section);
-        draw_section("Tiles", true, "The list that the subdivision has led to.",
-                     &Panels::draw_tiles_section);
-        draw_section("Comparison", false,
-                     "Two lists, A and B: of two thresholds, or of two maps of one size.",
-                     &Panels::draw_comparison_section);
-        draw_section("Times", false, "How long the GPU takes.", &Panels::draw_times_section);
+        draw_section("Tiles", true, "Result of the subdivision.", &Panels::draw_tiles_section);
+        draw_section(
+            "Comparison", false,
+            "Comparison of two lists, A and B, of two thresholds or of two maps of one size.",
+            &Panels::draw_comparison_section);
+        draw_section("Times", false, "Times on the GPU.", &Panels::draw_times_section);
     }
     ImGui::End();
     ImGui::PopStyleVar();
@@ -157,12 +157,12 @@ void Panels::draw_panel_head() {
     const float button_width =
         ImGui::CalcTextSize(keys).x + 2.0F * ImGui::GetStyle().FramePadding.x;
     ImGui::SameLine(ImGui::GetContentRegionMax().x - button_width);
-    if (form_.button(keys, "Lists everything that keys and mouse can do.")) {
+    if (form_.button(keys, "Lists all actions of keys and mouse.")) {
         shows_help_ = !shows_help_;
     }
 }
 
-// ---- Over the map
+// ---- Boxes over the map
 
 float Panels::draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, bool upwards,
                        float opacity) {
@@ -221,7 +221,7 @@ void Panels::draw_overlay() {
     if (const auto& difference = viewer_.difference()) {
         paragraphs.push_back({"A: " + viewer_.kept()->name + ", " +
                                   describe(viewer_.kept()->settings.threshold) + ".  " +
-                                  count_text(difference->only_kept) + " tiles only in A, " +
+                                  tiles_text(difference->only_kept) + " only in A, " +
                                   count_text(difference->only_shown) + " only here",
                               WARNING_COLOUR});
     }
@@ -282,7 +282,7 @@ void Panels::draw_highlights() {
     list.PopClipRect();
 }
 
-// The tile, or the texel where there is none.
+// Highlights the tile, or the texel if there is no tile.
 void Panels::draw_highlight(const ProbedTexel& texel, ImU32 colour, float thickness) {
     const MapShape& shape = viewer_.frame()->map.shape;
     const TexelRect rect = texel.result.tile_index == NO_TILE
@@ -295,7 +295,7 @@ void Panels::draw_highlight(const ProbedTexel& texel, ImU32 colour, float thickn
     };
     ImVec2 first = corner(rect.left, rect.top);
     ImVec2 end = corner(rect.right, rect.bottom);
-    // Tiles of a pixel are to be found, too.
+    // Enlarges tiles of a pixel, so that they can be found.
     const float missing =
         std::max(0.0F, form_.px(5.0F) - std::min(end.x - first.x, end.y - first.y));
     first = {first.x - missing / 2.0F, first.y - missing / 2.0F};
@@ -311,7 +311,7 @@ void Panels::draw_hover_box() {
         return;
     }
     const ProbedTexel& texel = *viewer_.hovered();
-    // Beside the panel it would hide what is said there.
+    // Beside the panel the box would hide the panel's text.
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (mouse.x + form_.px(HOVER_BOX_WIDTH) > map_width()) {
         const float distance = form_.px(MARGIN);
@@ -389,7 +389,7 @@ void Panels::handle_button(int button, bool is_over_map) {
     const bool is_left = button == ImGuiMouseButton_Left;
     if (is_left && is_over_map && ImGui::IsMouseDoubleClicked(button)) {
         viewer_.show_all();
-        viewer_.pin(pinned_before_click_);  // the first click was not meant as one
+        viewer_.pin(pinned_before_click_);  // the first click of a double click does not pin
         is_grabbed = false;
         return;
     }

@@ -17,11 +17,11 @@
 
 namespace quadtile::viewer {
 
-// ---- What the user can do by keys: one table, from which keys are handled and the help is drawn.
-// What the mouse does stands there for the help, without keys.
+// ---- Actions: one table, which handles keys and draws the help. Actions of the mouse stand in it
+// for the help, without keys.
 
-// A key of GLFW with exactly these modifiers (GLFW_MOD_*), or a character, whichever keys it takes:
-// where brackets and signs lie depends on the keyboard.
+// A key of GLFW with exactly these modifiers (GLFW_MOD_*), or a character, whichever key writes it:
+// the places of brackets and signs depend on the keyboard.
 struct Shortcut {
     int key = 0;
     int modifiers = 0;
@@ -29,26 +29,26 @@ struct Shortcut {
 };
 
 struct Action {
-    std::string group;  // a heading of the help
+    std::string group;  // heading in the help
     std::string name;
-    std::string keys;  // as the help shows them
+    std::string keys;  // text in the help
     std::vector<Shortcut> shortcuts;
     std::function<void()> act;
     bool repeats = false;  // while the key is held
 };
 
-// A key that was pressed, as GLFW reports it.
+// A pressed key, as GLFW reports it.
 struct PressedKey {
     int key;
     int modifiers;
     bool is_repeated;  // because it is held
 };
 
-// Whether a text field takes what is typed.
+// Tells whether a text field takes typed characters.
 [[nodiscard]] bool is_writing();
 
-// Does what these keys ask for, and the characters of Dear ImGui's frame; while text is typed only
-// keys with Ctrl.
+// Runs the actions of these keys and of the characters of Dear ImGui's frame. While text is typed,
+// only keys with Ctrl act.
 void act_on_keys(const std::vector<Action>& actions, const std::vector<PressedKey>& pressed);
 
 class Panels {
@@ -57,38 +57,38 @@ class Panels {
     Panels(const Panels&) = delete;  // its actions point to it
     Panels& operator=(const Panels&) = delete;
 
-    // Between ImGui::NewFrame and ImGui::Render: draws everything, and lets mouse and keys act on
-    // the viewer. `scale` is what one pixel of a display of 96 dots per inch is. The large number
-    // of tiles is in Dear ImGui's second font where there is one.
+    // Draws all panels and lets mouse and keys act on the viewer. Call it between ImGui::NewFrame
+    // and ImGui::Render. `scale`: pixels of this display per pixel of a display of 96 dots per
+    // inch. The large number of tiles is in Dear ImGui's second font, if there is one.
     void draw(float scale);
 
-    // Whether keys and characters may come now. Right after a prompt was opened by keys they have
-    // to wait until it takes what is typed.
+    // Tells whether keys and characters may come now. After keys have opened a prompt, they must
+    // wait until the prompt takes typed characters.
     [[nodiscard]] bool takes_keys() const { return prompt_.takes_keys(); }
-    // A key was pressed or repeats; the next draw() acts on it.
+    // Reports a key that was pressed or repeats. The next draw() acts on it.
     void press(const PressedKey& key) { pressed_keys_.push_back(key); }
 
-    // Pixels at the right side of the picture that the panel takes; the map has the others.
+    // Returns the width of the panel at the right side, in pixels. The rest shows the map.
     [[nodiscard]] float width(float scale) const;
 
-    // Whether the next picture differs even where nothing happens until then: something fades, or a
-    // tooltip is about to appear.
+    // Tells whether the next picture differs without any event: a notice fades, or a tooltip is
+    // about to appear.
     [[nodiscard]] bool is_animated() const;
 
-    // Where the controls of the last frame are, as Form has them.
+    // Returns the places of the last frame's controls (Form::places).
     [[nodiscard]] const std::map<std::string, Place>& places() const { return form_.places(); }
 
-    // Whether the user wants to leave.
+    // Tells whether the user has asked to quit.
     [[nodiscard]] bool wants_to_quit() const { return quits_; }
 
  private:
-    // A paragraph of a box over the map.
+    // Paragraph of a box over the map.
     struct Paragraph {
         std::string text;
         ImU32 colour;
     };
 
-    // ---- panels.cpp: the frame, the mouse, what lies over the map
+    // ---- panels.cpp: the frame, the mouse, boxes over the map
     void draw_panel();
     void draw_section(const char* title, bool is_open_at_first, const char* tooltip,
                       void (Panels::*draw_rows)());
@@ -100,7 +100,7 @@ class Panels {
     void draw_highlight(const ProbedTexel& texel, ImU32 colour, float thickness);
     void draw_hover_box();
     void draw_help();
-    // Returns the height of the box; from `corner` downwards, or upwards.
+    // Returns the height of the box. It lies below `corner`, or above it (`upwards`).
     float draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, bool upwards,
                    float opacity);
     void handle_mouse();
@@ -113,7 +113,7 @@ class Panels {
 
     // ---- panels_actions.cpp
     [[nodiscard]] std::vector<Action> make_actions();
-    // The same action, for maps alone: nothing happens without one.
+    // Returns the action that does nothing if there is no map.
     [[nodiscard]] std::function<void()> on_map(std::function<void()> act) const;
     void zoom_in_middle(float factor);
     void toggle_playing();
@@ -179,7 +179,7 @@ class Panels {
     Viewer& viewer_;
     Form form_;
     PathPrompt prompt_;
-    std::function<void(const PathPrompt::Paths&)> take_chosen_;  // by the prompt
+    std::function<void(const PathPrompt::Paths&)> take_chosen_;  // called with the prompt's result
     std::vector<Action> actions_;
     std::vector<PressedKey> pressed_keys_;  // since the last frame
     ColourTable level_colours_;
@@ -190,12 +190,12 @@ class Panels {
     std::uint64_t tiles_wanted_ = 500;
     std::array<int, 2> texel_to_show_{};
     ThresholdHistory history_;
-    int inspector_frames_ = 0;  // that the inspector has been drawn for, since it was opened
+    int inspector_frames_ = 0;  // frames since the inspector was opened
 
     std::optional<TexelPosition> under_mouse_;
     std::optional<TexelPosition> pinned_before_click_;
-    std::array<bool, 3> is_map_grabbed_{};  // by each button of the mouse
-    bool moves_high_end_ = false;           // of the range, on the histogram
+    std::array<bool, 3> is_map_grabbed_{};  // for each button of the mouse
+    bool moves_high_end_ = false;           // a drag on the histogram moves the range's high end
 };
 
 }  // namespace quadtile::viewer

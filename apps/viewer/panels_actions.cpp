@@ -1,4 +1,4 @@
-// What keys do: the table of actions of Panels.
+// Actions of keys: the table of actions of Panels.
 
 #include "panels.hpp"
 
@@ -14,8 +14,8 @@ namespace quadtile::viewer {
 
 namespace {
 
-// GLFW names keys by their place on a keyboard of the United States; letters go by what is printed
-// on the user's. Where that is another script it is the place after all.
+// Returns the key by the letter printed on it. GLFW names keys by their place on a US keyboard,
+// which is the fallback for other scripts.
 int printed_key(int key) {
     const bool has_character = key >= GLFW_KEY_APOSTROPHE && key <= GLFW_KEY_WORLD_2;
     const char* const name = has_character ? glfwGetKeyName(key, 0) : nullptr;
@@ -28,7 +28,7 @@ int printed_key(int key) {
     return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? GLFW_KEY_UNKNOWN : key;
 }
 
-// Not the locks.
+// All modifiers but the locks.
 constexpr int MODIFIERS = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT | GLFW_MOD_ALT | GLFW_MOD_SUPER;
 
 bool is_typed(unsigned int character) {
@@ -41,7 +41,7 @@ bool is_typed(unsigned int character) {
 
 }  // namespace
 
-// Dear ImGui wants text for one frame more than the text field is there.
+// Dear ImGui wants text for one frame longer than the text field exists.
 bool is_writing() {
     return ImGui::GetIO().WantTextInput && ImGui::IsAnyItemActive();
 }
@@ -72,7 +72,7 @@ constexpr float ZOOM_FACTOR = 1.25F;
 constexpr float PAN_PIXELS = 60.0F;
 const float SMALL_THRESHOLD_STEP = std::exp2(1.0F / 8.0F);
 
-// To the next one of a table, and from the last to the first.
+// Goes to the next value of a table, and from the last to the first.
 template <typename Table, typename Value>
 void go_on(const Table& table, Value& value) {
     const auto place = std::ranges::find(table, value, [](const auto& one) { return one.value; });
@@ -117,7 +117,7 @@ std::vector<Action> Panels::make_actions() {
     add("Save the tile list", "Ctrl+S", {{GLFW_KEY_S, GLFW_MOD_CONTROL}}, [this] { save_list(); });
     add("Save the picture as it is seen", "Ctrl+P", {{GLFW_KEY_P, GLFW_MOD_CONTROL}},
         [this] { save_picture(); });
-    add("Save a picture of the whole map, a pixel for each texel", "Ctrl+Shift+P",
+    add("Save a picture of the whole map, with a pixel per texel", "Ctrl+Shift+P",
         {{GLFW_KEY_P, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT}}, [this] { save_whole_map(); });
     add("Save the settings", "Ctrl+E", {{GLFW_KEY_E, GLFW_MOD_CONTROL}},
         [this] { save_settings(); });
@@ -128,20 +128,20 @@ std::vector<Action> Panels::make_actions() {
         add(name, keys, std::move(shortcuts), on_map(std::move(act)), true);
     };
     const auto add_pan = [&](const char* side, const char* key_name, int key, float x, float y) {
-        add_to_view(std::string("Look further ") + side, std::string("Shift+") + key_name,
+        add_to_view(std::string("Move the view ") + side, std::string("Shift+") + key_name,
                     {{key, GLFW_MOD_SHIFT}}, [this, x, y] {
                         viewer_.pan(x * form_.px(PAN_PIXELS), y * form_.px(PAN_PIXELS));
                     });
     };
     add_to_view("Fit the whole map", "F", {{GLFW_KEY_F}}, [this] { viewer_.show_all(); });
-    add_to_view("One texel to a pixel", "1", {{GLFW_KEY_1}, {GLFW_KEY_KP_1}},
+    add_to_view("One pixel per texel", "1", {{GLFW_KEY_1}, {GLFW_KEY_KP_1}},
                 [this] { viewer_.show_one_to_one(); });
     // '=' lies below '+' on many keyboards.
     add_to_view("Zoom in", "+", {{.character = '+'}, {.character = '='}},
                 [this] { zoom_in_middle(ZOOM_FACTOR); });
     add_to_view("Zoom out", "-", {{.character = '-'}},
                 [this] { zoom_in_middle(1.0F / ZOOM_FACTOR); });
-    // The map goes the other way.
+    // The map moves in the other direction.
     add_pan("left", "Left", GLFW_KEY_LEFT, 1.0F, 0.0F);
     add_pan("right", "Right", GLFW_KEY_RIGHT, -1.0F, 0.0F);
     add_pan("up", "Up", GLFW_KEY_UP, 0.0F, 1.0F);
@@ -160,8 +160,8 @@ std::vector<Action> Panels::make_actions() {
     add_scale("Double the threshold", "Shift+]", '}', 2.0F);
     add("Undo the last change of the threshold", "Ctrl+Z", {{GLFW_KEY_Z, GLFW_MOD_CONTROL}},
         [this] { change_threshold(-1); });
-    add("Redo it", "Ctrl+Shift+Z", {{GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT}},
-        [this] { change_threshold(1); });
+    add("Redo the change of the threshold", "Ctrl+Shift+Z",
+        {{GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT}}, [this] { change_threshold(1); });
     add("Reset the threshold to that of the program's start", "Shift+T",
         {{GLFW_KEY_T, GLFW_MOD_SHIFT}}, [this] {
             ThresholdSettings& threshold = viewer_.settings.subdivision.threshold;
@@ -221,7 +221,7 @@ std::vector<Action> Panels::make_actions() {
     return actions;
 }
 
-// ---- What they do, where it takes more than a line
+// ---- Actions of more than a line
 
 std::function<void()> Panels::on_map(std::function<void()> act) const {
     return [this, act = std::move(act)] {
@@ -241,7 +241,7 @@ void Panels::toggle_playing() {
     viewer_.is_playing = !viewer_.is_playing && viewer_.sequence().files().size() > 1;
 }
 
-// The picture stays as it is until the range is changed by hand.
+// Keeps the picture as it is until the range is changed by hand.
 void Panels::change_range_mode(bool automatic) {
     DrawingSettings& settings = viewer_.settings.drawing;
     if (!automatic) {
@@ -268,14 +268,14 @@ void Panels::cycle_threshold_kind() {
     ThresholdKind kind = viewer_.settings.subdivision.threshold.kind;
     go_on(THRESHOLD_KINDS, kind);
     const MapFrame* const frame = viewer_.frame();
-    // It needs a second channel.
+    // The memory threshold needs a second channel.
     if (kind == ThresholdKind::memory && (frame == nullptr || frame->channels.size() < 2)) {
         go_on(THRESHOLD_KINDS, kind);
     }
     choose_threshold_kind(kind);
 }
 
-// With values of the kind where it has none yet.
+// Chooses a kind of threshold. Gives it values if it has none yet.
 void Panels::choose_threshold_kind(ThresholdKind kind) {
     ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
     settings.kind = kind;
@@ -310,8 +310,8 @@ void Panels::change_threshold(std::ptrdiff_t changes) {
 void Panels::change_balance() {
     SubdivisionSettings& settings = viewer_.settings.subdivision;
     if (settings.has_budget) {
-        viewer_.notify("a budget cannot count the tiles that balancing adds: B switches it off",
-                       true);
+        viewer_.notify(
+            "a budget cannot count the tiles that balancing adds; B switches the budget off", true);
         return;
     }
     go_on(app::BALANCES, settings.balance);
@@ -320,7 +320,7 @@ void Panels::change_balance() {
 void Panels::change_budget() {
     SubdivisionSettings& settings = viewer_.settings.subdivision;
     if (settings.balance != Balance::none) {
-        viewer_.notify("a budget cannot count the tiles that balancing adds: U changes the balance",
+        viewer_.notify("a budget cannot count the tiles that balancing adds; U changes the balance",
                        true);
         return;
     }
@@ -371,12 +371,12 @@ void Panels::save_settings() {
                       [this](const auto& path) { viewer_.export_settings(path); });
 }
 
-// "%" at the front of the suggestion stands for the map's name.
+// Asks for a file to write. "%" at the start of the suggestion stands for the map's name.
 void Panels::ask_where_to_save(const char* title, std::string suggestion,
                                std::function<void(const std::filesystem::path&)> save) {
     const MapFrame* const frame = viewer_.frame();
     if (frame == nullptr) {
-        viewer_.notify("There is no map yet", true);
+        viewer_.notify("there is no map yet", true);
         return;
     }
     if (suggestion.starts_with('%')) {

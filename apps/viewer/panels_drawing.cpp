@@ -1,4 +1,4 @@
-// The section of the panel that says how the map and its tiles are drawn.
+// The section of the panel for the drawing of the map and its tiles.
 
 #include "panels.hpp"
 
@@ -13,11 +13,11 @@ namespace {
 constexpr float HISTOGRAM_HEIGHT = 72.0F;
 
 const std::vector<std::string> FILL_TIPS{
-    "Only the map is seen.", "A colour for each tile size.",
+    "Shows only the map.", "A colour for each tile size.",
     "Importance divided by threshold: how close a tile is to being split.",
-    "The place in the list: the first tile has the first colour."};
+    "Place in the list: the first tile has the first colour."};
 
-// A scale of importance, linear or logarithmic, from 0 to 1.
+// A linear or logarithmic scale of importance, from 0 to 1.
 class Scale {
  public:
     Scale(float low, float high, bool is_logarithmic)
@@ -41,7 +41,7 @@ class Scale {
     float width_;
 };
 
-// From the smallest positive value to the largest, and as far as the colours go beyond; low < high.
+// Returns the range of the positive values and the colours; low < high.
 ValueRange histogram_range(const MapStatistics& statistics, const Range& colours,
                            bool is_logarithmic) {
     const float high = std::max(statistics.max, colours.high);
@@ -60,7 +60,7 @@ std::uint64_t positive_values(const MapStatistics& statistics) {
 
 }  // namespace
 
-// However it was changed: low < high, finite, and positive where there is a logarithm.
+// Restores the range after any change: low < high, finite, and positive if it is logarithmic.
 void Panels::repair_range() {
     DrawingSettings& settings = viewer_.settings.drawing;
     if (settings.automatic_range) {
@@ -103,7 +103,7 @@ void Panels::draw_colours() {
     DrawingSettings& settings = viewer_.settings.drawing;
     form_.combo("Colour map", "The colours of the map, from unimportant to important (C).",
                 COLOUR_MAPS, settings.colour_map, {});
-    form_.label("Scale", "How importance becomes colour (L).");
+    form_.label("Scale", "Scale from importance to colour (L).");
     if (ImGui::RadioButton("logarithmic", settings.logarithmic)) {
         settings.logarithmic = true;
     }
@@ -115,8 +115,8 @@ void Panels::draw_colours() {
     form_.tip("Equal differences of importance are equally far apart in colour (L).");
     bool automatic = settings.automatic_range;
     if (form_.checkbox("Automatic range",
-                       "Spreads the colours over the middle 99% of the map's positive values, so "
-                       "that single bright texels do not darken all others (A).",
+                       "Uses the colours for the middle 99% of the map's positive values, so that "
+                       "single bright texels do not darken all others (A).",
                        automatic)) {
         change_range_mode(automatic);
     }
@@ -124,20 +124,19 @@ void Panels::draw_colours() {
         return;
     }
     draw_histogram();
-    // Below it, so that it stays where it is when a drag on it ends the automatic range.
+    // Drawn below the histogram, which stays in place when a drag on it ends the automatic range.
     if (!settings.automatic_range) {
         const MapStatistics& statistics = viewer_.frame()->statistics;
         const ValueRange range = histogram_range(statistics, viewer_.range(), true);
-        form_.logarithmic("Lowest", "Importance with the first colour.", settings.range_low, range);
-        form_.logarithmic("Highest", "Importance with the last colour.", settings.range_high,
-                          range);
+        form_.logarithmic("Lowest", "Importance of the first colour.", settings.range_low, range);
+        form_.logarithmic("Highest", "Importance of the last colour.", settings.range_high, range);
     }
 }
 
 void Panels::draw_histogram() {
     constexpr const char* TIP =
-        "How many texels have which importance, on a logarithmic scale, in the colours of the map; "
-        "the lines mark the range of colours. Drag them to change it.";
+        "Histogram of importance, with logarithmic counts, in the colours of the map. The lines "
+        "mark the range of colours; drag them to change it.";
     DrawingSettings& settings = viewer_.settings.drawing;
     const MapStatistics& statistics = viewer_.frame()->statistics;
     if (positive_values(statistics) == 0) {
@@ -174,7 +173,7 @@ void Panels::draw_histogram() {
         const float height = std::log1p(bins[i]) / most * (size.y - form_.px(4.0F));
         const float x = corner.x + step * static_cast<float>(i);
         list.AddRectFilled({x, bottom - height}, {x + step, bottom}, opaque(table[entry]));
-        // Dark colours are to be seen, too.
+        // Brightens dark colours, so that they can be seen.
         list.AddLine({x, bottom - height}, {x + step, bottom - height},
                      with_opacity(TEXT_COLOUR, 0.55F));
     }
@@ -200,7 +199,7 @@ void Panels::draw_histogram() {
     ImGui::SameLine((ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(middle.c_str()).x) /
                     2.0F);
     form_.text(middle);
-    form_.tip("The range that the colours are spread over.");
+    form_.tip("Range of importance that the colours cover.");
     ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(high.c_str()).x);
     form_.text(high, DIM_COLOUR);
 }
@@ -210,24 +209,23 @@ void Panels::draw_histogram() {
 void Panels::draw_fill() {
     DrawingSettings& settings = viewer_.settings.drawing;
     form_.switched("Outlines",
-                   "Draws the border of each tile (E), in a balanced list magenta where the "
+                   "Draws the border of each tile (E). In a balanced list it is magenta where the "
                    "neighbour is coarser.",
                    settings.outlines, [&] {
                        ImGui::SliderFloat("##width", &settings.outline_width, 0.5F, 5.0F,
                                           "%.1f pixels", ImGuiSliderFlags_AlwaysClamp);
                    });
-    form_.tip("How wide the outlines are. Ctrl+click to type.");
+    form_.tip("Width of the outlines. Ctrl+click to type.");
 
-    form_.combo("Fill", "Colours tiles by something that is known of them (G).", FILLS,
-                settings.fill, FILL_TIPS);
+    form_.combo("Fill", "Property that colours the tiles (G).", FILLS, settings.fill, FILL_TIPS);
     if (settings.fill != Fill::none) {
-        form_.slider("Opacity", "How much of the map the fill hides.", settings.fill_opacity,
+        form_.slider("Opacity", "Opacity of the fill over the map.", settings.fill_opacity,
                      {0.0F, 1.0F}, "%.2f");
         draw_fill_legend();
     }
     form_.checkbox("Mark clamped",
-                   "Stripes on single texels whose importance is still not below their threshold: "
-                   "they would need to be split further than the map goes (X).",
+                   "Draws stripes on single texels whose importance is not below their threshold: "
+                   "they need a finer map (X).",
                    settings.mark_clamped);
 }
 
@@ -252,7 +250,7 @@ void Panels::draw_fill_legend() {
     form_.label("", "");
     const float left = ImGui::GetCursorPosX();
     form_.gradient(colours, ImGui::GetFrameHeight());
-    form_.tip("Which colour of the fill means what.");
+    form_.tip("Meaning of the fill's colours.");
     ImGui::SetCursorPosX(left);
     form_.text(low, DIM_COLOUR);
     ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(high.c_str()).x);

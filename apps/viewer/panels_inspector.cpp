@@ -1,4 +1,4 @@
-// What lies over the map when a tile is pinned or texels are large: all that is known of them.
+// The inspector of the pinned tile, and the values in large texels.
 
 #include "panels.hpp"
 
@@ -14,7 +14,7 @@ constexpr float INSPECTOR_WIDTH = 340.0F;
 constexpr float INSPECTOR_TOP = 96.0F;  // below the name of the map
 constexpr float INSPECTOR_MARGIN = 12.0F;
 
-// The sides of a tile on which the neighbour is coarser.
+// Returns the sides of a tile on which the neighbour is coarser.
 std::string coarser_text(const Tile& tile) {
     std::string text;
     for (const auto& [is_coarser, side] :
@@ -29,7 +29,7 @@ std::string coarser_text(const Tile& tile) {
 
 }  // namespace
 
-// In each texel that is large enough for its value.
+// Writes the value into each texel that is large enough.
 void Panels::draw_texel_values() {
     const View& view = viewer_.view();
     const ImVec2 factor = ImGui::GetIO().DisplayFramebufferScale;
@@ -64,7 +64,7 @@ void Panels::draw_texel_values() {
     list.PopClipRect();
 }
 
-// At the side of the map where the pinned texel is not; the user may move it.
+// Draws the inspector at the side of the map that the pinned texel is not on. The user may move it.
 void Panels::draw_inspector() {
     if (!viewer_.pinned() || viewer_.frame() == nullptr) {
         inspector_frames_ = 0;
@@ -99,7 +99,7 @@ void Panels::draw_inspector() {
 void Panels::draw_texel(const ProbedTexel& texel) {
     const std::string place = std::to_string(texel.x) + ", " + std::to_string(texel.y);
     form_.text_row("Texel", "Column and row, from 0 at the upper left.", place);
-    form_.text_row("Value", "As it is in the file.", number_text(texel.result.texel, 9));
+    form_.text_row("Value", "Value in the file.", number_text(texel.result.texel, 9));
     if (texel.result.tile_index == NO_TILE) {
         form_.text_row("Tile", "The tile that covers the texel.", "none", BAD_COLOUR);
     } else {
@@ -123,9 +123,12 @@ void Panels::draw_texel(const ProbedTexel& texel) {
                            "is magenta.",
                            coarser_text(tile));
         }
-        form_.text_row("Importance", "The largest in the tile.", number_text(tile.importance, 7));
-        form_.text_row("Threshold", "What the tile's importance is below, unless it is clamped.",
-                       number_text(tile.threshold, 7));
+        form_.text_row("Importance", "Largest importance in the tile.",
+                       number_text(tile.importance, 7));
+        form_.text_row(
+            "Threshold",
+            "Threshold of the tile: its importance is below it, unless the tile is clamped.",
+            number_text(tile.threshold, 7));
         form_.text_row(
             "Ratio",
             "Importance divided by threshold; below 1, unless the tile is clamped: a "
@@ -141,9 +144,9 @@ void Panels::draw_ancestors(const ProbedTexel& texel) {
         {{"Level",
           "Squares of 2^level texels on a side that contain the texel, the smallest "
           "first."},
-         {"Importance", "The largest in the square."},
-         {"Threshold", "Importance not below it: the square is split."},
-         {"Outcome", "Whether the square was split, is a tile, or lies in one."}}};
+         {"Importance", "Largest importance in the square."},
+         {"Threshold", "Threshold of the square: it is split if its importance is not below it."},
+         {"Outcome", "State of the square: split, a tile, or inside of a tile."}}};
     if (texel.thresholds.empty() ||
         !ImGui::BeginTable("ancestors", static_cast<int>(HEADS.size()), TABLE_FLAGS)) {
         return;

@@ -1,4 +1,4 @@
-// The sections of the panel that say what is made of which map: map, threshold, subdivision.
+// The sections of the panel for the input: map, threshold, subdivision.
 
 #include "panels.hpp"
 
@@ -13,42 +13,43 @@ namespace quadtile::viewer {
 namespace {
 
 constexpr const char* MAX_RESOLUTION_TIP =
-    "Pixels that no tile may need on a side: importance is how many pixels a texel needs, so a "
-    "tile of 2^l texels on a side needs importance x 2^l. Smaller: more tiles.";
+    "Every tile needs fewer pixels than this on a side. Importance is the number of pixels that a "
+    "texel needs, so a tile of 2^l texels on a side needs importance x 2^l. Smaller: more tiles.";
 
 const std::vector<std::string> KIND_TIPS{
-    "No tile needs more pixels on a side than a number, where importance is the pixels needed "
-    "across one texel. The usual one.",
-    "Splits every square whose largest importance is not below one number.",
-    "A number for each tile size.",
-    "As max-resolution, and no tile needs more nodes of per-pixel linked lists than a number; a "
-    "second channel of the file predicts the fragments.",
-    "Your own GLSL function, which the GPU calls for each square."};
+    "Every tile needs fewer pixels on a side than a number, if importance is the number of pixels "
+    "that a texel needs. The usual kind.",
+    "One number for squares of all sizes: splits each square whose largest importance is not below "
+    "it.",
+    "One number per tile size.",
+    "Like max-resolution; also, every tile needs fewer nodes of per-pixel linked lists than a "
+    "number. A second channel of the file predicts the fragments.",
+    "Your GLSL function, which the GPU calls for each square."};
 
 const std::vector<std::string> STRATEGY_TIPS{
     "The fastest for this device, map and threshold.",
-    "One GPU dispatch for several levels, each workgroup a subtree. For all thresholds.",
+    "One GPU dispatch for several levels, a workgroup per subtree. For all thresholds.",
     "One GPU dispatch from the map to the list. For thresholds that do not grow from a tile size "
     "to the next larger one."};
 
 const std::vector<std::string> ORDER_TIPS{
-    "As fast as possible; differs from run to run.",
-    "Along the Z-order (Morton) curve: always the same list. Made by the strategy fused alone."};
+    "The fastest order; it differs from run to run.",
+    "Along the Z-order (Morton) curve: always the same list. Only the strategy fused makes it."};
 
 constexpr const char* NO_BALANCE =
-    "A budget cannot count the tiles that balancing adds: switch the budget off first.";
+    "A budget cannot count the tiles that balancing adds; switch the budget off first.";
 constexpr const char* NO_BUDGET =
-    "A budget cannot count the tiles that balancing adds: set the balance to none first.";
+    "A budget cannot count the tiles that balancing adds; set the balance to none first.";
 
 const std::vector<std::string> BALANCE_TIPS{
-    "By anything.", "By one at most, where tiles share an edge.",
-    "By one at most, where tiles share an edge or a corner."};
+    "By any number of levels.", "By at most one level if tiles share an edge.",
+    "By at most one level if tiles share an edge or a corner."};
 
 std::size_t position(const std::vector<std::string>& names, const std::string& name) {
     return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
 }
 
-// What makes a difference on this map, from tiles everywhere to none but the root.
+// Returns thresholds from tiles everywhere to the root alone.
 ValueRange threshold_range(const MapStatistics& statistics, std::uint32_t top_level_of_largest) {
     const float low = std::max(statistics.percentile(0.001), FLT_MIN);
     if (!(statistics.max > 0.0F)) {
@@ -82,8 +83,8 @@ void Panels::draw_map_section() {
 
 void Panels::draw_files() {
     if (form_.prominent_button("Open...",
-                               "Opens OpenEXR, PFM or PNG files; several are a sequence "
-                               "to play (O). Files can be dropped on the window, too.",
+                               "Opens OpenEXR, PFM or PNG files; several files are a sequence to "
+                               "play (O). You can also drop files on the window.",
                                form_.px(100.0F))) {
         ask_for_files();
     }
@@ -96,7 +97,7 @@ void Panels::draw_files() {
     if (files < 2) {
         return;
     }
-    form_.label("File", "Of the files that were opened together.");
+    form_.label("File", "Place among the files that were opened together.");
     if (form_.button("<", "The file before (left arrow).")) {
         sequence.step(-1);
     }
@@ -117,11 +118,11 @@ void Panels::draw_files() {
     ImGui::SliderFloat("##speed", &viewer_.settings.playback_frames_per_second, 0.5F, 60.0F,
                        "%.3g files per second",
                        ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp);
-    form_.tip("How fast they follow each other, if loading keeps up. Ctrl+click to type.");
+    form_.tip("Speed of playback, if loading keeps up. Ctrl+click to type.");
 }
 
 void Panels::draw_channel() {
-    constexpr const char* TIP = "The channel of the file that is taken as importance.";
+    constexpr const char* TIP = "Channel of the file that holds the importance.";
     const MapFrame& frame = *viewer_.frame();
     form_.text_row("Name", frame.path.empty() ? "Made by the viewer." : frame.path.string(),
                    frame.name);
@@ -132,8 +133,8 @@ void Panels::draw_channel() {
     std::size_t index = position(frame.channels, frame.map.channel);
     std::vector<Choice> choices = choices_of(frame.channels);
     if (index == choices.size()) {
-        // Not a channel of the file: the luminance of several.
-        choices.push_back({frame.map.channel, "Made of several channels."});
+        // The map is the luminance of several channels.
+        choices.push_back({frame.map.channel, "Luminance of several channels."});
     }
     if (form_.combo("Channel", TIP, choices, index) && index < frame.channels.size()) {
         viewer_.sequence().choose_channel(frame.channels[index]);
@@ -146,7 +147,7 @@ void Panels::draw_values() {
     const MapStatistics& statistics = frame.statistics;
     form_.text_row("Size",
                    "Width and height in texels, and the levels of the quadtree: a square of level "
-                   "0 is a texel, one of the next level is twice as wide.",
+                   "0 is a texel, squares of each next level are twice as wide.",
                    count_text(shape.width) + " x " + count_text(shape.height) + ", levels 0 to " +
                        std::to_string(map_top_level()));
     form_.text_row("Values", "The smallest and the largest finite value.",
@@ -161,15 +162,15 @@ void Panels::draw_values() {
     using app::ColourScale;
     const std::array<Oddity, 4> oddities{
         {{"NaN", statistics.nan, ColourScale::nan,
-          "Texels that are not a number count as infinitely important."},
+          "Texels that are not a number, which count as infinitely important."},
          {"infinite", statistics.infinite, ColourScale::infinite,
-          "Texels of plus or minus infinity; plus is drawn white, minus as negative ones."},
+          "Texels of plus infinity, drawn white, or minus infinity, drawn as negative ones."},
          {"negative", statistics.negative, ColourScale::negative,
-          "Texels below zero are less important than zero."},
-         {"zero", statistics.zero, ColourScale::zero, "Texels that need nothing at all."}}};
+          "Texels below zero, which are less important than zero."},
+         {"zero", statistics.zero, ColourScale::zero,
+          "Texels of zero, which need no resolution."}}};
     form_.label("Special values",
-                "Numbers of texels that no scale of colours has a place for, with "
-                "the colours that they are drawn in.");
+                "Counts and colours of texels that are outside of every scale of colours.");
     constexpr float SECOND_COLUMN = 116.0F;
     const float left = ImGui::GetCursorPosX();
     for (std::size_t i = 0; i < oddities.size(); ++i) {
@@ -218,8 +219,8 @@ void Panels::draw_go_to() {
 void Panels::draw_threshold_section() {
     ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
     ThresholdKind kind = settings.kind;
-    if (form_.combo("Kind", "How the threshold depends on the size of a tile (T).", THRESHOLD_KINDS,
-                    kind, KIND_TIPS)) {
+    if (form_.combo("Kind", "Kind of threshold: how it depends on the size of a tile (T).",
+                    THRESHOLD_KINDS, kind, KIND_TIPS)) {
         choose_threshold_kind(kind);
     }
     const bool has_map = viewer_.frame() != nullptr;
@@ -234,8 +235,8 @@ void Panels::draw_threshold_section() {
             break;
         case ThresholdKind::constant:
             form_.logarithmic("Importance",
-                              "Squares are split until the largest importance in them is below "
-                              "this. Smaller: more tiles. Keys: [ and ].",
+                              "Squares are split until their largest importance is below this. "
+                              "Smaller: more tiles. Keys: [ and ].",
                               settings.constant, values);
             break;
         case ThresholdKind::per_level:
@@ -262,13 +263,13 @@ void Panels::draw_threshold_history() {
         ImGui::SameLine();
         return is_pressed;
     };
-    if (add("Undo", "Takes the last change back (Ctrl+Z).", history_.can_go(-1))) {
+    if (add("Undo", "Undoes the last change (Ctrl+Z).", history_.can_go(-1))) {
         change_threshold(-1);
     }
-    if (add("Redo", "Makes the change again that was undone (Ctrl+Shift+Z).", history_.can_go(1))) {
+    if (add("Redo", "Redoes the change that was undone (Ctrl+Shift+Z).", history_.can_go(1))) {
         change_threshold(1);
     }
-    if (add("Reset", "Takes the threshold that the program began with (Shift+T).",
+    if (add("Reset", "Restores the threshold of the program's start (Shift+T).",
             history_.first(threshold) != threshold)) {
         viewer_.settings.subdivision.threshold = history_.first(threshold);
     }
@@ -283,19 +284,19 @@ void Panels::draw_threshold_levels(const ValueRange& range) {
         const std::string name = side + (level == 0 ? " texel" : " texels");
         form_.logarithmic(name.c_str(),
                           "Squares of " + name + " on a side (level " + std::to_string(level) +
-                              ") are split unless all importance in them is below this.",
+                              ") are split unless all their importance is below this.",
                           levels[level], range);
     }
     if (viewer_.frame() != nullptr && levels.size() != map_top_level() + 1) {
-        form_.label("Levels", "The map has squares of other sizes than there are numbers.");
-        if (form_.button("+",
-                         "Makes a number for each size of squares of this map; new ones are "
-                         "as the last one.")) {
+        form_.label("Levels", "The map has more or fewer sizes of squares than there are numbers.");
+        if (form_.button(
+                "+",
+                "Makes a number per size of squares of this map; new ones repeat the last one.")) {
             levels.resize(map_top_level() + 1, levels.empty() ? 1.0F : levels.back());
         }
         ImGui::SameLine();
-        form_.text(levels.size() <= map_top_level() ? "the last one stands for the rest"
-                                                    : "more than the map has",
+        form_.text(levels.size() <= map_top_level() ? "the last number stands for larger squares"
+                                                    : "more numbers than sizes",
                    DIM_COLOUR);
     }
     if (grows(levels)) {
@@ -310,11 +311,11 @@ void Panels::draw_memory_threshold(const ValueRange& range) {
     ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
     form_.logarithmic("Resolution", MAX_RESOLUTION_TIP, settings.max_resolution, range);
     form_.logarithmic("List nodes",
-                      "Nodes of per-pixel linked lists that no tile may need, as the fragments "
-                      "predict.",
+                      "Every tile needs fewer nodes of per-pixel linked lists than this, as the "
+                      "fragments predict.",
                       settings.nodes, {1.0F, 1.0e9F});
     constexpr const char* TIP =
-        "The channel of the same file with the number of fragments in a pixel of each texel.";
+        "Channel of the file with the number of fragments in a pixel of each texel.";
     if (viewer_.frame() == nullptr) {
         form_.text_row("Fragments", TIP, settings.fragments_channel);
         return;
@@ -329,22 +330,22 @@ void Panels::draw_memory_threshold(const ValueRange& range) {
 void Panels::draw_glsl_threshold() {
     ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
     form_.text_row("File",
-                   "Defines float threshold(uint level, uvec2 position, uint layer), or what "
-                   "'quadtile compile' made of it.",
+                   "File that defines float threshold(uint level, uvec2 position, uint layer), or "
+                   "the result of 'quadtile compile'.",
                    std::filesystem::path(settings.glsl_file).filename().string());
     form_.label("", "");
     if (form_.button("Choose...", "Chooses the file.")) {
         ask_for_glsl();
     }
     ImGui::SameLine();
-    if (form_.button("Reload", "Reads the file again, after you have changed it (F5).")) {
+    if (form_.button("Reload", "Reads the file again, for example after a change (F5).")) {
         viewer_.reload_threshold();
     }
     std::vector<float>& parameters = settings.glsl_parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const std::string name = "Parameter " + std::to_string(i);
         const std::string id = "##parameter" + std::to_string(i);
-        form_.label(name.c_str(), "What threshold_parameter() of this number gives.");
+        form_.label(name.c_str(), "Value of threshold_parameter() of this number.");
         ImGui::SetNextItemWidth(-1.0F);
         const float speed = std::max(std::abs(parameters[i]), 0.01F) / 200.0F;
         ImGui::DragFloat(id.c_str(), &parameters[i], speed, 0.0F, 0.0F, "%g");
@@ -352,12 +353,12 @@ void Panels::draw_glsl_threshold() {
     }
     form_.label("", "");
     if (parameters.size() < Threshold::max_function_parameters &&
-        form_.button("Add parameter", "One more for threshold_parameter().")) {
+        form_.button("Add parameter", "Adds a value for threshold_parameter().")) {
         parameters.push_back(1.0F);
     }
     if (!parameters.empty()) {
         ImGui::SameLine();
-        if (form_.button("Remove", "The last one.")) {
+        if (form_.button("Remove", "Removes the last value.")) {
             parameters.pop_back();
         }
     }
@@ -365,8 +366,8 @@ void Panels::draw_glsl_threshold() {
 
 void Panels::draw_tile_search() {
     constexpr const char* TIP =
-        "How many tiles you want: the threshold is set so that there are as many as can be "
-        "without being more.";
+        "Number of tiles that you want. The viewer sets the threshold that gives the most tiles, "
+        "but not more than this.";
     form_.label("Tiles wanted", TIP);
     const float spacing = ImGui::GetStyle().ItemInnerSpacing.x;
     const float button_width = form_.px(124.0F);
@@ -380,7 +381,7 @@ void Panels::draw_tile_search() {
         viewer_.find_threshold(tiles_wanted_);
     }
     ImGui::AlignTextToFramePadding();
-    form_.label("Tiles", "The number of tiles that the threshold leads to.");
+    form_.label("Tiles", "Number of tiles that the threshold gives.");
     if (has_map() && viewer_.tiles().has_tiles()) {
         form_.large_text(count_text(viewer_.summary().header.required));
     } else {
@@ -396,44 +397,43 @@ void Panels::draw_subdivision_section() {
     draw_device();
     const std::uint32_t repeats = viewer_.frame() != nullptr ? viewer_.summary().repeats : 0;
     form_.text_row("Repeats",
-                   "How often the last list was made again because the buffer was too small for "
-                   "it.",
+                   "Times that the last list was made again because the buffer was too small.",
                    std::to_string(repeats), repeats > 0 ? WARNING_COLOUR : DIM_COLOUR);
 }
 
 void Panels::draw_strategy() {
     SubdivisionSettings& settings = viewer_.settings.subdivision;
-    form_.combo("Strategy", "How the GPU goes about it (S). Only the time differs.", STRATEGIES,
+    form_.combo("Strategy", "Method of the GPU (S). Only the time differs.", STRATEGIES,
                 settings.strategy, STRATEGY_TIPS);
     if (viewer_.frame() != nullptr && !viewer_.summary().strategy_reason.empty()) {
         const TilesSummary& summary = viewer_.summary();
-        form_.text_row("", "What auto has chosen, and why.",
+        form_.text_row("", "The choice of auto, and its reason.",
                        std::string(app::name_in(STRATEGIES, summary.strategy)) + ": " +
                            summary.strategy_reason,
                        DIM_COLOUR);
     }
     if (settings.strategy == Strategy::subtree) {
-        form_.label("Subtree levels", "Levels of the quadtree that one dispatch goes down.");
+        form_.label("Subtree levels", "Levels of the quadtree that one dispatch descends.");
         constexpr std::uint32_t LEAST = 1;
         ImGui::SliderScalar("##levels", ImGuiDataType_U32, &settings.subtree_levels, &LEAST,
                             &MAX_SUBTREE_LEVELS, "%u", ImGuiSliderFlags_AlwaysClamp);
         form_.tip("More: fewer dispatches, each with more work. Ctrl+click to type.");
     }
     form_.combo("Order",
-                "In what order the tiles are in the list (R). Canonical: along the Z-order "
-                "(Morton) curve, always the same, made by the strategy fused alone.",
+                "Order of the tiles in the list (R). Canonical: along the Z-order (Morton) curve, "
+                "always the same; only the strategy fused makes it.",
                 ORDERS, settings.order, ORDER_TIPS);
     form_.combo("Balance",
-                "By how much the levels of tiles that touch may differ (U). What balancing adds, "
-                "no budget can count.",
+                "Largest difference of levels of tiles that touch (U). A budget cannot count the "
+                "tiles that balancing adds.",
                 app::BALANCES, settings.balance, BALANCE_TIPS,
                 settings.has_budget ? NO_BALANCE : "");
 }
 
 void Panels::draw_budget() {
     constexpr const char* TIP =
-        "The most tiles that there may be: the GPU raises the threshold, in steps of 1 to 2%, "
-        "until they are enough (B). Made by the strategy fused alone.";
+        "Largest number of tiles: the GPU raises the threshold, in steps of 1 to 2%, until there "
+        "are no more (B). Only the strategy fused keeps it.";
     SubdivisionSettings& settings = viewer_.settings.subdivision;
     const bool is_possible = settings.balance == Balance::none || settings.has_budget;
     const auto draw_number = [&] {
@@ -454,7 +454,7 @@ void Panels::draw_device() {
         choices.push_back({device.name, device.objection, device.objection.empty()});
     }
     std::size_t index = viewer_.gpu().chosen();
-    if (form_.combo("Device", "The GPU, or Mesa's driver for the CPU, that does the work.", choices,
+    if (form_.combo("Device", "The GPU, or the CPU driver of Mesa, that makes the tiles.", choices,
                     index)) {
         viewer_.settings.device = std::to_string(index);
     }

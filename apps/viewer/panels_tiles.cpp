@@ -1,4 +1,4 @@
-// The sections of the panel that say what came out: tiles, texel, times.
+// The sections of the panel for the result: tiles, texel, times.
 
 #include "panels.hpp"
 
@@ -49,7 +49,7 @@ void Panels::draw_tiles_section() {
         draw_levels_table();
         if (form_.button("Check against CPU reference",
                          "Reads the list back, checks that its tiles cover each texel once, and "
-                         "compares it with what a simple program on the CPU finds (K).",
+                         "compares it with the list of the CPU reference (K).",
                          -FLT_MIN)) {
             viewer_.check_list();
         }
@@ -63,7 +63,8 @@ void Panels::draw_totals() {
     const TileListHeader& header = summary.header;
     form_.text_row("Number", "Tiles in the list.", count_text(header.written));
     if (header.required != header.written) {
-        form_.text_row("Required", "Tiles that there should be; the buffer had no room for all.",
+        form_.text_row("Required",
+                       "Number of tiles of the whole list; the buffer had no room for all.",
                        count_text(header.required), BAD_COLOUR);
     }
     const std::uint64_t texels = std::uint64_t{shape.width} * shape.height;
@@ -75,28 +76,29 @@ void Panels::draw_totals() {
                    ? "all " + count_text(texels)
                    : count_text(summary.covered_texels) + " of " + count_text(texels));
     form_.tip(COVERED_TIP);
-    form_.text_row("Clamped",
-                   "Single texels whose importance is still not below their threshold: they would "
-                   "need to be split further than the map goes.",
-                   count_text(summary.tally.clamped),
-                   summary.tally.clamped > 0 ? WARNING_COLOUR : TEXT_COLOUR);
+    form_.text_row(
+        "Clamped",
+        "Single texels whose importance is not below their threshold: they need a finer map.",
+        count_text(summary.tally.clamped),
+        summary.tally.clamped > 0 ? WARNING_COLOUR : TEXT_COLOUR);
     if (viewer_.settings.subdivision.has_budget) {
         const bool is_scaled = header.threshold_factor != 1.0F;
         form_.text_row("Budget factor",
-                       is_scaled ? "What the budget has multiplied the threshold by. The factor "
-                                   "goes in steps of 1 to 2%, and squares at the same limit split "
-                                   "together: one step less leaves more tiles than the budget."
-                                 : "The threshold alone leaves no more tiles than the budget.",
+                       is_scaled
+                           ? "Factor by which the budget has raised the threshold. It goes in "
+                             "steps of 1 to 2%, and squares at the same limit split together: with "
+                             "one step less there are more tiles than the budget allows."
+                           : "The threshold alone gives no more tiles than the budget allows.",
                        number_text(header.threshold_factor, 6) + ", " + count_text(header.written) +
-                           " of " + count_text(viewer_.settings.subdivision.max_tiles) + " tiles");
+                           " of " + tiles_text(viewer_.settings.subdivision.max_tiles));
     }
 }
 
 void Panels::draw_levels_table() {
     constexpr std::array<std::array<const char*, 2>, 4> HEADS{
         {{"Level",
-          "How often two by two squares were joined: tiles of level l have 2^l texels on "
-          "a side. The colour is that of the fill by level."},
+          "Level of the tiles: tiles of level l have 2^l texels on a side. The colour is that of "
+          "the fill by level."},
          {"Side", "Texels on a side; the map's edge cuts some."},
          {"Tiles", "Number of tiles of this size."},
          {"", "In relation to the most frequent size."}}};
@@ -130,20 +132,18 @@ void Panels::draw_levels_table() {
 
 void Panels::draw_comparison_section() {
     constexpr const char* KEEP_TIP =
-        "Keeps the list that is shown as A, to compare lists of other thresholds and maps with it "
-        "(H).";
+        "Keeps the shown list as A, to compare lists of other thresholds and maps with it (H).";
     if (form_.button("Keep as A", KEEP_TIP)) {
         viewer_.keep_list();
     }
     if (!viewer_.kept()) {
         form_.wrapped_text(
-            "Keep a list as A, then change the threshold or go to another map: tiles "
-            "that differ are marked.",
+            "Keep a list as A, then change the threshold or the map: tiles that differ are marked.",
             DIM_COLOUR);
         return;
     }
     ImGui::SameLine();
-    if (form_.button("Swap A and B", "Shows A, and keeps what is shown as A (Y).")) {
+    if (form_.button("Swap A and B", "Shows A, and keeps the shown list as A (Y).")) {
         viewer_.swap_with_kept();
     }
     ImGui::SameLine();
@@ -152,18 +152,18 @@ void Panels::draw_comparison_section() {
         return;
     }
     const KeptList& kept = *viewer_.kept();
-    form_.text_row("A", "The list that is kept.",
-                   kept.name + ", " + describe(kept.settings.threshold) + ": " +
-                       count_text(kept.keys.size()) + " tiles");
+    form_.text_row(
+        "A", "The kept list.",
+        kept.name + ", " + describe(kept.settings.threshold) + ": " + tiles_text(kept.keys.size()));
     if (!viewer_.difference()) {
-        form_.wrapped_text("The map that is shown has another size than A's, or no list.",
+        form_.wrapped_text("The shown map has another size than A's map, or no list.",
                            WARNING_COLOUR);
         return;
     }
     const ListDifference& difference = *viewer_.difference();
-    form_.text_row("B", "The list that is shown.",
+    form_.text_row("B", "The shown list.",
                    viewer_.frame()->name + ", " + describe(viewer_.settings.subdivision.threshold) +
-                       ": " + count_text(difference.in_both + difference.only_shown) + " tiles");
+                       ": " + tiles_text(difference.in_both + difference.only_shown));
     form_.text_row("In both", "Tiles that cover the same texels in A and B.",
                    count_text(difference.in_both));
     form_.text_row("Only in A", "Tiles of A that B does not have.",
@@ -181,15 +181,13 @@ void Panels::draw_exports() {
         void (Panels::*save)();
     };
     constexpr std::array<Export, 4> EXPORTS{
-        {{"Save list...", "The tiles as JSON, or as CSV where the name ends in .csv (Ctrl+S).",
+        {{"Save list...", "Saves the tiles as JSON, or as CSV if the name ends in .csv (Ctrl+S).",
           &Panels::save_list},
-         {"Save picture...", "A PNG of the map as it is seen, without the panel (Ctrl+P).",
+         {"Save picture...", "Saves the shown part of the map as PNG, without the panel (Ctrl+P).",
           &Panels::save_picture},
-         {"Save whole map...",
-          "A PNG of all of the map with a pixel for each texel (Ctrl+Shift+P).",
+         {"Save whole map...", "Saves the whole map as PNG, with a pixel per texel (Ctrl+Shift+P).",
           &Panels::save_whole_map},
-         {"Save settings...", "Everything that can be set here, as JSON (Ctrl+E).",
-          &Panels::save_settings}}};
+         {"Save settings...", "Saves all settings as JSON (Ctrl+E).", &Panels::save_settings}}};
     const float spacing = ImGui::GetStyle().ItemSpacing.x;
     const float button_width = (ImGui::GetContentRegionAvail().x - spacing) / 2.0F;
     for (std::size_t i = 0; i < EXPORTS.size(); ++i) {
@@ -213,20 +211,20 @@ void Panels::draw_times_section() {
     if (viewer_.gpu().timestamp_milliseconds() > 0.0) {
         form_.text_row(
             "Pyramid",
-            "Time on the GPU to find the largest importance in all squares of the map; "
-            "the strategy fused does without.",
+            "Time on the GPU to find the largest importance of all squares of the map; the "
+            "strategy fused needs no such pass.",
             times_text(viewer_.tiles().pyramid_milliseconds(), times.pyramid_milliseconds));
         form_.text_row("Subdivision",
-                       "Time on the GPU to make the list: the last one, and the median of the "
+                       "Time on the GPU to make the list: of the last run, and the median of the "
                        "runs in the plot.",
                        times_text(viewer_.summary().milliseconds, times.subdivision_milliseconds));
         draw_time_plot();
     } else {
-        form_.wrapped_text("This device has no timestamps: the GPU's times are not known.",
+        form_.wrapped_text("This device has no timestamps, so GPU times are unknown.",
                            WARNING_COLOUR);
     }
     form_.text_row("On the host",
-                   "Time that the last subdivision took for the program, with waiting for the GPU.",
+                   "Time of the last subdivision on the host, including the wait for the GPU.",
                    time_text(viewer_.update_milliseconds()));
     form_.checkbox("Continuously", "Subdivides again for each picture, for the plot (M).",
                    viewer_.measures_continuously);

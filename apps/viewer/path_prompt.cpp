@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files and folders in order; "~" at the front is the user's own folder, and folders end with '/'.
+// Returns files and folders in order. Folders end with '/'; "~" at the start is the home.
 std::vector<std::string> matches(const std::string& pattern) {
     glob_t found{};
     std::vector<std::string> paths;
@@ -30,7 +30,7 @@ std::vector<std::string> matches(const std::string& pattern) {
     return paths;
 }
 
-// The pattern that matches this text alone.
+// Returns the pattern that matches only this text.
 std::string literally(const std::string& text) {
     std::string pattern;
     for (const char c : text) {
@@ -45,7 +45,7 @@ bool is_folder(const fs::path& path) {
     return fs::is_directory(path, ignored);
 }
 
-// "~" at the front becomes the user's own folder.
+// Replaces "~" at the start by the user's home.
 fs::path with_home(const std::string& path) {
     const char* const home = std::getenv("HOME");
     const bool is_at_home = path == "~" || path.starts_with("~/");
@@ -80,7 +80,7 @@ void PathPrompt::appear(const std::string& title, const fs::path& path) {
     list_continuations();
 }
 
-// While a button of the mouse is down the text field does not get the focus.
+// While a mouse button is down, the text field does not get the focus.
 bool PathPrompt::takes_keys() const {
     return !is_open_ || has_focus_ || ImGui::IsAnyMouseDown();
 }
@@ -150,7 +150,7 @@ void PathPrompt::draw_continuations() {
     std::optional<std::string> clicked;
     for (std::size_t i = 0; i < continuations_.size(); ++i) {
         const std::string& path = continuations_[i];
-        ImGui::PushID(static_cast<int>(i));  // the path is no label: it may have ImGui's "##" in it
+        ImGui::PushID(static_cast<int>(i));  // the path is no label: it may contain ImGui's "##"
         if (ImGui::Selectable("##path")) {
             clicked = path;
         }
@@ -223,7 +223,7 @@ std::optional<PathPrompt::Paths> PathPrompt::draw() {
                                 {0.5F, 0.5F});
     }
     if (!ImGui::BeginPopupModal(label.c_str(), &is_open_, ImGuiWindowFlags_NoSavedSettings)) {
-        is_open_ = false;  // by its cross
+        is_open_ = false;  // the user clicked its cross
         return std::nullopt;
     }
     draw_path();

@@ -3,6 +3,7 @@
 #include "ui.hpp"
 #include "viewer.hpp"
 
+#include "counted.hpp"
 #include "output_file.hpp"
 
 #include <imgui.h>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr vk::Format FORMAT = vk::Format::eR8G8B8A8Unorm;
 
-// The map's part of the picture.
+// Returns the part of the picture that shows the map.
 vk::Rect2D map_area(vk::Extent2D extent, float panel_width) {
     const auto panel = static_cast<std::uint32_t>(panel_width);
     return {.extent = {extent.width - std::min(panel, extent.width - 1), extent.height}};
@@ -88,8 +89,8 @@ std::uint32_t run_screenshot(const Options& options) {
         }
     }
     file.commit();
-    std::fprintf(stderr, "%s: %u tiles by %s on %s\n", options.screenshot.c_str(),
-                 viewer.summary().header.written,
+    std::fprintf(stderr, "%s: %s by %s on %s\n", options.screenshot.c_str(),
+                 app::counted(viewer.summary().header.written, "tile").c_str(),
                  app::name_in(STRATEGIES, viewer.summary().strategy).data(),
                  viewer.tiles().device().info().name.c_str());
     ui.detach();

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// All that belongs to one device, in the order of its making.
+// Resources of one device, in the order of their making.
 struct OnDevice {
     OnDevice(const app::Instance& instance, const std::string& select, vk::SurfaceKHR surface,
              vk::Extent2D extent)
@@ -48,13 +48,13 @@ class WindowedViewer {
     }
 
  private:
-    // A key that was pressed, repeats or was let go; or a character that was typed.
+    // A key that was pressed, repeats or was released, or a character that was typed.
     struct KeyEvent {
         int key = GLFW_KEY_UNKNOWN;
         int code = 0;
         int event = 0;
         int modifiers = 0;
-        unsigned int character = 0;  // 0 where it is a key
+        unsigned int character = 0;  // 0: a key
     };
 
     void open_device(const std::string& select);
@@ -91,8 +91,8 @@ class WindowedViewer {
     std::unique_ptr<OnDevice> on_device_;
     std::string device_;  // the setting that on_device_ was made with
     std::string title_;
-    std::deque<KeyEvent> keys_;  // that neither Dear ImGui nor the panels have seen
-    // After an event panels settle in the frames that follow.
+    std::deque<KeyEvent> keys_;  // not yet passed to Dear ImGui and the panels
+    // Frames that panels need to settle after an event.
     static constexpr int SETTLING_FRAMES = 3;
     int frames_to_draw_ = SETTLING_FRAMES;
     std::uint64_t reported_list_ = 0;
@@ -134,7 +134,7 @@ void WindowedViewer::open_device(const std::string& select) {
                    on_device_->swapchain.image_count());
         viewer_.attach(on_device_->gpu, on_device_->swapchain.format());
     } catch (...) {
-        close_device();  // what is there must not outlive the device
+        close_device();  // the old device's resources must not outlive it
         throw;
     }
     frames_to_draw_ = SETTLING_FRAMES;
@@ -149,7 +149,7 @@ void WindowedViewer::close_device() {
     on_device_.reset();
 }
 
-// The user has chosen another one.
+// Changes to the device that the user has chosen.
 void WindowedViewer::change_device() {
     const std::string before = device_;
     close_device();
@@ -172,7 +172,7 @@ void WindowedViewer::recover_from_loss(const char* reason) {
     last_loss_ = now;
     close_device();
     open_device(device_);
-    viewer_.notify("the device was lost, and opened again: " + std::string(reason), true);
+    viewer_.notify("the device was lost and opened again: " + std::string(reason), true);
 }
 
 // ---- The window
@@ -190,7 +190,7 @@ vk::Rect2D WindowedViewer::map_area() const {
     return {.extent = {extent.width - std::min(panel, extent.width - 1), extent.height}};
 }
 
-// GLFW does not tell whether something has happened, or its waiting has just ended.
+// Notes events: GLFW does not tell whether its wait has ended by an event or the timeout.
 void WindowedViewer::watch_events() {
     GLFWwindow* const window = window_.get();
     glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { note_event(w); });
@@ -227,8 +227,8 @@ void WindowedViewer::take_character(GLFWwindow* window, unsigned int character) 
     note_event(window);
 }
 
-// Whether a frame has room for this key alone: Dear ImGui may look at it, or it may be a shortcut
-// that opens a prompt for what is typed next. Keys that write into a text field share a frame.
+// Tells whether this key needs a frame for itself: Dear ImGui may use it, or it may be a shortcut
+// that opens a prompt for the next keys. Keys that write into a text field share a frame.
 bool WindowedViewer::takes_a_frame(const KeyEvent& event) {
     if (event.character != 0 || event.event == GLFW_REPEAT) {
         return false;
@@ -250,11 +250,11 @@ void WindowedViewer::pass_on(const KeyEvent& event) {
     }
 }
 
-// Dear ImGui looks once a frame at which keys are down, takes characters before them, and none
-// while Ctrl is down. So keys and characters are passed on in their order, and a frame gets either
-// text or one key, with the character that it writes. Panels and Dear ImGui see a key in the same
-// frame: an Enter that came after its prompt was closed would end the typing in the next prompt,
-// and what was typed there until then would be replaced.
+// Passes keys and characters on in their order. A frame gets either text or one key with the
+// character that it writes, since Dear ImGui reads the pressed keys once per frame, characters
+// before them, and no characters while Ctrl is down. Panels and Dear ImGui see a key in the same
+// frame: if Enter came after its prompt had closed, it would end the typing in the next prompt and
+// replace its text.
 void WindowedViewer::pass_keys_on() {
     if (!panels_.takes_keys()) {
         return;
@@ -303,8 +303,8 @@ void WindowedViewer::follow_size() {
     if (width <= 0 || height <= 0) {
         return;
     }
-    // Where screen coordinates are pixels GLFW enlarges what it is asked for by the display's scale
-    // (GLFW_SCALE_TO_MONITOR): else the window would grow from run to run.
+    // If screen coordinates are pixels, GLFW multiplies the requested size by the display's scale
+    // (GLFW_SCALE_TO_MONITOR). Without this division the window would grow from run to run.
     float x = 1.0F;
     float y = 1.0F;
     if (static_cast<std::uint32_t>(width) == extent.width) {
@@ -327,7 +327,7 @@ void WindowedViewer::frame() {
     if (on_device_->swapchain.extent().width == 0 || on_device_->swapchain.extent().height == 0) {
         return;  // minimised meanwhile
     }
-    // Before the panels, which tell what is on the device, and after them, for what they change.
+    // Updates before the panels, which show the state, and after them, for their changes.
     viewer_.update(map_area());
     ImGui_ImplVulkan_NewFrame();
     ImGui_ImplGlfw_NewFrame();
@@ -356,7 +356,7 @@ void WindowedViewer::frame() {
     }
 }
 
-// From the events that changed a knob until the picture is there.
+// Reports the time from the events that changed a setting until the picture is shown.
 void WindowedViewer::report_latency(Clock::time_point start) {
     if (reported_list_ == viewer_.list_number() || viewer_.measures_continuously) {
         return;
@@ -367,8 +367,8 @@ void WindowedViewer::report_latency(Clock::time_point start) {
     std::fprintf(stderr, "on screen after %.1f ms\n", elapsed.count());
 }
 
-// Left, top, width and height of each control that has come, moved or gone; one that has gone has
-// no width.
+// Reports left, top, width and height of each control that has appeared, moved or disappeared; a
+// control that has disappeared has no width.
 void WindowedViewer::report_places() {
     std::map<std::string, std::array<int, 4>> places;
     for (const auto& [name, place] : panels_.places()) {
@@ -417,7 +417,7 @@ void WindowedViewer::run() {
             recover_from_loss(error.what());
         }
     }
-    close_device();  // while the messages of the validation layer still count
+    close_device();  // while the validation layer's messages still count
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ std::string join(const std::vector<std::string>& names) {
     return joined;
 }
 
-// The double with the digits that a float needs, 0.6 instead of 0.6000000238418579: whoever opens
-// the file sees what was set. One float is another one when its shortest digits are read as a
-// double first; it stays as it is.
+// Returns the double with the digits that a float needs, so that the file has 0.6 instead of
+// 0.6000000238418579. A float stays as it is if these digits, read as a double first, give another
+// float.
 double with_few_digits(float value) {
     char text[32];
     const auto written = std::to_chars(std::begin(text), std::end(text), value);
@@ -47,12 +47,12 @@ double with_few_digits(float value) {
     return static_cast<float>(few) == value ? few : value;
 }
 
-// As a number in a message, without the digits that a float has beyond what was meant.
+// Returns the number for a message, with no more digits than the float needs.
 std::string text_of(float value) {
     return Json(with_few_digits(value)).dump();
 }
 
-// The settings' members are listed once, in `describe`, for what writes them and what reads them.
+// Writes members. `describe` lists the settings' members once, for writing and for reading.
 class Writer {
  public:
     explicit Writer(Json& object) : object_(object) { object_ = Json::object(); }
@@ -88,7 +88,7 @@ class Writer {
 
 class Reader {
  public:
-    // `prefix`: what stands before the names in messages.
+    // `prefix` stands before the names in messages.
     Reader(const Json& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {}
 
     void flag(const char* name, bool& value) const {
@@ -171,7 +171,7 @@ class Reader {
 
     [[nodiscard]] float number_of(const char* name, const Json& value, float low,
                                   float high) const {
-        // Compared as a double: a float would take what lies just outside for the end itself.
+        // Compares doubles: a float would round a value just outside to the limit.
         const double number = value.is_number() ? value.get<double>() : std::nan("");
         if (!(number >= with_few_digits(low) && number <= with_few_digits(high))) {
             fail(name, text_of(value) + " is no number from " + viewer::text_of(low) + " to " +
@@ -180,7 +180,7 @@ class Reader {
         return static_cast<float>(number);
     }
 
-    // The value as a message names it.
+    // Returns the value for a message.
     static std::string text_of(const Json& value) {
         if (value.is_string()) {
             return '\'' + value.get<std::string>() + '\'';
@@ -251,7 +251,7 @@ void describe(Members& members, Settings& settings) {
     members.whole("window_height", settings.window_height, 1U, MAX_WINDOW_EXTENT);
 }
 
-// What no member can say for itself.
+// Checks what depends on several members.
 void check(const Settings& settings) {
     if (settings.ui_scale > 0.0F && settings.ui_scale < MIN_UI_SCALE) {
         throw std::runtime_error("ui_scale: " + text_of(settings.ui_scale) +
@@ -267,12 +267,12 @@ void check(const Settings& settings) {
     }
     if (drawing.logarithmic && drawing.range_low <= 0.0F) {
         throw std::runtime_error("drawing.range_low: " + text_of(drawing.range_low) +
-                                 " is not above 0, as a logarithmic range needs it");
+                                 " is not above 0, which a logarithmic range needs");
     }
 }
 
 Json parse(const std::string& json) {
-    std::string member;  // numbers that no double holds fail before they get to a member
+    std::string member;  // the last key, for numbers that no double holds
     const auto note = [&](int /*depth*/, Json::parse_event_t event, const Json& parsed) {
         if (event == Json::parse_event_t::key) {
             member = parsed.get<std::string>();
@@ -303,18 +303,18 @@ std::string read_text(const fs::path& path) {
     return text;
 }
 
-// What is positive stays so: from 0 no factor leads back.
+// Multiplies. A positive value stays positive, since no factor leads back from 0.
 float bounded_product(float value, double factor) {
     constexpr double SMALLEST = std::numeric_limits<float>::min();
     return value > 0.0F ? static_cast<float>(std::clamp(value * factor, SMALLEST, double{LARGEST}))
                         : value;
 }
 
-// One for each level of the map.
+// Returns a value per level of the map.
 std::vector<float> fitted(std::vector<float> levels, const MapShape& shape) {
     if (levels.empty()) {
         throw Error(ErrorCode::invalid_argument,
-                    "there are no thresholds of levels; give one at least");
+                    "the threshold per level has no values; give at least one");
     }
     levels.resize(std::size_t{top_level(shape.width, shape.height)} + 1, levels.back());
     return levels;
@@ -332,7 +332,7 @@ Threshold threshold_of(const ThresholdSettings& settings, const MapShape& shape,
         case ThresholdKind::glsl:
             if (function == nullptr) {
                 throw Error(ErrorCode::invalid_argument,
-                            "the threshold in GLSL needs a file that has it");
+                            "the GLSL threshold needs a file; give one");
             }
             return Threshold::function(*function, settings.glsl_parameters);
         case ThresholdKind::memory:
@@ -340,18 +340,18 @@ Threshold threshold_of(const ThresholdSettings& settings, const MapShape& shape,
     }
     if (fragments == nullptr) {
         throw Error(ErrorCode::invalid_argument,
-                    "the threshold by memory needs fragments; give the channel that has them");
+                    "the memory threshold needs fragments; give their channel");
     }
     return Threshold::memory(settings.max_resolution, settings.nodes, *fragments);
 }
 
-// The folder for quadtile in one of the user's: that of the variable, else that in the home.
+// Returns quadtile's folder in the one that the variable names, or in the one in the home.
 fs::path user_folder(const char* variable, const char* in_home) {
     const auto folder_of = [](const char* name) {
         const char* const value = std::getenv(name);
         return fs::path(value == nullptr ? "" : value);
     };
-    // Relative ones are to be ignored, says the XDG Base Directory Specification.
+    // The XDG Base Directory Specification ignores relative paths.
     const fs::path given = folder_of(variable);
     if (given.is_absolute()) {
         return given / "quadtile";
@@ -365,16 +365,16 @@ fs::path user_folder(const char* variable, const char* in_home) {
 std::string to_json(const Settings& settings) {
     Json json;
     Writer writer(json);
-    Settings described = settings;  // what reads and what writes share a list of members
+    Settings described = settings;  // writing and reading share a list of members
     describe(writer, described);
-    // Names of devices and channels can be other bytes than UTF-8, which JSON has no notation for.
+    // Names of devices and channels may contain bytes that are no UTF-8, which JSON cannot hold.
     return json.dump(4, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Settings settings_from_json(const std::string& json) {
     const Json parsed = parse(json);
     if (!parsed.is_object()) {
-        throw std::runtime_error("not settings: the JSON is no object");
+        throw std::runtime_error("the file has no settings: its JSON is no object");
     }
     Settings settings;
     Reader reader(parsed, "");
@@ -485,7 +485,7 @@ std::string describe(const ThresholdSettings& threshold) {
         case ThresholdKind::per_level:
             break;
     }
-    return "thresholds by level";
+    return "thresholds per level";
 }
 
 }  // namespace quadtile::viewer

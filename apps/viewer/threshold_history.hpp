@@ -1,4 +1,4 @@
-// The thresholds of a run, to go back to.
+// History of a run's thresholds, for undo and redo.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace quadtile::viewer {
 
 class ThresholdHistory {
  public:
-    // The threshold after a change that has come to its end. Those that were undone are forgotten.
+    // Adds the threshold after a completed change. Forgets those that were undone.
     void note(const ThresholdSettings& now) {
         if (all_.empty() || all_[at_] != now) {
             all_.resize(all_.empty() ? 0 : at_ + 1);
@@ -19,7 +19,7 @@ class ThresholdHistory {
             at_ = all_.size() - 1;
         }
     }
-    // Whether there is a threshold that many changes later (1) or earlier (-1).
+    // Tells whether there is a threshold this many changes later (1) or earlier (-1).
     [[nodiscard]] bool can_go(std::ptrdiff_t changes) const {
         const std::ptrdiff_t target = static_cast<std::ptrdiff_t>(at_) + changes;
         return target >= 0 && target < static_cast<std::ptrdiff_t>(all_.size());
@@ -31,7 +31,7 @@ class ThresholdHistory {
             threshold = all_[at_];
         }
     }
-    // The one that the run began with; `threshold` itself if none was noted.
+    // Returns the first threshold of the run; `threshold` itself if none was noted.
     [[nodiscard]] const ThresholdSettings& first(const ThresholdSettings& threshold) const {
         return all_.empty() ? threshold : all_.front();
     }

@@ -2,6 +2,7 @@
 
 #include "render_pass.hpp"
 
+#include "counted.hpp"
 #include "process.hpp"
 
 #include <algorithm>
@@ -41,7 +42,8 @@ std::string text_of(const std::exception& error) {
         return "there is not enough memory for this";
     }
     if (dynamic_cast<const vk::OutOfDeviceMemoryError*>(&error) != nullptr) {
-        return "there is not enough memory on the device for this";
+        return "the device does not have enough memory for this; use a smaller map, or another "
+               "device";
     }
     return error.what();
 }
@@ -82,14 +84,14 @@ void Viewer::detach() {
     times_ = {};
 }
 
-// Panels call it within a frame of Dear ImGui, which has to come to its end: a loss of the device
-// waits for update().
+// Panels call this within a frame of Dear ImGui, which must be completed. So update() throws a loss
+// of the device.
 void Viewer::attempt(const std::function<void()>& action) {
     try {
         action();
     } catch (const std::exception& error) {
         if (app::is_device_loss(error)) {
-            loss_ = std::current_exception();  // for update(): panels are being drawn
+            loss_ = std::current_exception();  // panels are being drawn: update() throws it
         }
         notify(text_of(error), true);
     }
@@ -144,7 +146,7 @@ void Viewer::apply_settings(const vk::Rect2D& area) {
     canvas_->set_map(*tiles_);
 }
 
-// Once, on the first map.
+// Applies options that need the first map.
 void Viewer::show_what_options_ask() {
     const auto zoom = std::exchange(options_.zoom, {});
     const auto centre = std::exchange(options_.centre, {});
@@ -159,7 +161,7 @@ bool Viewer::is_busy() const {
     return is_playing || measures_continuously || coming_ || sequence_.has_arrived();
 }
 
-// A file is taken once two looks at it find the same: then it is not being written.
+// Reads a changed file when two checks find it the same, so that nobody is writing it.
 void Viewer::watch_file() {
     const Clock::time_point now = Clock::now();
     if (now < next_watch_time_ || !frame_ || frame_->path.empty() || sequence_.is_loading()) {
@@ -211,15 +213,15 @@ void Viewer::put_map_on_device() {
     try {
         tiles_->set_map(frame->map.view());
     } catch (const std::exception& error) {
-        if (!tiles_->has_map()) {  // the one before has gone already
+        if (!tiles_->has_map()) {  // the old map is already gone
             frame_.reset();
         }
         if (dynamic_cast<const vk::OutOfDeviceMemoryError*>(&error) == nullptr) {
             throw;
         }
-        throw std::runtime_error("a map of " + size_text(shape) +
-                                 " texels does not fit into the device's memory: use a smaller "
-                                 "one, or another device");
+        throw std::runtime_error(
+            "a map of " + size_text(shape) +
+            " texels does not fit into the device's memory; use a smaller map, or another device");
     }
     frame_ = frame;
     append(times_.pyramid_milliseconds, tiles_->pyramid_milliseconds());
@@ -246,11 +248,11 @@ const LoadedMap& Viewer::fragments(const std::string& channel) {
     if (!fragments_ || fragments_channel_ != channel) {
         if (frame_->path.empty()) {
             throw std::runtime_error(
-                "the demo map has no channel with its fragments: open an OpenEXR file that has");
+                "the demo map has no channel of fragments; open an OpenEXR file with one");
         }
         if (channel.empty()) {
             throw std::runtime_error(
-                "a memory threshold needs the channel that holds the number of fragments");
+                "a memory threshold needs a channel with the number of fragments; choose one");
         }
         fragments_ = load_map(frame_->path, channel);
         fragments_channel_ = channel;
@@ -260,7 +262,7 @@ const LoadedMap& Viewer::fragments(const std::string& channel) {
 
 const app::GlslFile& Viewer::glsl(const std::string& path) {
     if (path.empty()) {
-        throw std::runtime_error("choose the file with the threshold in GLSL");
+        throw std::runtime_error("a GLSL threshold needs a file; choose one");
     }
     if (!glsl_ || glsl_->path != path) {
         glsl_ = app::read_glsl_file(path, app::GlslKind::threshold);
@@ -311,7 +313,7 @@ void Viewer::subdivide() {
     }
     if (options_.log && !measures_continuously) {
         log(summary().problem.empty()
-                ? std::to_string(summary().header.written) + " tiles, " +
+                ? app::counted(summary().header.written, "tile") + ", " +
                       describe(settings.subdivision.threshold) + ", in " +
                       short_text(static_cast<float>(update_milliseconds_)) + " ms"
                 : "problem: " + summary().problem);
@@ -333,7 +335,7 @@ void Viewer::draw_view(vk::CommandBuffer commands, vk::Extent2D target, const vk
     }
 }
 
-// ---- What is shown
+// ---- State that is shown
 
 void Viewer::compare_with_kept() {
     const MapShape& shape = tiles_->shape();
@@ -380,7 +382,7 @@ std::string Viewer::title() const {
     if (frame_) {
         title = frame_->name + " - ";
         if (tiles_ && tiles_->has_tiles()) {
-            title += std::to_string(summary().header.written) + " tiles - ";
+            title += app::counted(summary().header.written, "tile") + " - ";
         }
     }
     return title + "quadtile";
@@ -398,7 +400,7 @@ void Viewer::zoom_at(float x, float y, float factor) {
     if (!tiles_ || !tiles_->has_map()) {
         return;
     }
-    // As a whole, huge maps are smaller, tiny ones larger.
+    // A huge map as a whole is smaller, a tiny one larger.
     const float whole = fit(tiles_->shape(), area_).zoom;
     const float zoom = std::clamp(view_.zoom * factor, std::min({SMALLEST_ZOOM, whole, view_.zoom}),
                                   std::max({LARGEST_ZOOM, whole, view_.zoom}));
@@ -450,7 +452,7 @@ void Viewer::show_next_odd_texel() {
     pin(texel);
 }
 
-// ---- Asking
+// ---- Queries
 
 std::optional<TexelPosition> Viewer::texel_at(float x, float y) const {
     if (!tiles_ || !tiles_->has_map()) {
@@ -473,7 +475,7 @@ ProbedTexel Viewer::probe_texel(const TexelPosition& position) {
     probed.result.importance_of_level[0] =
         std::isnan(texel) ? std::numeric_limits<float>::infinity() : (is_zero ? 0.0F : texel);
     if (tiles_->has_tiles() &&
-        threshold_->user_function() == nullptr) {  // it runs on the GPU alone
+        threshold_->user_function() == nullptr) {  // a GLSL threshold runs on the GPU alone
         const ResolvedThreshold thresholds = threshold_->resolve(tiles_->shape());
         const std::uint32_t top = top_level(tiles_->shape().width, tiles_->shape().height);
         for (std::uint32_t level = 0; level <= top; ++level) {
@@ -491,7 +493,7 @@ void Viewer::probe() {
     const auto follow = [&](std::optional<ProbedTexel>& probed,
                             std::optional<TexelPosition>& position) {
         if (position && (position->x >= shape.width || position->y >= shape.height)) {
-            position.reset();  // of a map before
+            position.reset();  // the position is one of an earlier map
         }
         if (!position) {
             probed.reset();

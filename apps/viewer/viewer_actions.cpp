@@ -1,9 +1,10 @@
-// What the user can have the viewer do with its map and its list.
+// Actions of the user on the map and its list.
 
 #include "viewer.hpp"
 
 #include "render_pass.hpp"
 
+#include "counted.hpp"
 #include "output_file.hpp"
 #include "write_tiles.hpp"
 
@@ -29,7 +30,7 @@ void Viewer::find_threshold(std::uint64_t tiles) {
         }
         if (!can_scale(settings.subdivision.threshold)) {
             throw std::runtime_error(
-                "a threshold in GLSL has no scale to look along: change its parameters, or use "
+                "the viewer cannot scale a threshold in GLSL; change its parameters, or use "
                 "another kind");
         }
         SubdivisionSettings wanted = settings.subdivision;
@@ -45,9 +46,9 @@ void Viewer::find_threshold(std::uint64_t tiles) {
             return tiles_->count(tried, threshold_of(tried.threshold));
         };
         applied_.reset();  // counting leaves no list
-        // The number of tiles falls as the threshold rises: the smallest that leaves few enough
-        // lies above low and not above high, binary logarithms of factors. From the present
-        // threshold away, since thresholds near 0 make lists as long as the map.
+        // Searches binary logarithms of factors: the result lies above low and not above high,
+        // since the number of tiles falls as the threshold rises. Begins at the present threshold,
+        // because thresholds near 0 make lists as long as the map.
         constexpr float FURTHEST = 64.0F;
         float low = 0.0F;
         float high = 0.0F;
@@ -56,7 +57,7 @@ void Viewer::find_threshold(std::uint64_t tiles) {
                 low = high;
             }
             if (high == FURTHEST && count(high) > tiles) {
-                throw std::runtime_error("no threshold leaves less than " +
+                throw std::runtime_error("no threshold gives fewer than " +
                                          std::to_string(count(high)) + " tiles");
             }
         } else {
@@ -64,7 +65,7 @@ void Viewer::find_threshold(std::uint64_t tiles) {
                 high = low;
             }
         }
-        // Thresholds by node are made anew for each try, which takes time.
+        // Thresholds per node are made anew for each try, which takes time.
         const float exactness = wanted.threshold.kind == ThresholdKind::memory ? 1e-3F : 1e-6F;
         while (high - low > exactness) {
             const float middle = (low + high) / 2.0F;
@@ -76,11 +77,11 @@ void Viewer::find_threshold(std::uint64_t tiles) {
         settings.subdivision.has_budget = false;
         settings.subdivision.threshold = scaled(wanted.threshold, std::exp2(high));
         const std::uint64_t found = count(high);
-        std::string text = describe(settings.subdivision.threshold) + " leaves " +
-                           std::to_string(found) + " tiles";
+        std::string text =
+            describe(settings.subdivision.threshold) + " gives " + app::counted(found, "tile");
         const std::uint64_t next = count(low);
         if (found < tiles && next > tiles) {
-            text += ", not " + std::to_string(tiles) + ": the next smaller threshold leaves " +
+            text += ", not " + std::to_string(tiles) + ": the next smaller threshold gives " +
                     std::to_string(next) + ", because squares at the same limit split together";
         }
         notify(text);
@@ -100,21 +101,21 @@ void Viewer::keep_list() {
         kept_ = shown_list();
         compared_list_ = 0;
         notify("A is now this list: " + describe(kept_->settings.threshold) + ", " +
-               std::to_string(kept_->keys.size()) + " tiles");
+               app::counted(kept_->keys.size(), "tile"));
     });
 }
 
 void Viewer::swap_with_kept() {
     attempt([&] {
         if (!kept_ || !tiles_->has_tiles() || !applied_) {
-            throw std::runtime_error("there are no two lists to swap: keep one as A first");
+            throw std::runtime_error("there are no two lists to swap; keep one as A first");
         }
         const KeptList before = *std::exchange(kept_, shown_list());
         settings.subdivision = before.settings;
         const auto& files = sequence_.files();
         if (before.path != frame_->path) {
             if (before.file >= files.size() || files[before.file] != before.path) {
-                throw std::runtime_error("the map of A is not among the files that are open");
+                throw std::runtime_error("the map of A is not open any more; open its file");
             }
             sequence_.go_to(before.file);
         }
@@ -140,12 +141,11 @@ void Viewer::check_list() {
         }
         if (threshold_->user_function() != nullptr) {
             notify(
-                "the tiles cover the map; what they should be only the GPU knows: it runs the "
-                "GLSL");
+                "the tiles cover the map; the CPU reference cannot run the GLSL of the threshold");
             return;
         }
         SubdivideOptions options{.balance = applied_->balance};
-        if (applied_->has_budget) {  // the settings may be others by now
+        if (applied_->has_budget) {  // the settings may have changed since
             options.max_tiles = applied_->max_tiles;
         }
         const TileList expected = reference::subdivide(frame_->map.view(), *threshold_, options);
@@ -154,7 +154,7 @@ void Viewer::check_list() {
         }
         if (list.tiles != expected.tiles) {
             notify("the list differs from the CPU reference's, which has " +
-                       std::to_string(expected.tiles.size()) + " tiles",
+                       app::counted(expected.tiles.size(), "tile"),
                    true);
             return;
         }
@@ -168,7 +168,7 @@ void Viewer::compare_strategies() {
         if (!tiles_->has_tiles()) {
             throw std::runtime_error("there are no tiles to time the strategies for");
         }
-        applied_.reset();  // if this fails the list may be that of any strategy
+        applied_.reset();  // if this fails, the list may be that of any strategy
         threshold_ = threshold_of(settings.subdivision.threshold);
         strategy_times_ = tiles_->compare(settings.subdivision, *threshold_);
         applied_ = settings.subdivision;
@@ -195,7 +195,7 @@ void Viewer::export_list(const fs::path& path) {
         app::OutputFile file(path);
         app::write_tiles(list, format, [&](std::string_view bytes) { file.write(bytes); });
         file.commit();
-        notify(std::to_string(list.tiles.size()) + " tiles saved to " + path.string());
+        notify(app::counted(list.tiles.size(), "tile") + " saved to " + path.string());
     });
 }
 

@@ -16,7 +16,7 @@ constexpr float FIELD_WIDTH = 84.0F;
 constexpr float TOOLTIP_WIDTH = 320.0F;
 constexpr double TOOLTIP_DELAY = 0.35;  // seconds
 
-// Sliders would leave digits that nobody has chosen. Finite.
+// Rounds a finite value to few digits, for sliders.
 float rounded(float value) {
     return std::min(std::strtof(number_text(value, 4).c_str(), nullptr), FLT_MAX);
 }
@@ -25,9 +25,8 @@ bool is_hovered() {
     return ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) && !ImGui::IsItemActive();
 }
 
-// After the field for a number: takes what was typed into it. The value changes only once the field
-// is left: on the way from 1 to 16 there may be millions of tiles that nobody wants. One field at a
-// time is typed in.
+// Takes a number typed into the field before. The value changes when the user leaves the field: on
+// the way from 1 to 16, 1 may mean millions of tiles. Only one field at a time is typed in.
 template <typename Number, typename IsGood>
 bool take_when_left(bool is_edited, Number shown, std::optional<Number>& typed, Number& value,
                     const IsGood& is_good) {
@@ -69,6 +68,10 @@ std::string count_text(std::uint64_t count) {
         text.insert(end - 3, ",");
     }
     return text;
+}
+
+std::string tiles_text(std::uint64_t count) {
+    return count_text(count) + (count == 1 ? " tile" : " tiles");
 }
 
 std::string number_text(double value, int digits) {
@@ -290,7 +293,7 @@ void Form::wrapped_text(const std::string& wrapped, ImU32 colour) {
     ImGui::PopTextWrapPos();
 }
 
-// In the second font, where there is one; else the first one is enlarged.
+// Writes in the second font; if there is none, enlarges the first one.
 void Form::large_text(const std::string& large, ImU32 colour) {
     const ImVector<ImFont*>& fonts = ImGui::GetIO().Fonts->Fonts;
     if (fonts.Size > 1) {
@@ -304,7 +307,7 @@ void Form::large_text(const std::string& large, ImU32 colour) {
     ImGui::SetWindowFontScale(1.0F);
 }
 
-// A space takes the place that a text would have, wherever the line's texts are.
+// Draws a space as high as text, so that the square is in line with the line's texts.
 ImVec2 Form::square_in_text() {
     const float spacing = px(4.0F);
     ImGui::TextUnformatted(" ");
@@ -326,7 +329,7 @@ void Form::swatch(ImU32 colour) {
     list.AddRect(first, end, with_opacity(DIM_COLOUR, 0.6F));
 }
 
-// Drawn, since fonts need not have such a character.
+// Draws lines, since fonts may lack the character.
 void Form::tick(bool is_right) {
     const ImVec2 corner = square_in_text();
     const float size = ImGui::GetTextLineHeight();
@@ -363,7 +366,7 @@ void Form::bar(float part, ImU32 colour) {
     };
     fill(size.x, IM_COL32(255, 255, 255, 16));
     if (part > 0.0F) {
-        // What is there is seen, however small it is.
+        // Even the smallest part is visible.
         fill(std::max(px(2.0F), std::min(part, 1.0F) * size.x), colour);
     }
     ImGui::Dummy(size);

@@ -19,8 +19,8 @@ vk::UniqueRenderPass make_render_pass(vk::Device device, vk::Format format,
                                          .pColorAttachments = &reference};
     using Access = vk::AccessFlagBits;
     using PipelineStage = vk::PipelineStageFlagBits;
-    // Before: the semaphore of a swapchain's image, or the copy of the last picture. After: such a
-    // copy.
+    // Before the pass: the semaphore of a swapchain's image, or the copy of the last picture. After
+    // it: the copy of this picture.
     const std::array<vk::SubpassDependency, 2> dependencies{
         {{.srcSubpass = VK_SUBPASS_EXTERNAL,
           .dstSubpass = 0,

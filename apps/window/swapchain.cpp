@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto FOREVER = std::numeric_limits<std::uint64_t>::max();
 
-// Colours are encoded already; the picture takes them as they are.
+// Chooses a format that stores colours as they are, since the shaders encode them.
 vk::SurfaceFormatKHR choose_format(vk::PhysicalDevice device, vk::SurfaceKHR surface) {
     const auto formats = device.getSurfaceFormatsKHR(surface);
     for (const vk::Format wanted : {vk::Format::eB8G8R8A8Unorm, vk::Format::eR8G8B8A8Unorm}) {
@@ -22,7 +22,7 @@ vk::SurfaceFormatKHR choose_format(vk::PhysicalDevice device, vk::SurfaceKHR sur
         }
     }
     throw std::runtime_error(
-        "the window system takes no pictures of 8 bits a channel from this device; --screenshot "
+        "the window system takes no pictures of 8 bits per channel from this device; --screenshot "
         "draws without a window");
 }
 
@@ -51,7 +51,7 @@ Swapchain::Swapchain(Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent)
 }
 
 Swapchain::~Swapchain() {
-    // After a loss of the device nothing is left to wait for.
+    // Ignores errors: after a loss of the device there is nothing to wait for.
     (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(gpu_.device());
 }
 
@@ -66,7 +66,7 @@ void Swapchain::resize(vk::Extent2D extent) {
                                std::clamp(extent.height, least.height, most.height)};
     }
     if (extent_.width == 0 || extent_.height == 0) {
-        return;  // minimised meanwhile: show() is not to be called before the next resize()
+        return;  // minimised in the meantime: show() must not be called before the next resize()
     }
     images_.clear();
     swapchain_ = gpu_.device().createSwapchainKHRUnique(
@@ -105,7 +105,7 @@ bool Swapchain::show(const std::function<void(vk::CommandBuffer)>& draw) {
     const Frame& frame = frames_[frame_];
     (void)gpu_.device().waitForFences(*frame.done, VK_TRUE, FOREVER);
     std::uint32_t index = 0;
-    // The function of C: a swapchain that fits no more is no exception here.
+    // Calls the C function, which does not throw if the swapchain no longer fits.
     auto result = static_cast<vk::Result>(VULKAN_HPP_DEFAULT_DISPATCHER.vkAcquireNextImageKHR(
         gpu_.device(), *swapchain_, FOREVER, *frame.acquired, VK_NULL_HANDLE, &index));
     if (result == vk::Result::eErrorOutOfDateKHR) {

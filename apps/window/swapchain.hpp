@@ -1,4 +1,4 @@
-// The pictures of a window, and the frames that are on their way to it.
+// A window's swapchain and its in-flight frames.
 
 #pragma once
 
@@ -12,8 +12,7 @@ namespace quadtile::app {
 
 class Swapchain {
  public:
-    // `extent` is that of the window, where the surface leaves it open. The surface stays the
-    // caller's.
+    // `extent`: the window's, used if the surface leaves it open. The caller keeps the surface.
     Swapchain(Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent);
     ~Swapchain();
     Swapchain(const Swapchain&) = delete;
@@ -26,13 +25,14 @@ class Swapchain {
         return static_cast<std::uint32_t>(images_.size());
     }
 
-    // For another size of the window, and where the swapchain does not fit it any more. extent() is
-    // 0 then where the window is minimised: there is nothing to show() in.
+    // Makes the swapchain anew. Call it if the size of the window has changed, or if show()
+    // returned false. If the window is minimised, extent() is 0 afterwards, and show() must not be
+    // called.
     void resize(vk::Extent2D extent);
 
-    // Records by `draw`, within a render pass that begins with the background, and presents.
-    // Returns false where the window has changed: nothing, or something distorted, was shown, and
-    // resize() is to be called.
+    // Records `draw` within a render pass that begins with the background, and presents the
+    // picture. Returns false if the swapchain no longer fits the window: the picture was not shown,
+    // or was distorted. Call resize() then.
     [[nodiscard]] bool show(const std::function<void(vk::CommandBuffer)>& draw);
 
  private:

@@ -27,8 +27,8 @@ void build_font(float scale) {
 #if QUADTILE_HAS_FONT
     config.FontDataOwnedByAtlas = false;
     config.GlyphRanges = GLYPHS.data();
-    // It is only read, whatever its type says.
-    for (const float size : {14.0F, 22.0F}) {  // the second for what is to be seen from afar
+    // Dear ImGui only reads the font, despite the type.
+    for (const float size : {14.0F, 22.0F}) {  // 22: for large numbers
         fonts.AddFontFromMemoryTTF(const_cast<unsigned char*>(FONT), sizeof(FONT),
                                    std::round(size * scale), &config);
     }
@@ -108,7 +108,7 @@ void Ui::attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count)
     info.CheckVkResultFn = [](VkResult result) {
         vk::resultCheck(static_cast<vk::Result>(result), "Dear ImGui");
     };
-    is_attached_ = true;  // by halves where this fails
+    is_attached_ = true;  // attach() may fail halfway
     ImGui_ImplVulkan_Init(&info, render_pass);
     gpu.run([](vk::CommandBuffer commands) { ImGui_ImplVulkan_CreateFontsTexture(commands); });
     ImGui_ImplVulkan_DestroyFontUploadObjects();

@@ -7,7 +7,7 @@
 
 namespace quadtile::app {
 
-// The one context of Dear ImGui. Mouse and keys come from elsewhere (InputBackend), or not at all.
+// The context of Dear ImGui; there is one. Mouse and keys come from InputBackend, or not at all.
 class Ui {
  public:
     Ui();
@@ -15,19 +15,19 @@ class Ui {
     Ui(const Ui&) = delete;
     Ui& operator=(const Ui&) = delete;
 
-    // The size of fonts and panels: what one pixel of a display of 96 dots per inch is. Between
-    // detach() and attach().
+    // Sets the size of fonts and panels: pixels of this display per pixel of a display of 96 dots
+    // per inch. Call it between detach() and attach().
     void set_scale(float scale);
     [[nodiscard]] float scale() const { return scale_; }
 
-    // Starts to draw within render passes that are compatible with this one.
+    // Attaches a device. draw() needs render passes that are compatible with `render_pass`.
     void attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count);
-    // To a window, in place of what it is attached to with another scale; tells whether it did.
+    // Attaches the window again if the scale has changed. Returns whether it has.
     bool follow_scale(float scale, Gpu& gpu, const Swapchain& swapchain);
-    // Before the device goes; what it draws must have been drawn.
+    // Detaches the device. Call it when drawing has finished, before the device is destroyed.
     void detach();
 
-    // Within a render pass, after ImGui::Render.
+    // Draws. Call it within a render pass, after ImGui::Render.
     static void draw(vk::CommandBuffer commands);
 
  private:

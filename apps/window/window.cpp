@@ -10,7 +10,7 @@ namespace quadtile::app {
 
 namespace {
 
-// What GLFW said last: it reports by a callback.
+// Last error of GLFW, which reports errors by a callback.
 std::string& glfw_problem() {
     static std::string problem;
     return problem;

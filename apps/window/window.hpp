@@ -1,4 +1,4 @@
-// A window by GLFW, and what Vulkan and Dear ImGui need of it.
+// A GLFW window with its Vulkan surface and its input for Dear ImGui.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace quadtile::app {
 
-// GLFW, from its start to its end. Throws std::runtime_error where there is no window system; the
-// message names --screenshot, which all programs with windows have.
+// The use of GLFW. Throws std::runtime_error if there is no window system; the message names
+// --screenshot, which all programs with windows have.
 class WindowSystem {
  public:
     WindowSystem();
@@ -21,7 +21,7 @@ class WindowSystem {
     WindowSystem(const WindowSystem&) = delete;
     WindowSystem& operator=(const WindowSystem&) = delete;
 
-    // For Instance. Throws std::runtime_error where no driver draws in windows.
+    // Returns the extensions for Instance. Throws std::runtime_error if no driver draws in windows.
     [[nodiscard]] static std::span<const char* const> instance_extensions();
 };
 
@@ -30,22 +30,22 @@ struct WindowDeleter {
 };
 using WindowHandle = std::unique_ptr<GLFWwindow, WindowDeleter>;
 
-// `extent` in pixels of a display of 96 dots per inch. Throws std::runtime_error as WindowSystem.
+// `extent`: pixels of a display of 96 dots per inch. Throws std::runtime_error as WindowSystem.
 [[nodiscard]] WindowHandle make_window(vk::Extent2D extent, const char* title);
 
-// In pixels; 0 where it is minimised.
+// Returns the size in pixels; 0 if the window is minimised.
 [[nodiscard]] vk::Extent2D framebuffer_extent(GLFWwindow* window);
 
-// What one pixel of a display of 96 dots per inch has become.
+// Returns the pixels of the display per pixel of a display of 96 dots per inch.
 [[nodiscard]] float content_scale(GLFWwindow* window);
 
 // Throws std::runtime_error as WindowSystem.
 [[nodiscard]] vk::UniqueSurfaceKHR make_surface(const Instance& instance, GLFWwindow* window);
 
-// What Dear ImGui is told of the window, from its start to its end.
+// Passes input of the window to Dear ImGui.
 class InputBackend {
  public:
-    // Calls the callbacks that the window has, too.
+    // Also calls the callbacks that the window already has.
     explicit InputBackend(GLFWwindow* window);
     ~InputBackend();
     InputBackend(const InputBackend&) = delete;

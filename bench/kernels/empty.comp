@@ -1,4 +1,4 @@
-// Nothing: what a dispatch costs by itself.
+// Does nothing, to measure the cost of a dispatch.
 
 #version 460
 

@@ -1,9 +1,8 @@
-// Reads each texel of the map once: the roof for everything that starts from a map.
+// Reads each texel of the map once: the roof of all that starts from a map.
 //
-// A workgroup of 256 threads reads 64 x 64 texels of a layer (z), each thread 2 x 2 texels at a time, neighbouring
-// threads along the Z-order curve. Beyond the map's edge its last texels are read again. The sum of
-// the texels' bits is kept only where it is above `limit`; with the largest limit that is never,
-// and no compiler can know.
+// A workgroup of 256 threads reads 64 x 64 texels of a layer (z), each thread 2 x 2 texels at a time. Neighbouring
+// threads follow the Z-order curve. Beyond the map's edge its last texels are read again. The sum of the texels' bits
+// is stored only if it is above `limit`. With the largest limit that never happens, but compilers cannot know it.
 
 #version 460
 

@@ -1,11 +1,11 @@
-// Reads each texel of an image once and writes each texel of its mip levels once, with nothing handed
-// from one workgroup to another: the roof for everything that makes mip levels.
+// Reads each texel of an image once and writes each texel of its mip levels once, without hand-overs
+// between workgroups: the roof of all that makes mip levels.
 //
 // A workgroup of 256 threads takes a block of 64 x 64 texels, each thread 2 x 2 texels at a time, and
-// writes what the block covers of the first six levels; of the levels above, a texel is written by the
-// workgroup of the block in its upper left corner. What is written comes from the texels that the
-// thread has read, so that no load can be left out, but is no mip level: the first level has the first
-// channels of the texels below as a gather delivers them, the others the largest of the thread's own.
+// writes the block's part of the first six levels. A texel of a higher level is written by the
+// workgroup of the block in its upper left corner. Written values depend on the texels that the thread
+// has read, so that no load can be optimised away, but they are no mip levels: level 1 has the first
+// channels of the texels below, as a gather delivers them, other levels the largest of the thread's.
 
 #version 460
 
@@ -13,8 +13,8 @@
 
 layout(local_size_x = 256) in;
 
-// Which texels the threads take: along the Z-order curve, or row by row. Which is faster depends on how
-// the device lays out images.
+// Order in which the threads take texels: along the Z-order curve, or row by row. The faster one
+// depends on how the device lays out images.
 #ifdef BY_ROWS
 uvec2 place_in(uint width, uint thread) {
     return uvec2(thread % width, thread / width);
@@ -41,7 +41,7 @@ layout(push_constant) uniform Parameters {
     uint top_level;
 };
 
-// A macro: not every device can choose among the images at run time.
+// A macro, since some devices cannot choose an image at run time.
 #define WRITE(level, position, texel)                                                               \
     if (level <= top_level && all(lessThan(position, max(extent >> level, uvec2(1))))) {            \
         imageStore(levels[level - 1], ivec3(position, gl_WorkGroupID.z), texel);                    \

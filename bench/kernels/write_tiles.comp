@@ -1,6 +1,6 @@
-// Reads each texel of the map once and writes a tile for each: the roof for a list of all texels.
+// Reads each texel of the map once and writes a tile for it: the roof of a list of all texels.
 //
-// A workgroup of 256 threads takes 64 x 64 texels of a layer (z), along the Z-order curve; neighbouring threads write
+// A workgroup of 256 threads takes 64 x 64 texels of a layer (z), along the Z-order curve. Neighbouring threads write
 // neighbouring tiles. The map's extents are multiples of 64.
 
 #version 460

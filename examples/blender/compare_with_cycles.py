@@ -15,7 +15,7 @@ import bpy
 import numpy
 
 BOUNCES = 4
-CELL = 32  # texels of a square of the light map; one stays empty on each side
+CELL = 32  # side of a square of the light map, texels; one texel on each side is empty
 COLUMNS = 4
 LEAF = "leaf"  # a material with holes: the light of its squares is not compared
 
@@ -88,8 +88,8 @@ def make_object(squares):
         for loop in mesh.loops:
             layer.data[loop.index].uv = uvs[loop.vertex_index]
     mesh.uv_layers["LightMap"].active = True
-    mesh.use_auto_smooth = True  # else there are no custom normals
-    zero = [(0, 0, 0)] * 4  # Blender's own: those of planes
+    mesh.use_auto_smooth = True  # otherwise there are no custom normals
+    zero = [(0, 0, 0)] * 4  # zero: Blender's own normals, of flat faces
     mesh.normals_split_custom_set([tuple(n) for *_, normals in squares for n in (zero if normals is None else normals)])
     mesh.update()
     scene_object = bpy.data.objects.new("scene", mesh)

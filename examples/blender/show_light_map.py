@@ -12,7 +12,7 @@ from pathlib import Path
 import bpy
 import numpy
 
-numpy.bool = bool  # what Blender's importer asks for, and Debian's NumPy no longer has
+numpy.bool = bool  # Blender's importer needs it, and Debian's NumPy no longer has it
 
 
 def show(material, image):
@@ -53,9 +53,9 @@ def main(scene_file, light_map, picture=None):
         if material.node_tree and "Principled BSDF" in material.node_tree.nodes:
             show(material, image)
     for light in bpy.data.lights:
-        light.energy = 0  # their light is in the map
+        light.energy = 0  # their light is in the light map
     scene = bpy.context.scene
-    scene.view_settings.view_transform = "Standard"  # Filmic is another tone curve
+    scene.view_settings.view_transform = "Standard"  # Filmic has another tone curve
     scene.camera = next((each for each in scene.objects if each.type == "CAMERA"), None)
     if picture:
         scene.render.engine = "CYCLES"

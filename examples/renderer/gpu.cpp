@@ -26,7 +26,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL print_message(VkDebugUtilsMessageSeverityFlagBits
     return VK_FALSE;
 }
 
-// A family whose queues draw, compute and copy.
+// Returns a queue family that draws, computes and copies.
 std::optional<std::uint32_t> graphics_family(vk::PhysicalDevice device) {
     constexpr auto NEEDED = vk::QueueFlagBits::eGraphics | vk::QueueFlagBits::eCompute;
     const auto families = device.getQueueFamilyProperties();
@@ -38,17 +38,17 @@ std::optional<std::uint32_t> graphics_family(vk::PhysicalDevice device) {
     return {};
 }
 
-// The features that this program enables. quadtile needs those of the memory model, and makes use
-// of those of subgroups.
+// Features that this program enables. quadtile needs the memory model, and uses subgroups if they
+// are enabled.
 struct Features {
     vk::PhysicalDeviceVulkan12Features v12;
     vk::PhysicalDeviceVulkan13Features v13;
 };
 
-// Why a device will not do; empty if it does.
+// Returns the reason why a device is not suitable; empty if it is.
 std::string objection_to(vk::PhysicalDevice device) {
-    // Vulkan 1.3 for dynamic rendering and the barriers of synchronization2; quadtile itself needs
-    // 1.2.
+    // Requires Vulkan 1.3 for dynamic rendering and the barriers of synchronization2. quadtile
+    // itself needs 1.2.
     if (device.getProperties().apiVersion < VK_API_VERSION_1_3) {
         return "it has no Vulkan 1.3";
     }
@@ -191,10 +191,10 @@ quadtile::AdoptedDevice Gpu::for_quadtile() {
         .physical_device = physical_device_,
         .device = *device_,
         .queue_family = queue_family_,
-        // Tiler, Mipmapper and Service submit by themselves, from their own threads: through our
-        // lock. What only records, as Subdivider, needs no queue at all.
+        // Tiler, Mipmapper and Service submit from their own threads, through our lock. Classes
+        // that only record, such as Subdivider, need no queue.
         .submit = [this](const VkSubmitInfo& work, VkFence fence) { return submit(work, fence); }};
-    // What make_device has enabled of what quadtile can use.
+    // Features that make_device has enabled and quadtile can use.
     host.enabled.subgroup_operations = true;
     return host;
 }
@@ -222,7 +222,7 @@ void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
     (void)device_->waitForFences(*fence, VK_TRUE, std::numeric_limits<std::uint64_t>::max());
 }
 
-// A program with more than a few resources takes an allocator here.
+// Allocates memory. A program with more resources would use an allocator here.
 vk::UniqueDeviceMemory Gpu::allocate(const vk::MemoryRequirements& requirements,
                                      bool host_visible) const {
     using Property = vk::MemoryPropertyFlagBits;

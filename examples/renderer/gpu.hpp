@@ -1,12 +1,12 @@
-// What every Vulkan program has: instance, device, queue, memory, pipelines. Nothing of quadtile
-// but the handles that it is given.
+// Parts of every Vulkan program: instance, device, queue, memory, pipelines. The only part of
+// quadtile are the handles that it receives.
 
 #pragma once
 
 #include <quadtile/device.hpp>
 
-// Vulkan-Hpp as this program likes it. quadtile's own never meets it: between the two there are
-// handles of C, to which those of vk:: convert.
+// This program's configuration of Vulkan-Hpp. It is independent of quadtile's, since the two
+// exchange only C handles, to which those of vk:: convert.
 #define VULKAN_HPP_DISPATCH_LOADER_DYNAMIC 1
 #define VULKAN_HPP_NO_CONSTRUCTORS
 #include <vulkan/vulkan.hpp>
@@ -29,7 +29,7 @@ constexpr vk::ImageSubresourceRange DEPTH_RANGE{
 struct Buffer {
     vk::UniqueDeviceMemory memory;
     vk::UniqueBuffer handle;
-    std::byte* mapped = nullptr;  // where the host sees it
+    std::byte* mapped = nullptr;  // null if the host cannot access it
 };
 
 struct Image {
@@ -38,7 +38,7 @@ struct Image {
     vk::UniqueImageView view;
 };
 
-// Who accesses something, and how.
+// Stages and kinds of an access.
 struct Scope {
     vk::PipelineStageFlags2 stages;
     vk::AccessFlags2 accesses;
@@ -52,31 +52,31 @@ using SpirV = std::span<const std::uint32_t>;
 
 class Gpu {
  public:
-    // Throws std::runtime_error where no device will do, with the reason for each. With
-    // `validation_messages` the validation layer is on, prints its messages and counts them there.
+    // Throws std::runtime_error with each device's reason if none is suitable. The validation layer
+    // is on if `validation_messages` is not null: prints its messages and counts them there.
     explicit Gpu(std::atomic<std::uint32_t>* validation_messages);
 
     [[nodiscard]] vk::Device device() const { return *device_; }
     [[nodiscard]] std::uint32_t queue_family() const { return queue_family_; }
 
-    // The device for quadtile, which never destroys it. This Gpu must outlive what is made with it.
+    // Returns the device for quadtile, which never destroys it. This Gpu must outlive its uses.
     [[nodiscard]] quadtile::AdoptedDevice for_quadtile();
 
-    // The one way to the queue, from any thread.
+    // Submits to the queue, from any thread. All submissions use this function.
     [[nodiscard]] VkResult submit(const VkSubmitInfo& work, VkFence fence);
     void wait_idle();
-    // Submits and waits: for what is done once.
+    // Records, submits and waits, for work that is done once.
     void run(const std::function<void(vk::CommandBuffer)>& record);
 
     [[nodiscard]] Buffer make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
                                      bool host_visible = false) const;
-    // With a view of type 2D_ARRAY: quadtile takes no other for maps.
+    // Makes an image with a view of type 2D_ARRAY, which quadtile needs for maps.
     [[nodiscard]] Image make_image(vk::Extent2D extent, vk::Format format,
                                    vk::ImageUsageFlags usage) const;
     [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,
                                                            SpirV shader) const;
-    // Triangle strips without vertex buffers into one colour image. With depth: lists of triangles,
-    // of which the greatest depth of an image of DEPTH_FORMAT is seen.
+    // Makes a pipeline that draws triangle strips without vertex buffers into one colour image.
+    // With depth: triangle lists, into a depth image of DEPTH_FORMAT that keeps the greatest depth.
     [[nodiscard]] vk::UniquePipeline make_draw_pipeline(vk::PipelineLayout layout,
                                                         SpirV vertex_shader, SpirV fragment_shader,
                                                         vk::Format colour_format,

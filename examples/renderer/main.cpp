@@ -1,5 +1,5 @@
-// A renderer that works with quadtile's tiles and never looks at one: the GPU makes the importance
-// map, quadtile the list of tiles, and two more steps consume it, all in one command buffer.
+// A renderer that uses quadtile's tiles on the GPU alone. One command buffer makes the importance
+// map and the list of tiles, and uses the list in two more steps.
 
 #include "gpu.hpp"
 #include "scene.hpp"
@@ -49,21 +49,21 @@ class Renderer {
  public:
     Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent,
              std::uint32_t max_tiles);
-    // Nothing may be destroyed that a frame still uses.
+    // Waits, because a frame may still use the resources.
     ~Renderer() { gpu_.wait_idle(); }
 
     // Records a frame and submits it. Waits only until the frame before the last one is done, whose
     // command buffer it takes.
     void render(const Scene& scene);
 
-    // The last frame, four bytes a pixel: once, after all frames.
+    // Returns the last frame, four bytes per pixel. Call it once, after all frames.
     [[nodiscard]] std::vector<std::byte> picture();
 
  private:
     static constexpr std::uint32_t FRAMES_IN_FLIGHT = 2;
     static constexpr vk::Format PICTURE_FORMAT = vk::Format::eR8G8B8A8Unorm;
 
-    // What the host writes for a frame, while the GPU may still be at the one before.
+    // Resources that the host writes for a frame while the GPU may still run the one before.
     struct Frame {
         vk::UniqueCommandBuffer commands;
         vk::UniqueFence done;
@@ -82,11 +82,11 @@ class Renderer {
     quadtile::Subdivider subdivider_;
     quadtile::Subdivider::Requirements needed_;
 
-    // All frames share what only the GPU touches: they run one after the other.
+    // Resources that only the GPU uses. All frames share them, since they run one after the other.
     Image map_;
     Buffer scratch_;
     Buffer tile_list_;
-    Buffer colours_;  // of the tiles
+    Buffer colours_;  // per tile
     Image picture_;
 
     quadtile::Subdivider::Binding subdivision_;
@@ -117,10 +117,9 @@ void Renderer::bind(vk::CommandBuffer commands, vk::PipelineBindPoint point, vk:
 void Renderer::record(vk::CommandBuffer commands, const Scene& scene) const {
     using Point = vk::PipelineBindPoint;
 
-    // The frame before may still be running, on the same map, scratch, list and colours. What it
-    // reads must have been read before we write, and quadtile finds in the scratch what its last
-    // run has left there. It asks for DRAW_INDIRECT because other strategies than `fused` keep
-    // arguments in the scratch.
+    // The frame before may still run. It must have read the map, scratch, list and colours before
+    // we write them, and quadtile needs what its last run has left in the scratch. DRAW_INDIRECT is
+    // for strategies other than `fused`, which keep arguments in the scratch.
     memory_barrier(
         commands,
         {Stage::eComputeShader | Stage::eDrawIndirect | Stage::eVertexShader, Access::eShaderWrite},
@@ -130,36 +129,34 @@ void Renderer::record(vk::CommandBuffer commands, const Scene& scene) const {
     bind(commands, Point::eCompute, *importance_pipeline_, scene);
     commands.dispatch((extent_.width + 7) / 8, (extent_.height + 7) / 8, 1);
 
-    // quadtile reads the map that was just written.
+    // quadtile reads the map that importance.comp has written.
     memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
                    {Stage::eComputeShader, Access::eShaderRead});
 
-    // The budget keeps the list within its room, whatever the map: so nobody needs to look
-    // whether it overflowed.
+    // The budget keeps the list within its capacity for every map, so it cannot overflow.
     subdivider_.record(commands, subdivision_, threshold_,
                        {.order = quadtile::Order::any, .max_tiles = max_tiles_});
 
-    // The list is read in three ways: its header as arguments of the dispatch and of the draw, and
-    // its tiles by both.
+    // The dispatch and the draw read arguments in the list's header. Both read its tiles.
     memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
                    {Stage::eDrawIndirect | Stage::eComputeShader | Stage::eVertexShader,
                     Access::eIndirectCommandRead | Access::eShaderRead});
 
-    // quadtile has left its own pipeline, descriptors and push constants bound.
+    // quadtile has bound its own pipeline, descriptors and push constants.
     bind(commands, Point::eCompute, *shade_pipeline_, scene);
     commands.dispatchIndirect(*tile_list_.handle, offsetof(quadtile::TileListHeader, dispatch_x));
 
     // The draw reads the colours of the tiles.
     memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
                    {Stage::eVertexShader, Access::eShaderRead});
-    // The frame before has drawn the same picture. What is in it may go.
+    // The frame before has drawn into the same picture, whose contents may be lost.
     change_layout(commands, picture_, COLOUR_RANGE, Layout::eUndefined,
                   Layout::eColorAttachmentOptimal,
                   {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite},
                   {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite});
 
-    // Nobody will see the background, since the tiles cover the picture: it has a colour that one
-    // would notice.
+    // The background is never visible, since the tiles cover the picture. In magenta an error would
+    // be noticed.
     const vk::ClearColorValue magenta{std::array{1.0F, 0.0F, 1.0F, 1.0F}};
     const vk::RenderingAttachmentInfo target{.imageView = *picture_.view,
                                              .imageLayout = Layout::eColorAttachmentOptimal,
@@ -197,7 +194,7 @@ std::vector<std::byte> Renderer::picture() {
     const vk::DeviceSize size_bytes = vk::DeviceSize{4} * extent_.width * extent_.height;
     const Buffer buffer = gpu_.make_buffer(size_bytes, vk::BufferUsageFlagBits::eTransferDst, true);
     gpu_.run([&](vk::CommandBuffer commands) {
-        // After the frames, by the order of submission: a barrier reaches back across them.
+        // This barrier waits for the frames, since barriers include earlier submissions.
         change_layout(commands, picture_, COLOUR_RANGE, Layout::eColorAttachmentOptimal,
                       Layout::eTransferSrcOptimal,
                       {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite},
@@ -214,7 +211,7 @@ std::vector<std::byte> Renderer::picture() {
     return {buffer.mapped, buffer.mapped + size_bytes};
 }
 
-// ---- What is made once
+// ---- Set-up
 
 Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent,
                    std::uint32_t max_tiles)
@@ -224,7 +221,7 @@ Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent
       map_shape_{.width = extent.width, .height = extent.height},
       subdivider_(device, {.strategy = quadtile::Strategy::fused}),
       needed_(subdivider_.requirements(map_shape_, max_tiles)),
-      // quadtile samples the map; our shader stores into it.
+      // quadtile samples the map; our shader writes it.
       map_(gpu.make_image(extent, static_cast<vk::Format>(quadtile::vk_format(map_shape_.format)),
                           vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled)),
       scratch_(gpu.make_buffer(
@@ -256,16 +253,16 @@ Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent
         frame.done = gpu.device().createFenceUnique({.flags = vk::FenceCreateFlagBits::eSignaled});
     }
     gpu.run([&](vk::CommandBuffer commands) {
-        // The scratch is zeros once; each run of quadtile leaves it ready for the next.
+        // The scratch must be zero once. Each run of quadtile leaves it ready for the next.
         commands.fillBuffer(*scratch_.handle, 0, VK_WHOLE_SIZE, 0);
-        // The map stays in the layout for both, storing and sampling.
+        // The map's layout allows writing and sampling.
         change_layout(commands, map_, COLOUR_RANGE, Layout::eUndefined, Layout::eGeneral, {}, {});
         memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite},
                        {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
     });
 }
 
-// One set of descriptors and one layout for all pipelines of ours (shaders/resources.glsl).
+// Makes one descriptor set and one layout for all our pipelines (shaders/resources.glsl).
 void Renderer::make_descriptors() {
     const vk::Device device = gpu_.device();
     using Type = vk::DescriptorType;
@@ -306,8 +303,8 @@ void Renderer::make_descriptors() {
 
 // ---- The program
 
-// Tools of an engine use quadtile on threads of their own, at the same time and by the same queue.
-// This one counts the tiles of a map that it makes on the host.
+// Counts the tiles of a map on the host. An engine's tools use quadtile in this way, on other
+// threads at the same time and on the same queue.
 std::size_t count_tiles(const quadtile::Device& device, const Scene& scene,
                         std::uint32_t max_tiles) {
     quadtile::Tiler tiler(device);
@@ -409,7 +406,7 @@ int main(int argument_count, char** arguments) {
         std::atomic<std::uint32_t> validation_messages = 0;
         renderer::run(options, validation_messages);
         if (validation_messages > 0) {
-            throw std::runtime_error("the validation layer has complained");
+            throw std::runtime_error("the validation layer has reported messages, printed above");
         }
         return 0;
     } catch (const renderer::UsageError& error) {

@@ -1,4 +1,4 @@
-// The scene of each frame, and what it looks like to the CPU.
+// The scene of each frame, and its importance map on the CPU.
 
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace renderer {
 
-// Pixels on a side of the largest picture: the sums of a tile's colours have 32 bits.
+// Largest side of the picture, pixels: the sums of a tile's colours have 32 bits.
 constexpr std::uint32_t MAX_SIDE = 4096;
 
 inline Scene scene_of_frame(std::uint32_t frame, std::uint32_t width, std::uint32_t height) {
     struct Path {
         double phase;
-        double speed;   // radians a frame
-        double radius;  // of the light, in shorter sides of the picture
+        double speed;   // radians per frame
+        double radius;  // the light's radius per shorter side of the picture
         Colour colour;
     };
     constexpr Path PATHS[LIGHTS] = {{0.35, 0.05, 0.33, {255, 112, 40}},
@@ -37,7 +37,7 @@ inline Scene scene_of_frame(std::uint32_t frame, std::uint32_t width, std::uint3
     return scene;
 }
 
-// The map that the GPU draws, row by row.
+// Returns the map that the GPU makes, row by row.
 inline std::vector<float> importance_map(const Scene& scene) {
     std::vector<float> texels;
     texels.reserve(std::size_t{scene.width} * scene.height);
@@ -49,8 +49,8 @@ inline std::vector<float> importance_map(const Scene& scene) {
     return texels;
 }
 
-// The threshold: a tile may need fewer pixels than this on a side. Tiles at the rims, where a texel
-// needs a pixel, are then of 4 x 4 texels.
+// The threshold: a tile needs fewer pixels than this on a side. Tiles at the lights' rims, where a
+// texel needs a pixel, have 4 x 4 texels.
 constexpr float MAX_TILE_PIXELS = 8.0F;
 
 }  // namespace renderer

@@ -1,6 +1,6 @@
-// Terrain whose tiles are as fine as the picture needs them, without a crack between any two: the
-// GPU makes the importance map of the heights and the camera, quadtile the balanced list of tiles,
-// and one indirect draw draws a patch for each, all in one command buffer.
+// Terrain without cracks whose tiles are as fine as the picture needs them. One command buffer
+// makes the importance map from the heights and the camera, and the balanced list of tiles. One
+// indirect draw draws a patch per tile.
 
 #include "gpu.hpp"
 #include "options.hpp"
@@ -58,7 +58,7 @@ using Usage = vk::BufferUsageFlagBits;
 constexpr auto SHADERS = vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex |
                          vk::ShaderStageFlagBits::eFragment;
 
-// Two triangles for each square of a patch; vertices go row by row.
+// Makes two triangles for each square of a patch. The vertices go row by row.
 std::vector<std::uint16_t> patch_indices() {
     std::vector<std::uint16_t> indices;
     for (std::uint32_t y = 0; y < PATCH; ++y) {
@@ -76,20 +76,20 @@ std::vector<std::uint16_t> patch_indices() {
 class Renderer {
  public:
     Renderer(Gpu& gpu, const quadtile::Device& device, const Options& options);
-    // Nothing may be destroyed that a frame still uses.
+    // Waits, because a frame may still use the resources.
     ~Renderer() { gpu_.wait_idle(); }
 
     // Records a frame and submits it. Waits only until the frame before the last one is done, whose
     // command buffer it takes.
     void render(const View& view);
 
-    // The last frame, four bytes a pixel.
+    // Returns the last frame, four bytes per pixel.
     [[nodiscard]] std::vector<std::byte> picture();
 
  private:
     static constexpr std::uint32_t FRAMES_IN_FLIGHT = 2;
     static constexpr vk::Format PICTURE_FORMAT = vk::Format::eR8G8B8A8Unorm;
-    static constexpr std::uint32_t MOST_TILES = MAP_EXTENT * MAP_EXTENT;  // one for each texel
+    static constexpr std::uint32_t MOST_TILES = MAP_EXTENT * MAP_EXTENT;  // one per texel
 
     struct Frame {
         vk::UniqueCommandBuffer commands;
@@ -106,18 +106,18 @@ class Renderer {
     vk::Extent2D extent_;
     std::array<float, 4> background_;
     quadtile::MapShape map_shape_{.width = MAP_EXTENT, .height = MAP_EXTENT};
-    // A tile of level l is wrong by 2^l times its importance, in pixels.
+    // A tile of level l has an error of 2^l times its importance, in pixels.
     quadtile::Threshold threshold_;
     quadtile::Subdivider subdivider_;
     quadtile::Subdivider::Requirements needed_;
 
-    // All frames share what only the GPU touches: they run one after the other.
+    // Resources that only the GPU uses. All frames share them, since they run one after the other.
     Image heights_;
     Image map_;
     Buffer scratch_;
     Buffer balance_;
     Buffer tile_list_;
-    Buffer indices_;    // of the patch
+    Buffer indices_;    // the patch's
     Buffer arguments_;  // a VkDrawIndexedIndirectCommand
     Image picture_;
     Image depth_;
@@ -145,9 +145,8 @@ void Renderer::bind(vk::CommandBuffer commands, Point point, const vk::UniquePip
 }
 
 void Renderer::record(vk::CommandBuffer commands, const View& view) const {
-    // The frame before may still be running, on the same map, scratch, list and arguments. What it
-    // reads must have been read before we write, and quadtile finds in the scratch what its last
-    // run has left there.
+    // The frame before may still run. It must have read the map, scratch, list and arguments before
+    // we write them, and quadtile needs what its last run has left in the scratch.
     memory_barrier(
         commands,
         {Stage::eComputeShader | Stage::eDrawIndirect | Stage::eVertexShader | Stage::eCopy,
@@ -159,16 +158,16 @@ void Renderer::record(vk::CommandBuffer commands, const View& view) const {
     bind(commands, Point::eCompute, importance_pipeline_, view);
     commands.dispatch(MAP_EXTENT, MAP_EXTENT, 1);
 
-    // quadtile reads the map that was just written.
+    // quadtile reads the map that importance.comp has written.
     memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
                    {Stage::eComputeShader, Access::eShaderRead});
 
-    // Tiles that share an edge differ by one level at most: what the stitches need. The list has
-    // room for a tile at each texel, so that it cannot overflow.
+    // The stitches need tiles that differ by at most one level across an edge. The list has room
+    // for a tile per texel, so it cannot overflow.
     subdivider_.record(commands, subdivision_, threshold_,
                        {.order = quadtile::Order::any, .balance = quadtile::Balance::edges});
 
-    // The tiles are read by the vertex shader. Their number becomes that of the draw's instances.
+    // The vertex shader reads the tiles. Their number becomes the draw's number of instances.
     memory_barrier(
         commands, {Stage::eComputeShader, Access::eShaderWrite},
         {Stage::eVertexShader | Stage::eCopy, Access::eShaderRead | Access::eTransferRead});
@@ -179,7 +178,7 @@ void Renderer::record(vk::CommandBuffer commands, const View& view) const {
     memory_barrier(commands, {Stage::eCopy, Access::eTransferWrite},
                    {Stage::eDrawIndirect, Access::eIndirectCommandRead});
 
-    // The frame before has drawn into the same images. What is in them may go.
+    // The frame before has drawn into the same images, whose contents may be lost.
     change_layout(commands, picture_, COLOUR_RANGE, Layout::eUndefined,
                   Layout::eColorAttachmentOptimal,
                   {Stage::eColorAttachmentOutput | Stage::eCopy, Access::eColorAttachmentWrite},
@@ -248,7 +247,7 @@ std::vector<std::byte> Renderer::picture() {
     return {buffer.mapped, buffer.mapped + size_bytes};
 }
 
-// ---- What is made once
+// ---- Set-up
 
 Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, const Options& options)
     : gpu_(gpu),
@@ -260,7 +259,7 @@ Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, const Options& opti
       needed_(subdivider_.requirements(map_shape_, MOST_TILES)),
       heights_(gpu.make_image({HEIGHT_EXTENT, HEIGHT_EXTENT}, vk::Format::eR32Sfloat,
                               vk::ImageUsageFlagBits::eStorage)),
-      // quadtile samples the map; our shader stores into it.
+      // quadtile samples the map; our shader writes it.
       map_(gpu.make_image({MAP_EXTENT, MAP_EXTENT},
                           static_cast<vk::Format>(quadtile::vk_format(map_shape_.format)),
                           vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eSampled)),
@@ -312,7 +311,7 @@ void Renderer::make_heights(std::uint32_t seed) {
             change_layout(commands, *image, COLOUR_RANGE, Layout::eUndefined, Layout::eGeneral, {},
                           {Stage::eComputeShader, Access::eShaderWrite});
         }
-        // The scratch is zeros once; each run of quadtile leaves it ready for the next.
+        // The scratch must be zero once. Each run of quadtile leaves it ready for the next.
         commands.fillBuffer(*scratch_.handle, 0, VK_WHOLE_SIZE, 0);
         bind(commands, Point::eCompute, pipeline, View{.seed = seed});
         commands.dispatch((HEIGHT_EXTENT + 7) / 8, (HEIGHT_EXTENT + 7) / 8, 1);
@@ -324,7 +323,7 @@ void Renderer::make_heights(std::uint32_t seed) {
     });
 }
 
-// One set of descriptors and one layout for all pipelines of ours (shaders/resources.glsl).
+// Makes one descriptor set and one layout for all our pipelines (shaders/resources.glsl).
 void Renderer::make_descriptors() {
     const vk::Device device = gpu_.device();
     using Type = vk::DescriptorType;
@@ -365,14 +364,14 @@ void Renderer::make_descriptors() {
 
 // ---- The program
 
-// A flight in a circle over the middle of the map.
+// Returns the view of a frame: a flight in a circle over the middle of the map.
 View view_of_frame(std::uint32_t frame, const Options& options) {
     constexpr float FIELD_OF_VIEW = std::numbers::pi_v<float> * 50.0F / 180.0F;  // vertical
     constexpr float RADIUS = 170.0F;
     constexpr float MIDDLE = (HEIGHT_EXTENT - 1) / 2.0F;
     const float angle = 0.6F + 0.02F * static_cast<float>(frame);
     const float pitch = options.pitch_degrees * std::numbers::pi_v<float> / 180.0F;
-    // Heading along the circle.
+    // Direction along the circle.
     const float ahead_x = -std::sin(angle);
     const float ahead_y = std::cos(angle);
     const float scale_y = 1.0F / std::tan(FIELD_OF_VIEW / 2.0F);
@@ -433,7 +432,7 @@ int main(int argument_count, char** arguments) {
         std::atomic<std::uint32_t> validation_messages = 0;
         terrain::run(options, validation_messages);
         if (validation_messages > 0) {
-            throw std::runtime_error("the validation layer has complained");
+            throw std::runtime_error("the validation layer has reported messages, printed above");
         }
         return 0;
     } catch (const terrain::UsageError& error) {

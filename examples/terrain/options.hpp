@@ -1,4 +1,4 @@
-// What the command line asks for.
+// The command line.
 
 #pragma once
 
@@ -10,16 +10,16 @@
 namespace terrain {
 
 struct Options {
-    std::uint32_t frames = 20;  // of the flight; the last one is written
+    std::uint32_t frames = 20;  // of the flight; the last frame is written
     std::uint32_t width = 960;  // pixels
     std::uint32_t height = 540;
     float pitch_degrees = 24.0F;  // below the horizon
-    float error_pixels = 4.0F;    // of a tile, at most
-    std::uint32_t seed = 8;       // of the heights
+    float error_pixels = 4.0F;    // largest error of a tile
+    std::uint32_t seed = 8;       // the heights' seed
     std::string screenshot = "terrain.png";
     bool stitches = true;
     bool shows_tiles = false;        // in the left half of the picture
-    bool counts_background = false;  // in all frames, where it is magenta then
+    bool counts_background = false;  // counts magenta background pixels in all frames
     bool validates = false;
 };
 

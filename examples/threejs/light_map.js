@@ -1,4 +1,4 @@
-// Light maps of quadtile-bake for three.js 0.155 and later, whose light maps hold irradiance.
+// Light maps of quadtile-bake for three.js 0.155 and later, which takes irradiance in light maps.
 
 import { EXRLoader } from 'three/addons/loaders/EXRLoader.js';
 
@@ -14,12 +14,12 @@ export class LightMapPlugin {
     const lightMap = this.parser.json.materials[index].extensions?.[this.name];
     if (!lightMap) return null;
     material.lightMapIntensity = lightMap.intensity ?? 1;
-    // Sets the channel, too: lightMap.texCoord. Without a colour space the picture is linear.
+    // Also sets the channel, lightMap.texCoord. A picture without a colour space is linear.
     return this.parser.assignTexture(material, 'lightMap', lightMap);
   }
 }
 
-// Loads the .exr: { lightMap, lightMapIntensity }, which a material can be given.
+// Loads the .exr. Returns { lightMap, lightMapIntensity } for a material.
 export async function loadLightMap(url) {
   const loader = new EXRLoader();
   const { lightMap, quantity } = await new Promise((resolve, reject) => {
@@ -28,7 +28,7 @@ export async function loadLightMap(url) {
   const lightMapIntensity = { irradiance: 1, radiance: Math.PI }[quantity];
   if (!lightMapIntensity) throw new Error(`${url} holds ${quantity}; bake it with --quantity irradiance`);
   lightMap.channel = 1; // TEXCOORD_1
-  // EXRLoader gives the last row first, and glTF's coordinates begin at the top.
+  // EXRLoader puts the last row first; glTF's coordinates begin at the top.
   lightMap.repeat.y = -1;
   lightMap.offset.y = 1;
   return { lightMap, lightMapIntensity };

@@ -1,4 +1,4 @@
-// Serves this folder and others to this machine: node serve.js [FOLDER ...]
+// Serves this folder and other folders on this machine: node serve.js [FOLDER ...]
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -20,7 +20,7 @@ export function serve(folders, port) {
         response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream' });
         return response.end(bytes);
       } catch {
-        // The next folder may have it.
+        // The next folder may have the file.
       }
     }
     response.writeHead(404);

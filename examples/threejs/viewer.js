@@ -6,8 +6,8 @@ import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { GLTFLoader } from 'three/addons/loaders/GLTFLoader.js';
 import { LightMapPlugin, loadLightMap } from './light_map.js';
 
-// What the baker takes surfaces for. MeshStandardMaterial is black where it is metal, and keeps some of the light map's
-// light for reflections, which need an environment map.
+// Makes the surface diffuse, as the baker does. MeshStandardMaterial is black on metal, and keeps
+// some of the light map's light for reflections, which need an environment map.
 function lambertian(material) {
   if (material.isMeshBasicMaterial) return material; // KHR_materials_unlit
   const lambert = THREE.Material.prototype.copy.call(new THREE.MeshLambertMaterial(), material);
@@ -23,10 +23,10 @@ function light(scene, lightMap) {
     if (object.isLight) baked.push(object);
     if (object.isMesh) object.material = Object.assign(lambertian(object.material), lightMap);
   });
-  baked.forEach((object) => object.removeFromParent()); // their light is in the map
+  baked.forEach((object) => object.removeFromParent()); // their light is in the light map
 }
 
-// The scene's first camera, or one that sees all of it.
+// Returns the scene's first camera, or one that sees the whole scene.
 function cameraOf(gltf) {
   if (gltf.cameras.length > 0) return gltf.cameras[0];
   const sphere = new THREE.Box3().setFromObject(gltf.scene).getBoundingSphere(new THREE.Sphere());

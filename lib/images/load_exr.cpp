@@ -77,7 +77,7 @@ bool is_subsampled(const Imf::Header& header, const std::string& name) {
 void check_parts(const std::vector<int>& parts) {
     if (parts.empty()) {
         throw std::runtime_error(
-            "it has no part with one value for each pixel, but deep data only; flatten it first");
+            "it contains only deep data, with several values per pixel; flatten it first");
     }
 }
 
@@ -144,7 +144,7 @@ Source choose_source(const Imf::MultiPartInputFile& file, const std::string& cha
     }
     const std::vector<std::string> names = channel_names(file.header(parts[0]));
     if (names.empty()) {
-        throw std::runtime_error("it has no channels");
+        throw std::runtime_error("it has no channels; save it with at least one");
     }
     return {parts[0], {names[0]}, names[0]};
 }
@@ -281,9 +281,9 @@ auto read_exr(const std::filesystem::path& path, Choose&& choose, Load&& load) {
         Imf::InputPart part(file, source.part);
         for (const std::string& name : source.channels) {
             if (is_subsampled(part.header(), name)) {
-                throw std::runtime_error("channel '" + name +
-                                         "' is subsampled and does not have a value for each "
-                                         "pixel; choose another channel");
+                throw std::runtime_error(
+                    "channel '" + name +
+                    "' is subsampled: it lacks values for some pixels; choose another channel");
             }
         }
         const Imath::Box2i& window = part.header().dataWindow();

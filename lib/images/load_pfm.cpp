@@ -33,15 +33,18 @@ PfmHeader read_header(std::istream& file) {
     // One white space character ends the header; the next bytes may look like more of it.
     if (!file || (type != "PF" && type != "Pf") || file.get() == std::istream::traits_type::eof()) {
         throw std::runtime_error(
-            "damaged PFM header: 'PF' or 'Pf', width, height and scale are expected");
+            "damaged PFM header: it must have 'PF' or 'Pf', width, height and scale; save the file "
+            "again");
     }
     if (width < 1 || height < 1 || width > MAX_MAP_EXTENT || height > MAX_MAP_EXTENT) {
         throw std::runtime_error("a PFM image of " + std::to_string(width) + " x " +
-                                 std::to_string(height) + " texels is no map; 1 to " +
-                                 std::to_string(MAX_MAP_EXTENT) + " on a side are possible");
+                                 std::to_string(height) + " texels cannot be a map; use 1 to " +
+                                 std::to_string(MAX_MAP_EXTENT) + " texels on a side");
     }
     if (scale == 0.0) {
-        throw std::runtime_error("the PFM scale is 0; its sign must give the byte order");
+        throw std::runtime_error(
+            "the PFM scale is 0, but its sign must give the byte order; save the file with 1 or "
+            "-1");
     }
     const std::endian order = scale < 0.0 ? std::endian::little : std::endian::big;
     return {type == "PF", static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height),
@@ -72,7 +75,8 @@ void read_rows(std::istream& file, const PfmHeader& header, Take&& take) {
     for (std::uint32_t y = header.height; y-- > 0;) {
         if (!file.read(reinterpret_cast<char*>(words.data()),
                        static_cast<std::streamsize>(words.size() * sizeof(float)))) {
-            throw std::runtime_error("reading row " + std::to_string(y) + " failed");
+            throw std::runtime_error("reading row " + std::to_string(y) +
+                                     " failed; copy the file again");
         }
         for (std::size_t i = 0; i < words.size(); ++i) {
             floats[i] = std::bit_cast<float>(header.swap_bytes ? swap_bytes(words[i]) : words[i]);

@@ -39,7 +39,7 @@ class PngFile {
     explicit PngFile(const std::filesystem::path& path)
         : file_(std::fopen(path.c_str(), "rb")), context_(spng_ctx_new(0)) {
         if (!file_) {
-            throw std::runtime_error("it cannot be opened");
+            throw std::runtime_error("it cannot be opened; check its permissions");
         }
         if (!context_) {
             throw std::bad_alloc();

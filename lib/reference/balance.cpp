@@ -131,9 +131,9 @@ void check_balance(const SubdivideOptions& options) {
     if (options.balance != Balance::none && options.max_tiles) {
         throw Error(ErrorCode::invalid_argument,
                     "max_tiles is " + std::to_string(*options.max_tiles) +
-                        " and the list is to be balanced: the number of balanced tiles is no sum "
-                        "over nodes, so no factor can be found for it; leave max_tiles out and "
-                        "scale the threshold (Threshold::scaled), or leave the balance out");
+                        ", but a balanced list cannot have a budget, because the number of its "
+                        "tiles is no sum over nodes; leave max_tiles out and scale the threshold "
+                        "(Threshold::scaled), or leave the balance out");
     }
 }
 

@@ -22,8 +22,8 @@ void refuse_budget(std::uint64_t max_tiles, std::uint64_t least_tiles) {
     throw Error(ErrorCode::invalid_argument,
                 "max_tiles is " + std::to_string(max_tiles) + ", but this map has at least " +
                     std::to_string(least_tiles) +
-                    " tiles however the threshold is scaled (one for each layer, and more "
-                    "where importance is infinite, NaN or 2^32 times the threshold); allow " +
+                    " tiles for all scales of the threshold (one per layer, and more where "
+                    "importance is infinite, NaN or 2^32 times the threshold); allow " +
                     std::to_string(least_tiles) + " or more, or raise the threshold");
 }
 

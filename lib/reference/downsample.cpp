@@ -287,26 +287,28 @@ void check_formats(Reduction reduction, TexelFormat source, TexelFormat target) 
     const std::uint32_t encoding = encoding_of(target);
     if (reduction == Reduction::min_max) {
         if (target_channels != 2 || source_channels > 2) {
-            throw Error(ErrorCode::invalid_argument,
-                        "min_max needs a source of one or two channels and levels of two, not " +
-                            from_to(source, target));
+            throw Error(
+                ErrorCode::invalid_argument,
+                "min_max needs a source with one or two channels and levels with two, not " +
+                    from_to(source, target));
         }
     } else if (source_channels != target_channels) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the number of channels cannot change " + from_to(source, target));
+        throw Error(ErrorCode::invalid_argument, "the number of channels cannot change " +
+                                                     from_to(source, target) +
+                                                     "; choose a format with as many channels");
     }
     if (is_extreme(reduction)) {
         const bool same_values = encoding == encoding_of(source);
         if (!same_values && encoding != ENCODING_FLOAT32) {
             throw Error(ErrorCode::invalid_argument,
-                        "extremes are exact, and would be rounded " + from_to(source, target) +
-                            "; make the levels of the source's format or 32-bit floats");
+                        "extremes must be exact, but would be rounded " + from_to(source, target) +
+                            "; choose the source's format or 32-bit floats for the levels");
         }
     }
     if (reduction == Reduction::sum && encoding >= ENCODING_UNORM8) {
         throw Error(ErrorCode::invalid_argument,
-                    std::string("sums exceed what ") + name_of(target) +
-                        " can hold; make the levels of a float format");
+                    std::string("sums exceed the values that ") + name_of(target) +
+                        " can hold; choose a float format for the levels");
     }
 }
 
@@ -329,7 +331,8 @@ MipChain downsample(const ImageView& image, const Downsampling& how) {
     check_texels(image);
     check_formats(how.reduction, source.format, how.format);
     if (how.reduction == Reduction::custom && !how.custom) {
-        throw Error(ErrorCode::invalid_argument, "Reduction::custom needs a function");
+        throw Error(ErrorCode::invalid_argument,
+                    "Reduction::custom needs a function of four texels; give one");
     }
     const std::uint32_t full = full_mip_levels(source.width, source.height, how.edge_rule);
     const std::uint32_t levels = how.levels == 0 ? full : how.levels;
@@ -341,7 +344,8 @@ MipChain downsample(const ImageView& image, const Downsampling& how) {
     }
     if (how.method == MipMethod::blit) {
         throw Error(ErrorCode::invalid_argument,
-                    "blits are rounded as each driver likes; there is no reference for them");
+                    "blits have no reference, because each driver rounds them differently; choose "
+                    "another method");
     }
     const Twin twin(source, how);
     const std::size_t layer_bytes =

@@ -42,9 +42,10 @@ Pyramid build_pyramid(const MapView& map, std::uint32_t layer) {
     check_shape(map.shape);
     check_texels(map);
     if (layer >= map.shape.layers) {
-        throw Error(ErrorCode::invalid_argument, "layer " + std::to_string(layer) +
-                                                     " of a map with " +
-                                                     std::to_string(map.shape.layers) + " layers");
+        throw Error(ErrorCode::invalid_argument,
+                    "there is no layer " + std::to_string(layer) +
+                        ": layers are numbered from 0, and the map has " +
+                        std::to_string(map.shape.layers));
     }
     MapShape one_layer = map.shape;
     one_layer.layers = 1;

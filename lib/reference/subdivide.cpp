@@ -68,8 +68,9 @@ std::vector<ResolvedThreshold> resolve_layers(const MapShape& shape,
     check_shape(shape);
     if (layer_thresholds.size() != shape.layers) {
         throw Error(ErrorCode::invalid_argument,
-                    "there are " + std::to_string(shape.layers) + " layers, but " +
-                        std::to_string(layer_thresholds.size()) + " thresholds; give one for each");
+                    "the layers of the map (" + std::to_string(shape.layers) +
+                        ") and their thresholds (" + std::to_string(layer_thresholds.size()) +
+                        ") differ in number; give one threshold per layer");
     }
     std::vector<ResolvedThreshold> resolved;
     for (const Threshold& threshold : layer_thresholds) {

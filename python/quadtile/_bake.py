@@ -95,7 +95,7 @@ def bake(
     import tempfile
 
     if "page" in options:
-        raise ValueError("quadtile.bake returns one light map, and `page` makes several: start quadtile-bake for them")
+        raise ValueError("quadtile.bake returns one light map, but `page` makes several; run the program quadtile-bake instead")
     if output is not None and not os.fspath(output).endswith(".exr"):
         raise ValueError(
             f"output must be an OpenEXR file (.exr), not {os.fspath(output)!r}; lit_scene=FILE.glb writes the scene"

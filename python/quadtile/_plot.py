@@ -60,7 +60,7 @@ def plot(map: Any, tiles: TileList, *, layer: int = 0, axes: Any = None) -> Any:
             f"the tiles are of a map of {tiles.height} x {tiles.width} texels, but the map's shape is {map.shape}"
         )
     if not 0 <= layer < tiles.layers:
-        raise ValueError(f"there is no layer {layer}, the map has {tiles.layers}")
+        raise ValueError(f"there is no layer {layer}: layers are numbered from 0, and the map has {tiles.layers}")
     if axes is None:
         from matplotlib import pyplot
 

@@ -151,7 +151,7 @@ class Service:
             wait,
         )
         if request is None:
-            raise queue.Full("the service's queue is full: try again later, or wait")
+            raise queue.Full("the service's queue is full; try again later, or wait for an answer")
         future._request = request
         return future
 

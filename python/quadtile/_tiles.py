@@ -73,7 +73,7 @@ class TileList(numpy.ndarray):
 
     def _get(self, name: str) -> Any:
         if self._run is None:
-            raise AttributeError(f"this array has no {name}: it was not made by a subdivision, nor is it a part of one")
+            raise AttributeError(f"this array has no {name}: it is neither the result of a subdivision nor a part of one")
         return getattr(self._run, name)
 
     def __array_finalize__(self, source: Any) -> None:

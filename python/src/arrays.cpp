@@ -43,7 +43,7 @@ py::array array_from(py::handle given, const char* name) {
         py::object(py::module_::import("numpy.ma").attr("MaskedArray")).release();
     if (py::isinstance(given, masked_array)) {
         throw py::type_error(std::string(name) +
-                             " is a masked array, and importance has no mask; give " + name +
+                             " is a masked array, but importance has no mask; give " + name +
                              ".filled(value)");
     }
     py::array array = py::array::ensure(given);
@@ -66,8 +66,8 @@ std::uint32_t extent(const py::array& array, py::ssize_t axis, const char* name)
     const py::ssize_t size = array.shape(axis);
     if (size > std::numeric_limits<std::uint32_t>::max()) {
         throw py::value_error(std::string(name) + " of the shape " + text(array.attr("shape")) +
-                              " is too large: 65536 texels on a side and 65536 layers are the "
-                              "most; cut it into several");
+                              " is too large: the most are 65536 texels on a side and 65536 "
+                              "layers; cut it into several arrays");
     }
     return static_cast<std::uint32_t>(size);
 }
@@ -119,8 +119,9 @@ TexelFormat texel_format(char kind, std::size_t size_bytes, std::size_t channels
         }
     }
     const std::string type = (kind == 'f' ? "float" : "uint") + std::to_string(8 * size_bytes);
-    throw py::value_error("there is no format with " + std::to_string(channels) + " channels of " +
-                          type + (srgb ? " in sRGB" : "") +
+    throw py::value_error("quadtile has no format with " + std::to_string(channels) +
+                          (channels == 1 ? " channel of " : " channels of ") + type +
+                          (srgb ? " in sRGB" : "") +
                           ": float32 and float16 have 1, 2 or 4 channels, uint16 has 1, uint8 has "
                           "1 or 4, and sRGB is "
                           "uint8 with 4");

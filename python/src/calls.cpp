@@ -21,8 +21,8 @@ const pid_t process = getpid();
 WithoutGil::WithoutGil(AtExit at_exit) : state_(nullptr) {
     if (has_ended && at_exit == AtExit::refused) {
         throw Error(ErrorCode::cancelled,
-                    "the interpreter is ending, and quadtile takes no more work; wait for your "
-                    "threads before the program's end");
+                    "the interpreter is shutting down, and quadtile accepts no more work; join "
+                    "your threads before the program ends");
     }
     ++calls_under_way;
     state_ = PyEval_SaveThread();
@@ -47,10 +47,10 @@ void end_calls(const std::function<void()>& stop, const std::function<bool()>& i
 
 void check_process() {
     if (getpid() != process) {
-        throw Error(ErrorCode::unsupported,
-                    "this process was forked from one that has imported quadtile, and Vulkan does "
-                    "not work in it; start "
-                    "it anew, e.g. by multiprocessing.get_context('spawn')");
+        throw Error(
+            ErrorCode::unsupported,
+            "this process was forked from one that has imported quadtile, and Vulkan does not work "
+            "in forked processes; start it e.g. by multiprocessing.get_context('spawn')");
     }
 }
 

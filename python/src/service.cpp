@@ -71,7 +71,7 @@ bool is_lost_device(const std::exception_ptr& thrown) {
 
 std::chrono::milliseconds milliseconds_from(double seconds, const char* name) {
     if (!(seconds >= 0.0)) {
-        throw py::value_error(std::string(name) + " must be a number of seconds from 0 on, not " +
+        throw py::value_error(std::string(name) + " must be 0 or more seconds, not " +
                               std::to_string(seconds));
     }
     // More than 30 years would not fit a time point.

@@ -54,7 +54,8 @@ Threshold map_threshold(py::handle given, const MapShape& map) {
     NodeThresholds nodes(map.width, map.height, map.layers);
     if (levels.size() != nodes.top() + 1) {
         throw py::value_error("threshold_map has " + std::to_string(levels.size()) +
-                              " levels, but the map has " + std::to_string(nodes.top() + 1));
+                              " levels, but the map has " + std::to_string(nodes.top() + 1) +
+                              "; give one array per level");
     }
     for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
         const std::string name = "threshold_map[" + std::to_string(level) + "]";
@@ -101,15 +102,15 @@ Threshold threshold_from(const py::tuple& given, const MapShape& map) {
     }
     if (count != 1) {
         throw py::type_error(
-            "give one threshold of max_resolution, constant, per_level, memory, threshold_map and "
-            "glsl" +
+            "give exactly one threshold: max_resolution, constant, per_level, memory, "
+            "threshold_map or glsl" +
             (count == 0 ? std::string() : ", not " + names));
     }
     const std::vector<float> parameters = numbers_from(given[NAMES.size()], "parameters");
     const py::object value = given[which];
     if (!parameters.empty() && std::string_view(NAMES[which]) != "glsl") {
-        throw py::type_error(std::string("parameters are of glsl, and ") + NAMES[which] +
-                             " has none");
+        throw py::type_error(std::string("parameters belong to glsl, but ") + NAMES[which] +
+                             " was given");
     }
     switch (which) {
         case 0:

@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <limits>
 
-// What the sanitizers need of the address space leaves no room to limit it.
+// Sanitizers need so much address space that it cannot be limited.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define QUADTILE_TEST_SANITIZED 1
 #else
@@ -109,7 +109,7 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--constant", "1", "--fragments-channel", "Y"}), "--memory"},
              {with({"--constant", "1", "--none", "2", "--other"}),
               "unknown options --none, --other;"},
-             {with({"--constant", "1", "--image", "a.jpg"}), "has an ending of another format"},
+             {with({"--constant", "1", "--image", "a.jpg"}), "has the ending of another format"},
              {{"tiles", "map.pfm", "--constant", "1", "-o", "a.txt"}, ".json, .csv, .bin"},
              {with({"--memory", "16,9", "--fragments", "./out.json"}), "name the same file"},
              {{"demo", "--memory", "16,9", "--fragments", "map.pfm"}, "--memory"},
@@ -515,7 +515,7 @@ TEST_F(CommandLineGlsl, GivesThresholdsAndIsCompiledAhead) {
                 HasSubstr("typo.glsl:2: error: "));
     EXPECT_FALSE(std::filesystem::exists(directory_.path() / "bad"));
     EXPECT_THAT(run({"compile", "threshold", "code", "-o", "bad"}).error,
-                HasSubstr("is compiled already"));
+                HasSubstr("is already compiled"));
     std::string damaged = read_file(directory_.path() / "code");
     damaged.resize(damaged.size() - 1);
     directory_.add("damaged", damaged);

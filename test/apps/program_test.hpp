@@ -1,4 +1,4 @@
-// What the tests of programs as black boxes share.
+// Common parts of the tests of programs as black boxes.
 
 #pragma once
 

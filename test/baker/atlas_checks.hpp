@@ -1,5 +1,4 @@
-// Whether places are where they shall be, and the light map coordinates of a scene what a light map
-// needs.
+// Checks of the places of charts, and of the light map coordinates of a scene.
 
 #pragma once
 
@@ -178,7 +177,7 @@ inline void check_atlas(const Scene& scene, int gutter) {
             if (owner == NONE) {
                 continue;
             }
-            // What lies before it in the order of texels has been compared with it.
+            // Earlier texels have already been compared with this one.
             bool is_close = false;
             for (int j = y; j <= std::min(y + gutter, height - 1); ++j) {
                 for (int i = std::max(x - gutter, 0); i <= std::min(x + gutter, width - 1); ++i) {

@@ -77,7 +77,7 @@ TEST_F(BakeBits, AreThoseOfTheReference) {
     EXPECT_FALSE(first == bytes_of(bake_by_reference(what, other)));
 }
 
-// What does not find room at once is done in parts: no light is lost.
+// Work without room is done in parts: no light is lost.
 TEST_F(BakeBits, DoNotDependOnMemory) {
     Prepared what = everything(5.0F);
     what.tiles.max_nodes = 1e6F;
@@ -140,7 +140,7 @@ BakeWatcher interrupting(std::uint32_t k, std::string* pass = nullptr) {
             .interrupted = [k, calls = 0U]() mutable { return calls++ == k; }};
 }
 
-// How often a bake by the reference asks.
+// Returns how often a bake by the reference asks whether it is interrupted.
 std::uint32_t count_asks(const Prepared& what, const BakeOptions& options) {
     std::uint32_t asks = 0;
     const auto twin = make_reference_tracer(what.traced, what.tiles, 1);
@@ -227,7 +227,7 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBakeUntilANoise) {
     EXPECT_GT(passes["more bounces"], 0U);
 }
 
-// Who stops a bounce wants the light that was there before, not the noise of a few directions.
+// Interrupting a bounce keeps the light before it, without the noise of a few directions.
 TEST_F(BakeBits, InterruptedBouncesDoNotCount) {
     const Prepared what = everything();
     BakeOptions options = all_passes();

@@ -1,4 +1,4 @@
-// What tests of the whole bake share.
+// Common parts of the tests of the whole bake.
 
 #pragma once
 

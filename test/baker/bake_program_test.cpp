@@ -85,7 +85,7 @@ Image read_exr(const fs::path& path) {
     return image;
 }
 
-// How many texels have light. All channels are finite.
+// Returns the number of texels with light. Checks that all channels are finite.
 std::ptrdiff_t known_texels(const fs::path& path) {
     const Image map = read_exr(path);
     for (const auto& [channel, values] : map.values) {
@@ -157,11 +157,11 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "a.obj", "-o", "x.exr"}, "give one of SCENE, --demo and --city"},
         {{"--demo", "-o", "x.exr", "--size", "0"}, "1024x512"},
         {{"--demo", "-o", "x.exr", "--size", "12y7"}, "12y7"},
-        {{"--demo", "-o", "x.exr", "--size", "8", "--texels-per-unit", "3"}, "contradict"},
+        {{"--demo", "-o", "x.exr", "--size", "8", "--texels-per-unit", "3"}, "exclude"},
         {{"a.glb", "-o", "x.exr", "--page", "64"}, "--page needs --unwrap or --pack"},
         {{"a.glb", "-o", "x.exr", "--gutter", "3"}, "--margin needs --unwrap or --pack"},
         {{"a.glb", "-o", "x.exr", "--pack", "--unwrap"}, "give one of them"},
-        {{"a.glb", "-o", "x.exr", "--pack", "--page", "64", "--size", "64"}, "contradict"},
+        {{"a.glb", "-o", "x.exr", "--pack", "--page", "64", "--size", "64"}, "exclude"},
         {{"--demo", "-o", "x.exr", "--quality", "perfect"}, "draft"},
         {{"--demo", "-o", "x.exr", "--map-size", "100"}, "power of two"},
         {{"--demo", "-o", "x.exr", "--sky", "1,2"}, "--sky takes one number or three"},
@@ -181,7 +181,7 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
         {{"--demo", "-o", "x.exr", "--sky-rotation", "9"}, "--sky-rotation needs --sky-image"},
         {{"--demo", "-o", "x.exr", "--sky-image", "s.exr", "--sky-rotation", "361"}, "-360 to 360"},
         {{"--demo", "-o", "x.exr", "--camera", "1,2,3"}, "--camera"},
-        {{"--demo", "-o", "x.exr", "--resume", "--no-checkpoint"}, "contradict"},
+        {{"--demo", "-o", "x.exr", "--resume", "--no-checkpoint"}, "exclude"},
         {{"--demo", "-o", "x.png"},
          "--output takes a .glb or an OpenEXR file, whose name ends in .exr"},
         {{"--demo", "-o", "x.exr", "--sky-image", "x.png"}, "ends in .exr, not 'x.png'"},
@@ -258,7 +258,7 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
     for (const Json& pass : report["passes"]) {
         passes.insert(pass["name"]);
         EXPECT_GE(pass["seconds"].get<double>(), 0.0);
-        // Of lamps: 64 points of five directions each.
+        // Lamps have 64 points of five directions each.
         EXPECT_EQ(pass["directions"], pass["name"] == "lamps" ? 320 : 64);
     }
     EXPECT_THAT(passes,
@@ -308,7 +308,7 @@ TEST_F(BakeProgram, WritesProbes) {
     EXPECT_THAT(error_of(corner + Arguments{"-o", "b.exr", "--probe-points", "points.txt",
                                             "--probes-out", "p.bin"},
                          1),
-                HasSubstr("no place in line 2"));
+                HasSubstr("no point in line 2"));
 }
 
 TEST_F(BakeProgram, TerminalsShowOneLineThatChanges) {
@@ -357,7 +357,7 @@ TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
         const ProgramResult resumed = run(LONG + Arguments{"--resume", "-o", "map.exr"});
         EXPECT_THAT(resumed.error, HasSubstr("resumes 'map.exr.checkpoint' with direction "));
         EXPECT_TRUE(expected == read_file(path("map.exr"))) << pass;
-        // Nothing is left to resume.
+        // There is nothing left to resume.
         EXPECT_FALSE(fs::exists(path("map.exr.checkpoint")));
     }
 }
@@ -458,7 +458,7 @@ TEST_F(BakeProgram, TakesLightsInTheUnitOfTheirExporter) {
         const Arguments apart = options + Arguments{"other.gltf", "--lights"};
         EXPECT_TRUE(expected == bake(apart + Arguments{is_sun ? "suns" : "points"}, "kind.exr"));
         EXPECT_THAT(run(apart + Arguments{is_sun ? "points" : "suns", "-o", "none.exr"}).error,
-                    HasSubstr("more of it by --lights"));
+                    HasSubstr("name more lights in --lights"));
     }
 }
 
@@ -548,7 +548,7 @@ TEST_F(BakeProgram, KindsOfLightSumUpToAllLight) {
                            map_of({"--lights", "emission"})};
     EXPECT_EQ(map_of({"--lights", "lamp"}), kinds[2]);  // the only material that emits light
     const ProgramResult white = run(bare + Arguments{"--lights", "sky,white", "-o", "x.exr"});
-    EXPECT_THAT(white.error, HasSubstr("'white' is neither sky, suns, points or emission, nor"));
+    EXPECT_THAT(white.error, HasSubstr("'white' is neither sky, suns, points or emission nor"));
     for (const std::string channel : {"R", "G", "B"}) {
         std::array<double, 3> lights{};
         double texels = 0;
@@ -696,9 +696,10 @@ TEST_F(BakeProgram, PacksObjectsOnPages) {
                          both + "o Bench\nv 0 0.2 0\nv 0 0.2 0.5\nv 1 0.2 0.2\nf 7 8 9\n");
     const Arguments sky = Arguments{"--sky", "1", "--denoise", "off", "--reference"};
     const ProgramResult overlap = run(sky + QUICK + Arguments{"both.obj", "-o", "both.exr"});
-    EXPECT_THAT(overlap.error, AllOf(HasSubstr("those of 'Floor', 'Wall'; give each object a place "
-                                               "of its own with --pack"),
-                                     HasSubstr("--unwrap")));
+    EXPECT_THAT(
+        overlap.error,
+        AllOf(HasSubstr("those of 'Floor', 'Wall'; give each object its own place with --pack"),
+              HasSubstr("--unwrap")));
     EXPECT_THAT(error_of({"three.obj", "-o", "x.exr"}, 1),
                 AllOf(HasSubstr("'Bench'"), HasSubstr("--pack")));
 
@@ -777,7 +778,7 @@ TEST_F(BakeProgram, OddScenesAreBakedWithWarnings) {
         }
     }
     EXPECT_THAT(error_of(Arguments{"corner.obj", "-o", "dark.exr"} + QUICK, 1),
-                AllOf(HasSubstr("nothing in 'corner.obj' shines"), HasSubstr("--sky")));
+                AllOf(HasSubstr("the scene 'corner.obj' has no light"), HasSubstr("--sky")));
     // Darkness that was asked for is no mistake.
     const ProgramResult black = run(Arguments{"corner.obj", "-o", "b.exr", "--sky", "0"} + QUICK);
     EXPECT_EQ(black.status, 0);

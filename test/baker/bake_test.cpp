@@ -143,7 +143,7 @@ TEST(Light, BlockersThrowShadowsOfTheSun) {
     }
 }
 
-// Of two suns each has its channel, without the cosine that the floor sees it by.
+// Each of two suns has its channel, without the cosine at the floor.
 TEST(Light, SharesOfSunsAreThoseOfTheirRays) {
     Quads scene = blocked_floor({.irradiance = {1, 0, 0}, .angular_diameter_degrees = 0.1F});
     scene.scene.suns.push_back({.direction = glm::normalize(glm::vec3(0.5F, -1.0F, 0.0F)),

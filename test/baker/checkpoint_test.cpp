@@ -114,7 +114,7 @@ TEST_F(CheckpointTest, WhatIsNoFileIsRefused) {
     EXPECT_THROW(write_checkpoint(directory_.path() / "none" / "x", filled(1)), std::runtime_error);
 }
 
-// Nothing is lost by a --checkpoint that names another file.
+// A --checkpoint that names another file loses nothing.
 TEST_F(CheckpointTest, OnlyCheckpointsAreReplacedAndRemoved) {
     const std::filesystem::path other = directory_.add("scene.glb", "glTF and more");
     EXPECT_THROW(check_replaceable(other), std::runtime_error);
@@ -137,7 +137,7 @@ TEST_F(CheckpointTest, OnlyCheckpointsAreReplacedAndRemoved) {
     EXPECT_THAT(directory_.names(), ElementsAre("link", "pipe", "scene.glb"));
 }
 
-// That of another bake, in whatever it differs.
+// A checkpoint of a bake that differs in anything is refused.
 TEST_F(CheckpointTest, FitsOneBakeOnly) {
     Quads room = small_room();
     room.scene.suns = {{.direction = {0, -1, 0}, .irradiance = glm::vec3(1.0F)}};
@@ -164,7 +164,7 @@ TEST_F(CheckpointTest, FitsOneBakeOnly) {
         ++number;
         EXPECT_THAT([&] { (void)bake_it(what, other, false); },
                     ::testing::ThrowsMessage<std::runtime_error>(
-                        HasSubstr("some.checkpoint' is of another bake")))
+                        HasSubstr("some.checkpoint' belongs to another bake")))
             << "difference " << number;
     };
     using OfOptions = void (*)(BakeOptions&);

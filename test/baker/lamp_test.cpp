@@ -33,7 +33,7 @@ LightMap bake_direct(const Quads& quads, std::uint32_t points, bool directional 
         .map;
 }
 
-// Of a texel of the floor, red: the mean over its points and the lamp's, as far as these are seen.
+// Light of a floor's texel, red: the mean over its points and the lamp's that see each other.
 using IsSeen = std::function<bool(const glm::dvec3& point, const glm::dvec3& lamp)>;
 double expected_at(std::size_t texel, double height, const IsSeen& is_seen = {}) {
     constexpr int POINTS = 24;

@@ -428,7 +428,7 @@ class ScenePreview : public testing::Test {
     }
     [[nodiscard]] ReadPng draw() const { return draw(uniform_light_map({8, 8}, glm::vec3(PI))); }
 
-    // What a radiance is shown as, by the curve that the sources name.
+    // Returns the shown value of a radiance, by the curve that the sources name.
     static int shown(double radiance) {
         const double x = radiance;
         const double y = std::min(1.0, x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14));

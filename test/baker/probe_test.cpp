@@ -90,7 +90,7 @@ TEST(Probes, HaveTheFirstCoefficientAloneWhereLightIsEven) {
 }
 
 // Catches signs and axes of harmonics, and shadows on the wrong side: the blocker lies between the
-// sources and the second probe; the wall behind the first one is in nobody's way.
+// sources and the second probe. The wall behind the first one blocks nothing.
 TEST(Probes, HaveTheHarmonicsOfASource) {
     Quads quads(2, 1, 4);
     quads.add_material({.albedo = glm::vec3(0.0F)});

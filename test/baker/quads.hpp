@@ -114,7 +114,7 @@ inline float share_of_sun(std::size_t texel) {
     return x == 3 ? 0.0F : x == 4 ? 0.5F : 1.0F;
 }
 
-// What bake() takes.
+// Arguments of bake().
 struct Prepared {
     Prepared(const Scene& of, const Extent& extent, float pixels_per_texel = 1.0F)
         : surface(make_surface_map(of, extent, 1)),

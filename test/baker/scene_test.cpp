@@ -181,7 +181,7 @@ class SceneFile : public testing::Test {
     TemporaryDirectory directory_;
 };
 
-// What all scenes are that come from load_scene or are made.
+// Checks the properties of all scenes, loaded or generated.
 void check_scene(const Scene& scene) {
     ASSERT_FALSE(scene.triangles.empty());
     ASSERT_EQ(scene.normals.size(), scene.positions.size());
@@ -375,7 +375,7 @@ TEST_F(SceneFile, ReadsAllKindsOfTriangles) {
     EXPECT_EQ(scene.triangles.size(), 2U);
     EXPECT_THAT(warnings, Contains(HasSubstr("points or lines")));
     EXPECT_THAT(gltf_refusal(gltf.json(mesh(primitive(0, 4)) + ONE_NODE)),
-                AllOf(HasSubstr("multiple of 3"), HasSubstr("'Walls'")));
+                AllOf(HasSubstr("no multiple of 3"), HasSubstr("'Walls'")));
     EXPECT_THAT(gltf_refusal(gltf.json(mesh(primitive(0, 0)) + ONE_NODE)),
                 HasSubstr("no triangles"));
 }
@@ -531,7 +531,7 @@ TEST_F(SceneFile, ReadsLights) {
     }
     EXPECT_THAT([&] { (void)load_square(with(R"("type":"point","name":"Bulb")", "-1")); },
                 testing::ThrowsMessage<std::runtime_error>(
-                    HasSubstr("light 0 'Bulb' of node 1 has an intensity or a colour")));
+                    HasSubstr("light 0 'Bulb' of node 1 has a negative intensity or colour")));
 }
 
 TEST_F(SceneFile, ReadsTheCamera) {
@@ -743,7 +743,7 @@ TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
     expect_all_near(scene.normals, {0, 0, 1});
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("1 corner of triangles without a normal")));
 
-    // What is left out does not give other triangles its object's name.
+    // A triangle that is left out does not give others its object's name.
     const Scene named =
         load("scene.obj", points + "o Roof\nf 1 1 2\no Wall\nf 1 1 2\nf 1 2 3\no Door\nf 1 3 2\n")
             .scene;
@@ -763,7 +763,7 @@ TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
 
 class DamagedSceneFile : public SceneFile {
  protected:
-    // Whether there is a scene; what it is can be used, and be written if it is glTF.
+    // Returns whether a scene loads. If it does, it must be usable, and writable if it is glTF.
     [[nodiscard]] bool loads(const std::string& name, const std::string& bytes) const {
         return quadtile::test::message_of([&] {
                    const Scene scene = load(name, bytes).scene;
@@ -1181,8 +1181,8 @@ TEST_F(LitScene, IsRefusedWhereUnwrappingWouldBreakATexture) {
 
 // Scenes that are made.
 
-// Of the triangles whose material `takes` likes, by axis: all agree for closed surfaces and are
-// above 0 where these face outwards.
+// Returns the volume, by axis, of the triangles whose material `takes` accepts. All axes agree for
+// closed surfaces; the volumes are above 0 if these face outwards.
 template <typename Takes>
 glm::dvec3 volumes(const Scene& scene, const Takes& takes) {
     glm::dvec3 sum(0.0);

@@ -77,7 +77,7 @@ std::vector<Accumulator> sums_of(Tracer& tracer, const TracedScene& scene) {
     return sums;
 }
 
-// Of parallel rays; and of lights' points amid the triangles, six each.
+// Returns frames of parallel rays, and six frames for each light amid the triangles.
 std::vector<ProjectionFrame> frames_of(const TracedScene& scene, std::uint32_t count,
                                        std::uint32_t map_extent, std::uint32_t points = 0) {
     Sky sky{.radiance = {0.25F, 0.5F, 1.0F}};

@@ -33,7 +33,7 @@ Scene empty_scene() {
     return scene;
 }
 
-// Of eight vertices that three sides each share.
+// Makes a cube of eight vertices, each shared by three sides.
 Scene cube(float edge) {
     Scene scene = empty_scene();
     for (unsigned i = 0; i < 8; ++i) {
@@ -154,7 +154,7 @@ Scene turned(int columns, const Profile& profile) {
     return scene;
 }
 
-// Of a circle of radius 1.
+// Returns a part of a circle of radius 1.
 Profile arc(int steps, double distance, double from, double to) {
     Profile profile;
     for (int i = 0; i <= steps; ++i) {
@@ -351,11 +351,11 @@ TEST(Unwrap, MakesPages) {
     };
     Scene large = sheets({1, 7});
     EXPECT_THAT(refused(large, options),
-                testing::AllOf(HasSubstr("'sheet 1' does not find room on a page of 60 x 60"),
+                testing::AllOf(HasSubstr("'sheet 1' has no room on a page of 60 x 60"),
                                HasSubstr("--density below 1")));
     exclude(large, "sheet 0");
     exclude(large, "sheet 1");
-    EXPECT_THAT(refused(large, options), HasSubstr("all of its objects are excluded"));
+    EXPECT_THAT(refused(large, options), HasSubstr("all its objects are excluded"));
     Scene many = sheets(std::vector<float>(700, 5.5F));
     EXPECT_THAT(refused(many, options), HasSubstr("use fewer texels per unit"));
 }
@@ -405,7 +405,7 @@ TEST(Unwrap, SaysWhatWouldFit) {
     const Scene many = random_triangles(1000, 0.5F);
     const std::string without_density = refusal(many, {.extent = Extent{60, 60}});
     ASSERT_TRUE(std::regex_search(without_density, found,
-                                  std::regex(R"(they need (\d+) x (\d+) at least)")))
+                                  std::regex(R"(use at least (\d+) x (\d+) texels)")))
         << without_density;
     EXPECT_EQ(refusal(many, {.extent = extent()}), "");
     EXPECT_THAT(refusal(cube(1e6F), {.texels_per_unit = 10.0F}), HasSubstr("fewer texels"));

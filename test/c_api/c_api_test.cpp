@@ -47,7 +47,7 @@ AssertionResult is_refused(quadtile_status status, const std::string& words) {
     return fails(status, QUADTILE_ERROR_INVALID_ARGUMENT, words);
 }
 
-// What an output is before a call that fails sets it to null.
+// Value of an output, which a call that fails sets to null.
 template <typename T>
 T* something() {
     static char place = 0;
@@ -76,7 +76,7 @@ const auto SPECIAL = texels_of<float>([](auto i) {
                          : FLOATS[i];
 });
 
-// A copy whose end is the end of readable memory: who reads behind it crashes. Never unmapped.
+// Copies data to the end of readable memory, so that reads beyond it crash. Never unmapped.
 void* at_end_of_memory(const void* data, std::size_t size) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     auto* const pages = static_cast<char*>(
@@ -481,7 +481,7 @@ TEST_F(CApi, TicketsAreWaitedFor) {
     EXPECT_EQ(quadtile_ticket_take(held.runs.get(), &list), QUADTILE_SUCCESS);
     const List owner(list);
     EXPECT_EQ(wait(held.runs), QUADTILE_SUCCESS);
-    EXPECT_TRUE(taking_fails(held.runs, QUADTILE_ERROR_INVALID_ARGUMENT, "taken before"));
+    EXPECT_TRUE(taking_fails(held.runs, QUADTILE_ERROR_INVALID_ARGUMENT, "already taken"));
 }
 
 // The first of the low ones has a gate, too: what comes before it has been answered then.
@@ -590,7 +590,8 @@ TEST_F(CApi, SeveralDevices) {
     EXPECT_NE(&device_of(service, 1), &device_of(service));
     quadtile_service* made = nullptr;
     options.device = names[0];
-    EXPECT_TRUE(is_refused(quadtile_service_create(&options, &made), "by devices alone"));
+    EXPECT_TRUE(
+        is_refused(quadtile_service_create(&options, &made), "device and devices are both given"));
     options.device = nullptr;
     options.devices = nullptr;
     EXPECT_TRUE(is_refused(quadtile_service_create(&options, &made), "devices is NULL"));
@@ -705,7 +706,7 @@ TEST_F(CApi, BadRequestsAreRefused) {
              r.fragments_format = 100;
          },
          "fragments_format is 100"},
-        {[&](R& r) { by_memory(r, &SPECIAL); }, "fragments"},
+        {[&](R& r) { by_memory(r, &SPECIAL); }, "fragment counts"},
         {[&](R& r) {
              by_memory(r, &FLOATS);
              r.nodes = -1.0F;

@@ -69,7 +69,7 @@ Device without_faults(const Device& device) {
                           .queue_family = device.queue_family()});
 }
 
-// What is done under one fault, or under none.
+// Calls under one fault, or under none.
 class Attempt {
  public:
     explicit Attempt(VkResult fault) : fault_(fault) {}
@@ -79,8 +79,8 @@ class Attempt {
     // In parts of it by several threads.
     void has_failed_if(bool failed) noexcept { has_failed_ = has_failed_ || failed; }
 
-    // Whether a call goes well. Where it does not, its Error must be the fault's, and say what was
-    // being done and what to do about it.
+    // Returns whether a call succeeds. If it fails, its Error must be the fault's, and name the
+    // action and a remedy.
     template <typename Call>
     bool succeeds(Call&& call) {
         try {
@@ -120,7 +120,7 @@ using Scenario = std::function<void(Attempt&)>;
 
 struct Sweep {
     std::uint64_t step = 1;  // from one failing call to the next
-    // Whether all may go well although memory was out in a call.
+    // Tells whether all may succeed although memory was out in a call.
     std::function<bool(const std::string& function)> may_go_well = {};
 };
 
@@ -284,7 +284,7 @@ TEST_F(Faults, Tiler) {
     });
 }
 
-// What else may be short, each where the specification has it.
+// Other shortages, each where the specification allows it.
 TEST_F(Faults, OtherShortages) {
     const Question question({64, 64}, Threshold::constant(0.9F));
     const auto subdivide = [&] {
@@ -358,7 +358,7 @@ TEST_F(Faults, Mipmapper) {
 TEST_F(Faults, SubdividerMakesPipelinesWhenItRecords) {
     Gpu gpu(plain());
     const Question question({100, 70}, Threshold::constant(0.9F));
-    // Those of `fused`, when they are first recorded; the same one goes on.
+    // `fused` makes its pipelines when it first records; the same Subdivider continues.
     const Pyramid pyramid(plain());
     const PyramidWorkspace map(gpu, pyramid, question.map);
     with_each_call_failing("fused", [&](Attempt& attempt) {
@@ -752,7 +752,7 @@ TEST_F(Hangs, TilersAndMipmappersSayItAgain) {
     EXPECT_EQ(faulty_vulkan::alive(), before);
 }
 
-// What the device may still write to is left there.
+// Objects that the device may still write to are not destroyed.
 TEST_F(Hangs, WhatTheDeviceWorksWithIsNotDestroyed) {
     const Question question({64, 64}, Threshold::constant(0.9F));
     const ImageView image{question.texels.data(), {64, 64, 1, TexelFormat::rgba8_srgb}};
@@ -779,7 +779,7 @@ TEST_F(Hangs, WhatTheDeviceWorksWithIsNotDestroyed) {
     faulty_vulkan::forget_since(mark);
 }
 
-// Memory that is out for good while a run is awaited: nobody can say that it has ended.
+// Memory stays out while a run is awaited, so the library cannot tell whether it has ended.
 TEST_F(Hangs, NoMemoryToAskWith) {
     const std::string before = faulty_vulkan::alive();
     const Question question({64, 64}, Threshold::constant(0.9F));

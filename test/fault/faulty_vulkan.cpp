@@ -113,8 +113,8 @@ enum class Function : std::size_t { QUADTILE_FUNCTIONS(QUADTILE_NAME) };
 constexpr std::string_view NAMES[] = {QUADTILE_FUNCTIONS(QUADTILE_NAME)};
 #undef QUADTILE_NAME
 
-// What makes an object, what destroys it, and what kind it is. Command buffers and descriptor sets
-// go with their pools.
+// Kind of an object, with the functions that make and destroy it. Command buffers and descriptor
+// sets are destroyed with their pools.
 struct Kind {
     Function maker;
     Function destroyer;
@@ -147,7 +147,7 @@ constexpr std::optional<Kind> kind_with(Function Kind::*role, Function function)
     return found == KINDS.end() ? std::nullopt : std::optional(*found);
 }
 
-// Those that tell of a lost device by the specification, as far as the library calls them.
+// Tells whether a function reports a lost device by the specification, if the library calls it.
 constexpr bool tells_of_loss(Function function) {
     return function == Function::CreateDevice || function == Function::QueueSubmit ||
            function == Function::WaitForFences || function == Function::GetFenceStatus ||
@@ -206,13 +206,13 @@ State& state() {
     return *STATE;
 }
 
-// The state while nobody else looks at it.
+// The state under its mutex.
 struct Locked {
     std::unique_lock<std::mutex> lock{state().mutex};
     State* operator->() const { return &state(); }
 };
 
-// What a call that can fail returns instead of going on: VK_SUCCESS for nothing.
+// Returns the result of a call that must fail; VK_SUCCESS: the call goes on.
 VkResult enter(Function function, VkDevice device) {
     State& s = state();
     VkResult result = VK_SUCCESS;
@@ -328,7 +328,7 @@ void destroy_pipelines_of(VkDevice device) {
     s->devices.erase(device);
 }
 
-// What a wait of so long returns: VK_SUCCESS where it is not held, or not any more.
+// Returns the result of a wait of this time; VK_SUCCESS if it is not held, or no longer.
 VkResult held_for(std::uint64_t nanoseconds) {
     State& s = state();
     std::unique_lock lock(s.mutex);
@@ -472,8 +472,8 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
     }
 };
 
-// What the library gets for functions that are not in the list: each is another one, so that it
-// knows its name.
+// Functions for names that are not in the list. Each name has its own function, which knows the
+// name.
 constexpr std::size_t MOST_STRANGERS = 2048;
 std::array<std::string, MOST_STRANGERS> stranger_names;
 
@@ -506,7 +506,7 @@ PFN_vkVoidFunction stranger_for(const std::string& name) {
 PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice device, const char* name);
 PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance instance, const char* name);
 
-// What the library gets for a function that the loader or the driver has.
+// Returns the library's function for one that the loader or the driver has.
 PFN_vkVoidFunction wrapped(std::string_view name, PFN_vkVoidFunction real) {
     State& s = state();
     if (real == nullptr) {

@@ -55,10 +55,10 @@ void pretend_gpu(bool pretend);
 // mistake. 0: as many as there are.
 void limit_storage_images(std::uint32_t most);
 
-// What was made and not destroyed, each kind with its number: "2 Buffer, 1 Fence".
+// Returns the objects that were not destroyed, by kind: "2 Buffer, 1 Fence".
 [[nodiscard]] std::string alive();
 
-// What was made since a mark is left alone for ever, as it should be: it counts no more.
+// Marks a time. The objects made since then may stay and are no longer counted.
 [[nodiscard]] std::uint64_t mark();
 void forget_since(std::uint64_t mark);
 
@@ -67,8 +67,8 @@ void forget_since(std::uint64_t mark);
 [[nodiscard]] std::set<std::string> take_nameless();
 [[nodiscard]] std::vector<std::string> take_labels();
 
-// What was done wrong: destroyed twice or never made; a device destroyed before what was made from
-// it; labels that do not pair. A sentence each; they are forgotten then.
+// Returns the mistakes and forgets them, a sentence each: objects destroyed twice or never made, a
+// device destroyed before its objects, labels that do not pair.
 [[nodiscard]] std::vector<std::string> take_mistakes();
 
 }  // namespace quadtile::test::faulty_vulkan

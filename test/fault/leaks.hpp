@@ -15,7 +15,7 @@ inline constexpr bool IS_SANITIZED = false;
 // So all that is loaded now stays.
 void keep_modules_loaded();
 
-// What this thread allocates meanwhile is left alone on purpose, with all that hangs on it.
+// Ignores the memory that this thread allocates in the meantime, and all that it refers to.
 class LeakIsMeant {
  public:
     LeakIsMeant();

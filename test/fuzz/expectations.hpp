@@ -1,4 +1,4 @@
-// What the targets expect of errors and images.
+// Expectations of the targets on errors and images.
 
 #pragma once
 

@@ -30,7 +30,7 @@ void expect(bool condition, const char* what) {
     }
 }
 
-// What the commands take for granted of their requests.
+// Checks what the commands assume of their requests.
 void check(const TextRequest& request) {
     expect(request.text.ends_with('\n'), "for a text without an end");
 }

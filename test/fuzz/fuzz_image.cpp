@@ -80,7 +80,7 @@ void fuzz_exr(std::string_view bytes) {
     }
 }
 
-// What begins as none of the others is for no loader: that is tried here, too.
+// Also tries bytes whose beginning fits no loader.
 void fuzz_pfm(std::string_view bytes) {
     if (!bytes.starts_with(EXR) && !bytes.starts_with(PNG.substr(0, 4))) {
         fuzz_image(bytes, {{}});

@@ -1,7 +1,6 @@
-// What is fuzzed: each target does with any bytes what the command line does with them. The errors
-// that users are to see are as good as success. Anything else is a finding: a crash, what a
-// sanitizer finds, and any exception that leaves a target.
-//
+// Targets of the fuzzers: each handles any bytes as the command line does. Errors for users count
+// as success. All else is a finding: a crash, a report of a sanitizer, and any exception that
+// leaves a target.
 // libFuzzer calls them through driver.cpp, the tests (test/apps/fuzz_corpus_test.cpp) with the
 // seeds and with what was found before.
 

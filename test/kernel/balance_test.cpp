@@ -111,14 +111,14 @@ TEST_F(BalancedLists, RefuseWhatCannotWork) {
     const Subdivider subdivider(gpu.device(), {.strategy = Strategy::fused});
     ListedMap space(gpu, subdivider, shape, random_map(shape), 100);
     EXPECT_THAT([&] { space.record(one, {.balance = Balance::edges}); },
-                is_refused("no buffer for balanced lists was bound"));
+                is_refused("the binding has no buffer for balanced lists"));
     for (const Strategy strategy : {Strategy::automatic, Strategy::fused, Strategy::subtree}) {
         EXPECT_THAT(
             [&] {
                 (void)tiler_for(strategy).subdivide(space.view(), one,
                                                     {.max_tiles = 9, .balance = Balance::corners});
             },
-            is_refused("max_tiles is 9 and the list is to be balanced"));
+            is_refused("max_tiles is 9, but a balanced list cannot have a budget"));
     }
 }
 

@@ -51,7 +51,7 @@ TEST_F(Batches, KeepBudgetsForAllLayersTogether) {
     expect_reference(tiler, map, thresholds, 10000);
 }
 
-// What fused cannot take as thresholds of layers goes through thresholds by node.
+// Thresholds of layers that fused cannot take become thresholds per node.
 TEST_F(Batches, InOneCallTakeThresholdsOfAllKinds) {
     const MapShape one{70, 50};
     const MapShape shape{one.width, one.height, 3};
@@ -89,9 +89,10 @@ TEST_F(Batches, InOneCallRefuseWhatDoesNotFit) {
         };
     };
     for (const Strategy strategy : {Strategy::automatic, Strategy::fused, Strategy::subtree}) {
-        EXPECT_THAT(subdividing(strategy, {}), is_refused("2 layers, but 0 thresholds"));
+        EXPECT_THAT(subdividing(strategy, {}),
+                    is_refused("layers of the map (2) and their thresholds (0)"));
         EXPECT_THAT(subdividing(strategy, {one, one, one}),
-                    is_refused("2 layers, but 3 thresholds"));
+                    is_refused("layers of the map (2) and their thresholds (3)"));
         EXPECT_THAT(subdividing(strategy, {one, Threshold::per_level({1.0F})}),
                     is_refused("layer 1 does not fit"));
         EXPECT_THAT(subdividing(strategy, {Threshold::bound_map(), one}),
@@ -127,7 +128,7 @@ TEST_F(Batches, BadInputIsRefused) {
     const Threshold one = Threshold::constant(1.0F);
     const Threshold growing = Threshold::per_level({1, 2, 3, 4});
     EXPECT_THAT([&] { (void)Subdivider::layer_thresholds(shape, std::array{one}); },
-                is_refused("2 layers, but 1 thresholds"));
+                is_refused("layers of the map (2) and their thresholds (1)"));
     EXPECT_THAT(
         [&] {
             (void)Subdivider::layer_thresholds(shape, std::array{one, growing});

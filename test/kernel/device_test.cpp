@@ -21,7 +21,7 @@ TEST_F(DeviceChoice, SaysWhyEachDeviceWasPassedOver) {
     for (const DeviceInfo& info : Device::enumerate()) {
         EXPECT_THAT([] { (void)Device::create({.select = "no such device"}); },
                     fails(ErrorCode::no_device, "no such device",
-                          "(" + info.name + "): neither its number nor its name fits"));
+                          "(" + info.name + "): neither its number nor its name matches"));
     }
 }
 

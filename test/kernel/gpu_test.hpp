@@ -1,5 +1,5 @@
-// What the GPU tests share: the rule that any validation message is a failure, and lists that are
-// compared with the reference's.
+// Common parts of the GPU tests: any validation message is a failure, and lists are compared with
+// the reference's.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace quadtile::test {
 
-// Those that run on the device and are no choice among others.
+// The strategies on the device, without automatic.
 inline constexpr Strategy STRATEGIES[] = {Strategy::subtree, Strategy::fused};
 
 class GpuTest : public testing::Test {

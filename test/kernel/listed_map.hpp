@@ -49,7 +49,7 @@ struct ListedMap {
 
     [[nodiscard]] MapView view() const { return {texels.data(), shape}; }
 
-    // What changes in a rectangle, on the host; `upload` brings it to the GPU.
+    // Changes a rectangle on the host; `upload` copies it to the GPU.
     void change(const DirtyRectangle& rectangle, const std::function<float()>& importance) {
         for (std::uint32_t y = rectangle.y; y < rectangle.y + rectangle.height; ++y) {
             for (std::uint32_t x = rectangle.x; x < rectangle.x + rectangle.width; ++x) {

@@ -96,7 +96,7 @@ TEST_F(SubdividerKernels, OverflowCountsOnWithoutWritingBeyondTheBuffer) {
                 EXPECT_EQ(header.flags, TILE_LIST_OVERFLOW);
                 EXPECT_EQ(header.draw_instance_count, header.written);
 
-                // What was written are tiles of the subdivision, each once.
+                // The written tiles belong to the subdivision, each once.
                 std::vector<Tile> tiles = list.read_tiles(gpu);
                 const auto by_position = [](const Tile& tile) {
                     return std::make_pair(tile.node & 0xffff00ffU, tile.position);

@@ -24,7 +24,7 @@ struct Content {
     Threshold threshold;
 };
 
-// What is at the edge of something. Random cases (test/random) have all combinations.
+// Returns contents at the edge of something. Random cases (test/random) have all combinations.
 std::vector<Content> contents_of(const MapShape& shape) {
     const std::vector<float> special = with_special_values(random_map(shape), 32);
     const std::vector<float> fragments = random_fragments(shape);

@@ -30,7 +30,7 @@ class UserThresholds : public GpuTest {
     }
 };
 
-// Of every node another, some NaN, -0 and denormal; arithmetic that is exact.
+// Another threshold for every node, some NaN, -0 and denormal, in exact arithmetic.
 constexpr const char* FUNCTION = R"(
 #include "quadtile/quadtree.h"
 
@@ -164,7 +164,7 @@ TEST_F(UserThresholds, ReadResourcesOfTheirOwn) {
     expect_tiles_of(Threshold::function(bounded), Threshold::per_level(levels));
     expect_tiles_of(Threshold::constant(0.95F), Threshold::constant(0.95F));
     EXPECT_THAT([&] { recording(Threshold::function(function)); },
-                is_refused("another one than this Subdivider was made with"));
+                is_refused("the Subdivider was made with another threshold function"));
 }
 
 TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
@@ -223,11 +223,11 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
                 is_refused("another version of quadtile"));
     EXPECT_THAT(
         making(ThresholdFunction::from_compiled(std::vector(100, std::byte{7})), Strategy::subtree),
-        is_refused("its first bytes are something else's"));
+        is_refused("its first bytes are wrong"));
     const std::vector<std::byte> reduction =
         compile_reduction("float reduce(float a, float b, float c, float d) { return a; }", 1);
     EXPECT_THAT(making(ThresholdFunction::from_compiled(reduction), Strategy::subtree),
-                is_refused("compiled for something else"));
+                is_refused("compiled for another use"));
 
     const std::vector<float> texels(64, 1.0F);
     const MapView map = view_of(texels, 8, 8);

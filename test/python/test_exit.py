@@ -95,7 +95,7 @@ import quadtile
 """
     )
     assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith("cancelled the interpreter is ending")
+    assert run.stdout.startswith("cancelled the interpreter is shutting down")
 
 
 def test_an_exception_ends_it_as_ever():

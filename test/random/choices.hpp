@@ -60,7 +60,7 @@ class Choices {
     // For contents that are not worth a choice of their own.
     [[nodiscard]] Random random(const std::string& name) const;
 
-    // What was asked for so far, in that order.
+    // Returns the choices so far, in order.
     [[nodiscard]] const std::vector<Choice>& made() const noexcept { return made_; }
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
     // The command line's words that repeat the case: its seed and its choices so far.

@@ -140,7 +140,7 @@ std::vector<std::byte> random_texels(Choices& choices, const ImageShape& shape,
         kinds.insert(kinds.end(), {"specials", "negatives", "denormals", "bits"});
     }
     const std::string kind = kinds[choices.one_of("content", kinds)];
-    // Of peaks and special values: one texel in so many.
+    // Peaks and special values: one texel in so many.
     const std::uint32_t period = choices.number(
         "period", 1, 1U << 20U, [](Random& random) { return 1U << random.below(16); });
     Random random = choices.random("texels");

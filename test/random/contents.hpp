@@ -12,7 +12,7 @@
 
 namespace quadtile::test {
 
-// What bounds a random shape.
+// Limits of a random shape.
 struct ShapeLimits {
     std::uint32_t max_extent;  // texels on a side
     std::uint32_t max_layers;

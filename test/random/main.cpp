@@ -99,7 +99,7 @@ extern "C" void on_interrupt(int /*signal*/) {
 
 // ---- One case ---------------------------------------------------------------------------------
 
-// What is wrong with a case, or empty.
+// Returns the fault of a case, or nothing.
 std::string run_case(const Subject& subject, Choices& choices) {
     constexpr std::time_t HANG_SECONDS = 600;
     thread_local HangTimer timer;

@@ -21,8 +21,8 @@ struct Kind {
     std::size_t variant;
 };
 
-// Of all combinations that a Downsampler takes one after the other, the index of which is the
-// choice "kind".
+// Returns all combinations that a Downsampler takes, in a fixed order. Their index is the choice
+// "kind".
 const std::vector<Kind>& all_kinds() {
     static const std::vector<Kind> kinds = [] {
         using F = TexelFormat;

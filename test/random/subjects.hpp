@@ -1,5 +1,4 @@
-// What random cases are about: each subject makes a case from choices and compares quadtile with
-// its CPU twin.
+// Subjects of random cases: each makes a case from choices and compares quadtile with its CPU twin.
 
 #pragma once
 
@@ -16,7 +15,7 @@ namespace quadtile::test {
 // Runs a case: one sentence on what is wrong, or empty. An exception counts as wrong, too.
 using Check = std::function<std::string(Choices&)>;
 
-// What all subjects are told.
+// Settings of all subjects.
 struct RandomSettings {
     std::uint32_t max_texels = 1U << 22U;  // of a map or image, all layers together
     bool is_short = false;                 // seconds, not minutes: few variants of a device

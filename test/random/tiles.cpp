@@ -76,7 +76,7 @@ Threshold level_threshold(Random& random, const MapShape& shape,
     }
 }
 
-// Whether a variant of the device reaches thresholds by node.
+// Tells whether a variant of the device can address thresholds per node.
 bool reaches_node_thresholds(const Variant& variant, const MapShape& shape) {
     const std::uint64_t reach = variant.limits.max_storage_buffer_range_bytes;
     return reach == 0 || threshold_map_size_bytes(shape) <= reach;
@@ -171,7 +171,7 @@ struct Part {
     }
 };
 
-// What was read of a Part.
+// Bytes that were read of a Part.
 using Bytes = std::span<const std::byte>;
 template <typename T>
 std::vector<T> values_of(Bytes bytes) {
@@ -180,7 +180,7 @@ std::vector<T> values_of(Bytes bytes) {
     return values;
 }
 
-// What is kept of a variant of the device from case to case.
+// Resources of a variant of the device, kept from case to case.
 class Engine {
  public:
     explicit Engine(const Device& device) : gpu(device, submit_to(device)), pyramid(device) {}
@@ -366,7 +366,7 @@ std::string wrong_header(const TileListHeader& header, std::uint64_t required,
     return {};
 }
 
-// What is written of a list is right where it is as long as its buffer; else it is a part.
+// Checks the written tiles: the right list, or a part of it if the buffer is shorter.
 std::string wrong_tiles(std::vector<Tile> tiles, std::span<const Tile> expected, Order order) {
     ++lists_compared;
     if (order == Order::canonical) {
@@ -388,7 +388,7 @@ std::string wrong_tiles(std::vector<Tile> tiles, std::span<const Tile> expected,
     return {};
 }
 
-// Of a list: its header and so many tiles.
+// Returns the part of a list with its header and so many tiles.
 Part first_of(const Part& list, std::uint64_t tiles) {
     return list.of<std::byte>(0, sizeof(TileListHeader) + tiles * sizeof(Tile));
 }

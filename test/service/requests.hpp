@@ -1,5 +1,5 @@
-// What the tests of the service share: requests of every kind, answers held against the reference,
-// and devices behind a gate.
+// Common parts of the service's tests: requests of every kind, comparison of answers with the
+// reference, and devices behind a gate.
 
 #pragma once
 
@@ -68,7 +68,7 @@ class Gate {
             throw std::runtime_error("no lane has come to the gate");
         }
     }
-    // What waits and what comes later goes through, or is told that the device is lost.
+    // Lets waiting and later work through, or reports a lost device.
     void open(VkResult result = VK_SUCCESS) {
         const std::lock_guard lock(mutex_);
         result_ = result;
@@ -126,7 +126,7 @@ inline auto throwing(Ticket& ticket) {
 inline auto submitting(Service& service, const SubdivisionRequest& request) {
     return [&service, request] { (void)service.submit(request); };
 }
-// What a request meets, at submission or later.
+// Returns a call that submits a request and takes the answer.
 inline auto asking(Service& service, const SubdivisionRequest& request) {
     return [&service, request] { (void)service.submit(request).result.get(); };
 }
@@ -171,7 +171,7 @@ inline SubdivisionRequest mixed_request(std::uint32_t number) {
     return request;
 }
 
-// What is wrong with an answer, or nothing.
+// Returns the fault of an answer, or nothing.
 inline std::string check_answer(TileList list, const SubdivisionRequest& request) {
     const TileList expected = reference::subdivide(request.map, request.threshold, request.options);
     if (request.options.order == Order::any) {

@@ -118,7 +118,7 @@ TEST_F(ServiceTest, MapsThatAreOnTheDeviceAlready) {
                       (strategy == Strategy::automatic && device_for().info().type != "CPU"));
     }
 
-    // Of one byte a texel, rows of an odd length.
+    // One byte per texel, rows of an odd length.
     const std::vector<std::uint8_t> bytes(33 * 7, 200);
     SubdivisionRequest narrow{.map = {bytes.data(), {33, 7, 1, TexelFormat::r8_unorm}},
                               .threshold = Threshold::constant(0.5F)};
@@ -129,7 +129,7 @@ TEST_F(ServiceTest, MapsThatAreOnTheDeviceAlready) {
         SubdivisionRequest both = narrow;
         both.map.texels = has_texels ? narrow.map.texels : nullptr;
         both.buffer = BufferRange{has_texels ? buffers.back().handle() : VK_NULL_HANDLE, 0};
-        EXPECT_THAT(submitting(service, both), is_refused("one of them only"));
+        EXPECT_THAT(submitting(service, both), is_refused("give one of them"));
         both.buffer.reset();
         both.image = images.back().map_image();
         both.image->view = has_texels ? both.image->view : VK_NULL_HANDLE;
@@ -332,8 +332,8 @@ TEST_F(ServiceTest, SizesAtAndBeyondEveryLimit) {
     refused({1, 1, 0}, ErrorCode::invalid_argument, "is empty");
     refused({MAX_MAP_EXTENT + 1, 1}, ErrorCode::invalid_argument, "65536 texels on a side");
     refused({1, MAX_MAP_EXTENT + 1}, ErrorCode::invalid_argument, "65536 texels on a side");
-    refused({1, 1, MAX_LAYERS + 1}, ErrorCode::invalid_argument, "65536 layers are the most");
-    refused({65536, 65536}, ErrorCode::invalid_argument, "2^32 - 1 is the most");
+    refused({1, 1, MAX_LAYERS + 1}, ErrorCode::invalid_argument, "and 65536 layers");
+    refused({65536, 65536}, ErrorCode::invalid_argument, "2^32 - 1 are the most");
     succeeds(request_of({info.max_map_extent, 1}, random_map({info.max_map_extent, 1}), threshold));
     succeeds(request_of({1, info.max_map_extent}, random_map({1, info.max_map_extent}), threshold));
     succeeds(request_of({1, 1, info.max_layers}, random_map({1, 1, info.max_layers}), threshold));
@@ -383,7 +383,7 @@ TEST_F(ServiceTest, ListsAndThresholdsAtAndBeyondWhatTheDeviceAddresses) {
     EXPECT_THAT(asking(service, request_of(shape, random_map(shape),
                                            Threshold::map(random_thresholds(shape)))),
                 fails(ErrorCode::unsupported, "the thresholds of this map's nodes need a buffer",
-                      "give thresholds by level"));
+                      "give thresholds per level"));
 }
 
 TEST_F(ServiceTest, MemoryAtAndBeyondTheLimit) {
@@ -412,12 +412,12 @@ TEST_F(ServiceTest, OptionsBeyondTheirLimits) {
     const auto refused = [](const ServiceOptions& options, const char* text) {
         EXPECT_THAT([&] { const Service service(device_for(), options); }, is_refused(text));
     };
-    refused({.lanes = 0}, "must not be 0");
-    refused({.max_batch_layers = 0}, "must not be 0");
-    refused({.queue_capacity = 0}, "must not be 0");
+    refused({.lanes = 0}, "queue_capacity above 0");
+    refused({.max_batch_layers = 0}, "queue_capacity above 0");
+    refused({.queue_capacity = 0}, "queue_capacity above 0");
     refused({.strategy = Strategy::reference}, "reference::subdivide");
     for (const std::uint32_t levels : {0U, MAX_SUBTREE_LEVELS + 1}) {
-        refused({.strategy = Strategy::subtree, .subtree_levels = levels}, "it must be 1 to 8");
+        refused({.strategy = Strategy::subtree, .subtree_levels = levels}, "must be 1 to 8");
     }
     for (const std::chrono::milliseconds timeout : {0ms, -1ms}) {
         refused({.gpu_timeout = timeout}, "it must be more than 0");
@@ -519,7 +519,7 @@ TEST_F(ServiceSoak, EightThreadsOfMixedRequestsAndCancellations) {
         std::printf("SKIPPED: whether memory is flat: too few requests in this time\n");
     }
     const ServiceStatistics statistics = service.statistics();
-    // What the largest batch of these maps takes in each lane, not what thousands of runs leave.
+    // The bound is the largest batch of these maps in each lane, whatever the number of runs.
     EXPECT_LT(statistics.most_memory_bytes, 64U << 20U);
     EXPECT_EQ(statistics.submitted, answered);
     EXPECT_EQ(statistics.succeeded, lists);

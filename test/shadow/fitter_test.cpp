@@ -125,7 +125,7 @@ std::vector<Case> cases() {
                                        6.0F, 4)}};
 }
 
-// What has happened in all frames.
+// Counts of events in all frames.
 struct Events {
     std::uint32_t kept = 0;
     std::uint32_t removed = 0;

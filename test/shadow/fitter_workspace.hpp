@@ -15,10 +15,10 @@
 
 namespace quadtile::test {
 
-// What a fitter finds edges of shadows by.
+// Source of shadow edges for a fitter.
 enum class Edges { none, lit_mask, atlas };
 
-// What a ShadowFitter asks its caller for.
+// Resources that callers of ShadowFitter must provide.
 class Workspace {
  public:
     Workspace(Gpu& gpu, const ShadowOptions& options, VkExtent2D depth_extent,
@@ -97,7 +97,7 @@ class Workspace {
         return result;
     }
 
-    // What culling leaves, by object, ascending.
+    // Returns the slots that culling leaves, per object, ascending.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(
         const std::vector<ShadowObject>& objects, std::uint32_t instance_capacity) {
         const auto count = static_cast<std::uint32_t>(objects.size());

@@ -86,7 +86,7 @@ struct Surface {
     bool faces_light;
 };
 
-// Nothing where a side is seen too closely along.
+// Returns none if a side is seen at too flat an angle.
 std::optional<Surface> random_surface(std::mt19937& random, const Camera& camera,
                                       const Light& light) {
     Surface surface{};

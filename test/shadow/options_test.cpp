@@ -1,4 +1,4 @@
-// What ShadowOptions may be, and what they come to.
+// Limits of ShadowOptions, and values derived from them.
 
 #include <quadtile/error.hpp>
 #include <quadtile/shadow.hpp>

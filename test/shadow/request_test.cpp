@@ -1,4 +1,4 @@
-// What pixels need of a shadow map, where it is known by geometry; and the arithmetic beneath.
+// Requests of pixels for a shadow map, against geometry, and their arithmetic.
 
 #include <quadtile/shadow.hpp>
 
@@ -34,7 +34,7 @@ Camera camera_above(Depths depths = Depths::infinite_reversed) {
     return test::camera_at({0, HEIGHT, 0}, {0, 0, 0}, SLOPE, 16.0 / 9, depths);
 }
 
-// What a pixel that sees a plane asks a light for.
+// Request of a pixel that sees a plane, to a light.
 struct Asked {
     ShadowRequest request;
     ShadowLight light;

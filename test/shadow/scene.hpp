@@ -14,7 +14,7 @@ using Rows = std::array<Row, 4>;
 [[nodiscard]] Rows rows_of(const ShadowMatrix& matrix);
 [[nodiscard]] ShadowMatrix matrix_of(const Rows& rows);
 
-// What is on all three planes, homogeneous with 1 at the end.
+// Returns the point on all three planes, homogeneous with 1 at the end.
 [[nodiscard]] Point on_planes(const Row& a, const Row& b, const Row& c);
 
 constexpr VkExtent2D CAMERA_PICTURE{160, 90};  // pixels of the cameras' depth buffers
@@ -44,8 +44,8 @@ struct Camera {
 [[nodiscard]] std::array<double, 2> on_map(const ShadowMatrix& clip_from_world,
                                            std::uint32_t map_extent, const Point& point);
 
-// How map coordinates change by pixel on a plane: x by column, x by row, y by column, y by row; by
-// central differences.
+// Returns how map coordinates change per pixel on a plane, by central differences: x by column, x
+// by row, y by column, y by row.
 [[nodiscard]] std::array<double, 4> jacobian(const ShadowView& view, VkExtent2D extent,
                                              const ShadowMatrix& clip_from_world,
                                              std::uint32_t map_extent, double column, double row,

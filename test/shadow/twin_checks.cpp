@@ -48,7 +48,7 @@ std::int64_t shown_around(const ShadowOptions& options, const ShadowTile& tile) 
         std::ceil(options.gutter * std::exp2(tile.node & 0xffU) / core));
 }
 
-// Whether a slot shows something of a box; in doubles.
+// Tells whether a slot shows a part of a box, in doubles.
 bool is_changed(const ShadowOptions& options, const ShadowFrame& frame, const ShadowTile& tile,
                 const ShadowChange& change) {
     const auto [light, level, x, y] = node_of(tile);
@@ -161,7 +161,7 @@ void check_slots(const ShadowOptions& options, const ShadowResult& result) {
     EXPECT_EQ(result.header.used_cells, expected_cells);
 }
 
-// What is taken of the atlas, cell by cell, by column and row.
+// Cells of the atlas that are taken, by column and row.
 class TakenCells {
  public:
     explicit TakenCells(const ShadowOptions& options)

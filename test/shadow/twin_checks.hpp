@@ -1,4 +1,4 @@
-// What must hold of every outcome of a fitter, checked without its code.
+// Properties of every result of a fitter, checked without its code.
 
 #pragma once
 
@@ -16,7 +16,7 @@ void check_shadow_frame(const ShadowOptions& options, const ShadowFrame& last_fr
                         const ShadowResult& last, const ShadowFrame& frame,
                         const ShadowResult& result, std::span<const ShadowChange> changes = {});
 
-// Whether the budgets are kept under a factor.
+// Tells whether a factor keeps the budgets.
 [[nodiscard]] bool fits_budgets(const ShadowOptions& options, const ShadowResult& last,
                                 const std::vector<float>& importance, std::uint32_t factor);
 

@@ -58,7 +58,7 @@ TEST(Bvh, IsTheSameEachTime) {
               0);
 }
 
-// What the heuristic is for: boxes of children are small.
+// Checks the purpose of the heuristic: boxes of children are small.
 TEST(Bvh, SplitsWell) {
     const Bvh bvh = build_bvh(random_triangles(20000));
     const auto half_area = [](const RayNode& node) {

@@ -135,17 +135,17 @@ TEST(ShadowOptions, AreRefusedWithASentence) {
     EXPECT_THAT(error_of({"--spot", "1,2,3,0,-1,0,180"}), HasSubstr("170"));
     EXPECT_THAT(error_of({"--spot", "1,2,3,0,0,0,80"}), HasSubstr("0,0,0"));
     EXPECT_THAT(error_of({"--camera", "1,2,3"}), HasSubstr("--camera"));
-    EXPECT_THAT(error_of({"--camera", "1,2,3,0,0", "--fly"}), HasSubstr("contradict"));
+    EXPECT_THAT(error_of({"--camera", "1,2,3,0,0", "--fly"}), HasSubstr("exclude"));
     EXPECT_THAT(error_of({"--at", "-1"}), HasSubstr("--at"));
     EXPECT_THAT(error_of({"--filter", "pcf"}), HasSubstr("hard, 3x3, soft"));
     EXPECT_THAT(error_of({"--ray-samples", "65"}), HasSubstr("1 to 64"));
-    EXPECT_THAT(error_of({"--compare", "rays", "--picture", "sides"}), HasSubstr("contradict"));
+    EXPECT_THAT(error_of({"--compare", "rays", "--picture", "sides"}), HasSubstr("exclude"));
     EXPECT_THAT(error_of({"--screenshot", "a.png", "--fps", "nan"}),
                 HasSubstr("--fps: 'nan' is not a number from 0.1 to 1000"));
     EXPECT_THAT(error_of({"--frames", "3"}), HasSubstr("needs --screenshot or --record"));
     EXPECT_THAT(error_of({"--report", "a.json"}), HasSubstr("needs --screenshot or --record"));
     EXPECT_THAT(error_of({"--screenshot", "a.png", "--frames", "0"}), HasSubstr("--frames"));
-    EXPECT_THAT(error_of({"--screenshot", "a.png", "--record", "a"}), HasSubstr("contradict"));
+    EXPECT_THAT(error_of({"--screenshot", "a.png", "--record", "a"}), HasSubstr("exclude"));
     EXPECT_THAT(error_of({"--tile-extent", "64"}), HasSubstr("--tile-extent"));
     EXPECT_THAT(error_of({"--no-such-thing"}), HasSubstr("--no-such-thing"));
 }
@@ -171,7 +171,7 @@ TEST(ShadowOptions, AreThoseThatTheLibraryTakes) {
     EXPECT_THAT(error_of({"--merge-ratio", "0.4"}), HasSubstr("--merge-ratio is "));
     EXPECT_THAT(error_of({"--max-stretch", "0"}), HasSubstr("--max-stretch is "));
     EXPECT_THAT(error_of({"--resolution-scale", "0"}), HasSubstr("--resolution-scale is "));
-    // Of each light a tile at least.
+    // Each light needs a tile.
     EXPECT_THAT(error_of({"--max-tiles", "1", "--spot", "1,2,3,0,-1,0,40"}),
                 HasSubstr("--max-tiles is "));
 }

@@ -29,7 +29,7 @@ TEST_F(ShadowRenderer, HasShadowsForAllPixelsAtAnyBudget) {
             options.atlas_extent = atlas_extent;
             options.max_tiles = max_tiles;
             studio.configure(options);
-            // What is not drawn is dark,
+            // Slots that are not drawn are dark,
             studio.forget(settings, 0.0F);
             const double wrong = share_wrong(studio.compare(settings));
             EXPECT_LE(studio.fit().header.tiles, max_tiles);

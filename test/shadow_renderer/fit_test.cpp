@@ -1,5 +1,5 @@
-// What the fitter finds within the renderer, against its twin on the CPU, fed with the depth buffer
-// that was drawn and the atlas before.
+// Results of the fitter within the renderer, against the CPU twin with the drawn depth buffer and
+// the atlas of the frame before.
 
 #include "../shadow/fitter_workspace.hpp"
 #include "studio.hpp"

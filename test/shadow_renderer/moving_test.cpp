@@ -1,4 +1,4 @@
-// What moves: its shadows are where it is, none is left where it was, and nothing else is drawn.
+// Moving objects: their shadows follow them, none stays behind, and nothing else is drawn.
 
 #include "studio.hpp"
 

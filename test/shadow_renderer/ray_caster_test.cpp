@@ -65,7 +65,7 @@ ShadowOptions options_of(const FrameSettings& settings) {
             .atlas_extent = 512};
 }
 
-// What the renderer has drawn, and the rays' frame.
+// The renderer's frame and the rays' frame.
 struct Drawn {
     Drawn(const Studio& studio, const Geometry& geometry, const FrameSettings& settings)
         : depth(studio.depth()),
@@ -156,7 +156,7 @@ TEST_F(ShadowRenderer, SeesByRaysWhatAllTrianglesShadow) {
     // Rays begin elsewhere there, so edges of shadows differ.
     EXPECT_LT(share_that_differs(mask, mask_in_doubles(geometry, drawn, settings)), 0.01);
 
-    // Of all that is asked for there is something.
+    // The frame has lit and unlit pixels of each light.
     for (std::uint32_t light = 0; light < settings.lights.size(); ++light) {
         const auto lit = std::ranges::count_if(
             mask, [&](std::uint32_t pixel) { return (pixel >> light & 1U) != 0; });

@@ -31,7 +31,7 @@ Geometry floor_with_towers() {
     return make_geometry(scene);
 }
 
-// How far the values of any channel lie apart, over pixels with surfaces.
+// Returns the largest range of a channel, over pixels with surfaces.
 int colour_range(const std::vector<std::uint32_t>& colours,
                  const std::vector<std::uint32_t>& mask) {
     int widest = 0;

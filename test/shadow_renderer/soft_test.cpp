@@ -78,8 +78,7 @@ struct SoftPicture {
         }
         return sum / 9.0F;
     }
-    // How wide it is from light to shadow across the shadow, at both sides together: between 10 and
-    // 90 % of the light.
+    // Returns the width of both penumbrae of a shadow together, from 10 to 90 % of the light.
     [[nodiscard]] static float penumbra(const std::vector<std::uint32_t>& words, float x) {
         float rows = 0.0F;
         for (std::uint32_t row = 0; row < SOFT_EXTENT.height; ++row) {

@@ -68,7 +68,7 @@ TEST_F(ShadowRenderer, SettlesWhereNothingMoves) {
     EXPECT_LT(drawn, tiles_at_first / 4);
 }
 
-// What a tile is, without its slot.
+// Place of a tile, without its slot.
 struct TilePlace {
     std::uint32_t position;
     std::uint32_t node;

@@ -28,7 +28,7 @@ std::vector<FixedView> views_at(const Camera& camera) {
 
 // ---- From frame to frame
 
-// Of `to`, seen from `from`: texels.
+// Returns the way from `from` to `to` in texels.
 glm::vec2 moved_texels(const FixedView& from, const FixedView& to) {
     const glm::vec2 extent(static_cast<float>(to.width), static_cast<float>(to.height));
     return glm::vec2(to.clip_from_world[3] - from.clip_from_world[3]) * 0.5F * extent;
@@ -60,7 +60,7 @@ std::array<int, LAST + 1> times_moved(Camera camera, int steps, const glm::vec3&
     return times;
 }
 
-// How often it may have moved while what it is around went so far: along each axis once a texel.
+// Returns the most moves of a view whose centre went so far: one per texel and axis.
 int most_moves(const FixedView& view, float way) {
     return 2 * (1 + static_cast<int>(way / view.texel_extent));
 }
@@ -117,7 +117,7 @@ bool is_in_bounds(const glm::vec3& p) {
            p.x <= BOUNDS.high[0] && p.y <= BOUNDS.high[1] && p.z <= BOUNDS.high[2];
 }
 
-// Of a sphere around a slice whose corners are `spread` from the middle at a distance of 1.
+// Radius of a sphere around a slice whose corners are `spread` from the middle at a distance of 1.
 float smallest_radius(float from, float to, float spread) {
     constexpr int TRIES = 1000;
     float smallest = std::numeric_limits<float>::max();

@@ -39,7 +39,7 @@ void record_copy(vk::CommandBuffer commands, vk::Image image, vk::Extent2D exten
                        app::ALL_USES, all);
 }
 
-// What `record` has copied to a buffer.
+// Returns the bytes that `record` has copied to a buffer.
 std::vector<std::byte> copied(
     vk::DeviceSize size_bytes,
     const std::function<void(vk::CommandBuffer, const app::Buffer&)>& record) {

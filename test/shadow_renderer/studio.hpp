@@ -64,7 +64,7 @@ class Studio {
     // depth.
     void forget(const FrameSettings& settings, float atlas_depth);
 
-    // What the last frame has left.
+    // Results of the last frame.
     [[nodiscard]] std::vector<std::uint32_t> mask() const;
     [[nodiscard]] std::vector<std::uint32_t> colours() const;
     [[nodiscard]] std::vector<float> depth() const;
@@ -76,13 +76,13 @@ class Studio {
     [[nodiscard]] std::vector<float> atlas() const;
     [[nodiscard]] Fit fit() const;  // but for the importance map and quadtile's list
 
-    // What the next frame finds where it draws nothing. There must have been a frame.
+    // Fills the atlas, which the next frame keeps where it draws nothing. Needs an earlier frame.
     void fill_atlas(float depth);
 
     [[nodiscard]] const Renderer& renderer() const { return renderer_; }
 
  private:
-    // Of an image of words of the picture's extent, in layout GENERAL.
+    // Reads an image of words of the picture's extent, in layout GENERAL.
     [[nodiscard]] std::vector<std::uint32_t> words(const app::Image& image) const;
     template <typename T>
     [[nodiscard]] std::vector<T> texels(vk::Image image, vk::Extent2D extent, std::uint32_t layers,

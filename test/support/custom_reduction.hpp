@@ -1,5 +1,4 @@
-// A reduction of the caller's that depends on the order of its four texels, on the GPU and its
-// twin.
+// A custom reduction that depends on the order of its four texels, in GLSL and as the CPU twin.
 
 #pragma once
 

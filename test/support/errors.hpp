@@ -1,4 +1,4 @@
-// Calls that fail: a matcher of them, and what they say.
+// Matchers and messages of calls that fail.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace quadtile::test {
 
-// EXPECT_THAT([&] { call(); }, fails(code, "part", ...)): the call throws an Error of that code,
-// whose text has all the parts.
+// EXPECT_THAT([&] { call(); }, fails(code, "part", ...)): the call throws an Error with that code
+// whose text contains all the parts.
 template <typename... Parts>
 auto fails(ErrorCode code, const Parts&... parts) {
     return testing::Throws<Error>(
@@ -20,13 +20,13 @@ auto fails(ErrorCode code, const Parts&... parts) {
                        testing::Property(&std::exception::what, testing::HasSubstr(parts))...));
 }
 
-// The same of mistakes of the caller's.
+// Matches an Error for a mistake of the caller.
 template <typename... Parts>
 auto is_refused(const Parts&... parts) {
     return fails(ErrorCode::invalid_argument, parts...);
 }
 
-// Text of the Error that such a call throws; empty: none.
+// Returns the text of the Error that the call throws; empty: none.
 template <typename Call>
 std::string refusal_of(const Call& call) {
     try {
@@ -38,7 +38,7 @@ std::string refusal_of(const Call& call) {
     return {};
 }
 
-// What the exception says that such a call throws; empty: there is none.
+// Returns the text of the exception that the call throws; empty: none.
 template <typename Call>
 std::string message_of(const Call& call) {
     try {

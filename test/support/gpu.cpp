@@ -2,8 +2,8 @@
 
 #include <quadtile/error.hpp>
 
-// Between this Vulkan-Hpp, which calls the loader, and those of the library and of programs there
-// are handles of C.
+// This file's Vulkan-Hpp, which calls the loader, exchanges only C handles with those of the
+// library and the programs.
 #define VULKAN_HPP_NAMESPACE quadtile_test_vulkan
 #define VULKAN_HPP_NO_CONSTRUCTORS
 #define VULKAN_HPP_NO_SPACESHIP_OPERATOR
@@ -23,7 +23,7 @@ namespace vk = ::quadtile_test_vulkan;
 
 constexpr VkDeviceSize STAGING_SIZE_BYTES = VkDeviceSize{64} << 20U;
 
-// What Vulkan-Hpp has made.
+// Turns a unique handle of Vulkan-Hpp into a shared one.
 template <typename Made>
 auto keep(Made made) {
     using Handle = typename Made::element_type::CType;
@@ -31,7 +31,7 @@ auto keep(Made made) {
     return Owned<Handle>(owner, static_cast<Handle>(owner->get()));
 }
 
-// What allocates memory: where there is too little, benchmarks tell that by the Error.
+// Allocates memory. Benchmarks tell from the Error that memory was too small.
 template <typename Calls>
 auto allocating(const Calls& calls) {
     try {
@@ -109,7 +109,7 @@ Gpu::Gpu(const Device& device, SubmitFunction submit)
 Owned<VkDeviceMemory> Gpu::allocate(const VkMemoryRequirements& requirements, Memory memory) const {
     using Property = vk::MemoryPropertyFlagBits;
     constexpr auto HOST = Property::eHostVisible | Property::eHostCoherent;
-    // The first type that has all flags of the first set that any type has.
+    // Takes the first memory type with all flags of the first set that any type has.
     const auto preferences =
         memory == Memory::device_local
             ? std::array{vk::MemoryPropertyFlags(Property::eDeviceLocal), vk::MemoryPropertyFlags()}
@@ -228,7 +228,7 @@ void Gpu::record_once(const Recorder& record) const {
     const vk::CommandBuffer commands = commands_;
     vk::Device(device_.handle()).resetCommandPool(command_pool_.get());
     commands.begin(vk::CommandBufferBeginInfo{});
-    // One call's work is never ordered against the next one's by anything else.
+    // Orders this call's work against the next one's; nothing else does.
     barrier(commands_);
     record(commands_);
     barrier(commands_);
@@ -338,7 +338,7 @@ void Gpu::for_each_chunk(const Image& image,
 }
 
 void Gpu::upload(const Image& image, const void* texels) {
-    std::vector<VkBufferImageCopy> regions;  // that lie in the staging
+    std::vector<VkBufferImageCopy> regions;  // regions in the staging buffer
     std::size_t used = 0;
     const auto copy = [&] {
         run([&](VkCommandBuffer commands) {
@@ -358,7 +358,7 @@ void Gpu::upload(const Image& image, const void* texels) {
         std::memcpy(staging_.mapped() + used, static_cast<const std::byte*>(texels) + offset, size);
         region.bufferOffset = used;
         regions.push_back(region);
-        used = (used + size + 15) & ~std::size_t{15};  // as depth formats and all texels need it
+        used = (used + size + 15) & ~std::size_t{15};  // aligned for depth and all texels
     });
     copy();
 }

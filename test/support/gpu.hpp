@@ -1,7 +1,7 @@
-// Work on a quadtile::Device by the plain Vulkan C API: buffers, images, submission, timing.
+// Work on a quadtile::Device by the plain Vulkan C API: buffers, images, submission, times.
 //
-// For tests and benchmarks, so it favours short callers: each call waits for the GPU, barriers are
-// wider than they need be, failures are quadtile::Error naming the Vulkan call. Not thread-safe.
+// Makes callers short, for tests and benchmarks: each call waits for the GPU, barriers are wider
+// than necessary, failures are quadtile::Error with the Vulkan call's name. Not thread-safe.
 
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace quadtile::test {
 
-// A handle, which is destroyed with its last owner.
+// A shared handle. Its last owner destroys it.
 template <typename Handle>
 using Owned = std::shared_ptr<std::remove_pointer_t<Handle>>;
 
@@ -34,7 +34,7 @@ class Buffer {
     [[nodiscard]] VkBuffer handle() const noexcept { return buffer_.get(); }
     [[nodiscard]] BufferRange range() const noexcept { return {buffer_.get(), 0}; }
     [[nodiscard]] VkDeviceSize size_bytes() const noexcept { return size_bytes_; }
-    // Its bytes; null unless host_visible.
+    // Returns the mapped bytes; null unless host_visible.
     [[nodiscard]] std::byte* mapped() const noexcept { return mapped_; }
 
  private:
@@ -45,7 +45,7 @@ class Buffer {
     std::byte* mapped_ = nullptr;
 };
 
-// A 2D image, all in one layout, and the 2D_ARRAY view of its level 0 where it can be sampled.
+// A 2D image, all in one layout. If it can be sampled, also the 2D_ARRAY view of its level 0.
 class Image {
  public:
     [[nodiscard]] VkImage handle() const noexcept { return image_.get(); }
@@ -53,7 +53,7 @@ class Image {
     [[nodiscard]] ImageResource resource() const noexcept { return {handle(), created_, layout_}; }
     [[nodiscard]] VkExtent3D extent() const noexcept { return created_.extent; }
     [[nodiscard]] std::uint32_t layers() const noexcept { return created_.arrayLayers; }
-    // All that it has.
+    // Returns all levels and layers.
     [[nodiscard]] VkImageSubresourceRange range() const noexcept;
     [[nodiscard]] VkImageLayout layout() const noexcept { return layout_; }
     [[nodiscard]] MapImage map_image() const noexcept { return {view_.get(), layout_}; }
@@ -67,16 +67,16 @@ class Image {
     VkImageLayout layout_ = VK_IMAGE_LAYOUT_UNDEFINED;
 };
 
-// Of a 2D image as any other.
+// Returns the usual parameters of a 2D image.
 [[nodiscard]] VkImageCreateInfo image_info(const ImageShape& shape, std::uint32_t levels,
                                            VkImageUsageFlags usage, VkImageCreateFlags flags = 0);
 
 using Recorder = std::function<void(VkCommandBuffer)>;
 
-// What is made by a Gpu must be destroyed before it.
+// Objects that a Gpu makes must be destroyed before it.
 class Gpu {
  public:
-    // Work goes to the device's queue by `submit`; empty: by vkQueueSubmit, for one thread at a
+    // `submit` submits work to the device's queue; empty: vkQueueSubmit does, for one thread at a
     // time.
     explicit Gpu(const Device& device, SubmitFunction submit = {});
     Gpu(const Gpu&) = delete;
@@ -87,39 +87,39 @@ class Gpu {
         return properties_;
     }
 
-    // TRANSFER_SRC and TRANSFER_DST are added to `usage`. Device-local contents are undefined.
+    // Adds TRANSFER_SRC and TRANSFER_DST to `usage`. Device-local contents are undefined.
     [[nodiscard]] Buffer make_buffer(VkDeviceSize size_bytes, VkBufferUsageFlags usage,
                                      Memory memory = Memory::device_local) const;
-    // Contents undefined, in `layout`; TRANSFER_SRC and TRANSFER_DST are added to the usage.
+    // Makes an image in `layout` with undefined contents. Adds TRANSFER_SRC and TRANSFER_DST.
     [[nodiscard]] Image make_image(VkImageCreateInfo info,
                                    VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL);
-    // An image for maps of that shape, in `layout`; SAMPLED.
+    // Makes an image for maps of that shape, in `layout`, with SAMPLED.
     [[nodiscard]] Image make_image(const MapShape& shape,
                                    VkImageLayout layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
 
-    // Of a level: of all layers as a 2D_ARRAY, else of the first. `usage`: what it is for; 0: all.
+    // Makes a view of a level: a 2D_ARRAY of all layers, or layer 0. `usage` 0: the image's.
     [[nodiscard]] Owned<VkImageView> make_view(const Image& image, std::uint32_t level = 0,
                                                VkImageViewType type = VK_IMAGE_VIEW_TYPE_2D,
                                                VkImageUsageFlags usage = 0) const;
 
-    // Records, submits, waits.
+    // Records, submits and waits.
     void run(const Recorder& record);
 
-    // Records once, runs `submissions` times and returns the nanoseconds that each run took on the
-    // GPU, from "everything before has finished" to "everything in it has finished". With `repeats`
-    // above 1 each submission runs the commands that many times in a row, timing each.
-    // Throws Error(unsupported) where the queue has no timestamps.
+    // Records once and runs the commands `submissions` times. Returns the GPU time of each run in
+    // nanoseconds, from the end of all earlier work to the end of its own. If `repeats` > 1, each
+    // submission runs the commands that many times in a row and times each. Throws
+    // Error(unsupported) if the queue has no timestamps.
     [[nodiscard]] std::vector<double> time_ns(const Recorder& record, std::uint32_t submissions,
                                               std::uint32_t repeats = 1);
 
     void fill(const Buffer& buffer, std::uint32_t word);
 
-    // A whole level 0; `texels` holds its layers one after the other, rows from the top, no
-    // padding.
+    // Writes all of level 0. `texels` holds the layers one after the other, rows from the top,
+    // without padding.
     void upload(const Image& image, const void* texels);
     [[nodiscard]] Image upload(const MapView& map);
 
-    // A whole mip level, as `upload` takes it.
+    // Reads a whole mip level, in the layout that `upload` takes.
     [[nodiscard]] std::vector<std::byte> download(const Image& image, std::uint32_t level);
     void download(const Buffer& buffer, VkDeviceSize offset_bytes, std::span<std::byte> bytes);
 
@@ -130,9 +130,9 @@ class Gpu {
         download(buffer, offset_bytes, std::as_writable_bytes(std::span(values)));
         return values;
     }
-    // Barriers for `run`: everything before, available and visible to everything after.
+    // Records a full barrier for `run`: makes all earlier writes visible to all later commands.
     void barrier(VkCommandBuffer commands) const;
-    // Compute shader writes to compute shader reads and writes and to indirect commands.
+    // Records a barrier from compute shader writes to compute shaders and indirect commands.
     void compute_barrier(VkCommandBuffer commands) const;
 
  private:
@@ -143,7 +143,7 @@ class Gpu {
     void record_once(const Recorder& record) const;
     void submit_and_wait() const;
     [[nodiscard]] const Buffer& staging();
-    // Calls `copy(region, bytes)` for row ranges that each fit the staging buffer.
+    // Calls `copy(region, bytes)` for ranges of rows that fit the staging buffer.
     void for_each_chunk(const Image& image,
                         const std::function<void(const VkBufferImageCopy&, std::size_t offset,
                                                  std::size_t size)>& copy);
@@ -158,7 +158,7 @@ class Gpu {
     Buffer staging_;
 };
 
-// What a binding of a descriptor set holds: buffers or images.
+// Contents of a binding of a descriptor set: buffers or images.
 struct Descriptors {
     std::uint32_t binding = 0;
     VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
@@ -172,7 +172,7 @@ class DescriptorSet {
     DescriptorSet(const Device& device, std::span<const Descriptors> bindings);
 
     [[nodiscard]] VkDescriptorSetLayout layout() const noexcept { return layout_.get(); }
-    // Null where there are no bindings.
+    // Returns null if there are no bindings.
     [[nodiscard]] VkDescriptorSet handle() const noexcept { return set_; }
 
  private:
@@ -181,12 +181,12 @@ class DescriptorSet {
     VkDescriptorSet set_ = VK_NULL_HANDLE;
 };
 
-// A compute pipeline with one descriptor set: the storage buffers at bindings 0, 1, ..., after them
-// a combined image sampler (nearest, clamped to the edge) where there is an image, and an array of
-// storage images (in layout GENERAL) where there are any.
+// A compute pipeline with one descriptor set: storage buffers at bindings 0, 1, ..., then a
+// combined image sampler (nearest, clamped to the edge) and an array of storage images (in layout
+// GENERAL), if there are any.
 class ComputePipeline {
  public:
-    // `push_constants_bytes` is the size of the push constant block, 0 for none.
+    // `push_constants_bytes`: size of the push constant block; 0: none.
     ComputePipeline(const Gpu& gpu, std::span<const std::uint32_t> spirv,
                     std::span<const BufferRange> storage_buffers, const MapImage* image = nullptr,
                     std::uint32_t push_constants_bytes = 0,
@@ -202,7 +202,7 @@ class ComputePipeline {
     Owned<VkPipeline> pipeline_;
 };
 
-// The middle of the sorted values, the mean of both middles for an even number of them.
+// Returns the middle of the sorted values; for an even number, the mean of the two middle ones.
 [[nodiscard]] double median(std::vector<double> values);
 
 }  // namespace quadtile::test

@@ -1,5 +1,5 @@
-// Random numbers that are the same everywhere: the distributions of <random> may differ from one
-// standard library to the next.
+// Random numbers that are the same everywhere. The distributions of <random> differ between
+// standard libraries.
 
 #pragma once
 
@@ -20,7 +20,7 @@ inline std::uint32_t hash(std::uint32_t a, std::uint32_t b) {
     return hash(a ^ (hash(b) + 0x9e3779b9U));
 }
 
-// In [0, 1).
+// Returns a float in [0, 1).
 inline float unit_float(std::uint32_t word) {
     return static_cast<float>(word >> 8U) * 0x1p-24F;
 }

@@ -1,4 +1,4 @@
-// What is demanded of each program's help.
+// Checks of each program's help.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace quadtile::test {
 
-// Catches help that grows beyond two screens, lines that terminals break, and sentences that say in
-// a roundabout way which value is the default.
+// Catches help of more than two screens, lines that terminals break, and sentences that describe a
+// default instead of "default: X".
 inline void expect_readable_help(const std::string& help, std::size_t most_lines) {
     std::istringstream stream(help);
     std::size_t lines = 0;

@@ -21,8 +21,8 @@ std::size_t texel_index(const MapShape& shape, std::uint32_t x, std::uint32_t y,
     return (std::size_t{layer} * shape.height + y) * shape.width + x;
 }
 
-// A bump 1 / (1 + t^2)^2 over the texels of one axis, t = (i - centre) / width. (Unlike a Gaussian
-// it needs no function whose last bit depends on the C library.)
+// Returns a bump 1 / (1 + t^2)^2 along one axis, t = (i - centre) / width. Unlike a Gaussian it
+// needs no function whose last bit depends on the C library.
 std::vector<float> bump(std::uint32_t extent, float centre, float width) {
     std::vector<float> values(extent);
     for (std::uint32_t i = 0; i < extent; ++i) {

@@ -14,44 +14,44 @@
 
 namespace quadtile::test {
 
-// Each map has the extents and layers of `shape`, as 32-bit floats (its format is not looked at).
+// ---- Maps of 32-bit floats with the extents and layers of `shape`, whose format is ignored
 
 [[nodiscard]] std::vector<float> constant_map(const MapShape& shape, float importance);
 
-// Some wide and narrow bumps over a low ground; values above 0, a few units at most.
+// Returns some wide and narrow bumps over low ground; values are above 0 and at most a few units.
 [[nodiscard]] std::vector<float> smooth_map(const MapShape& shape);
 
-// Uniform in [0, 1), each texel on its own.
+// Returns independent random texels, uniform in [0, 1).
 [[nodiscard]] std::vector<float> random_map(const MapShape& shape, std::uint32_t seed = 1);
 
-// One texel of PEAK_IMPORTANCE at a random place of each `block_extent`^2 texels, 0 elsewhere.
+// Peaks: one texel at a random place of each `block_extent`^2 texels; all others are 0.
 inline constexpr float PEAK_IMPORTANCE = 1000.0F;
 [[nodiscard]] std::vector<float> peaks_map(const MapShape& shape, std::uint32_t block_extent = 64,
                                            std::uint32_t seed = 1);
 
-// One texel of PEAK_IMPORTANCE in one corner of each layer, 0 elsewhere.
+// Corner of the one texel of PEAK_IMPORTANCE in each layer; all others are 0.
 enum class Corner { top_left, top_right, bottom_left, bottom_right };
 [[nodiscard]] std::vector<float> corner_peak_map(const MapShape& shape, Corner corner);
 
-// A map with the threshold that makes it what its name says.
+// A map with a threshold.
 struct MapAndThreshold {
     std::vector<float> texels;
     Threshold threshold;
 };
 
-// Every node is split: each texel is a tile, flagged clamped.
+// Returns a map whose nodes are all split: each texel is a clamped tile.
 [[nodiscard]] MapAndThreshold all_split(const MapShape& shape);
 
-// No node is split: each layer is one tile.
+// Returns a map whose nodes are not split: each layer is one tile.
 [[nodiscard]] MapAndThreshold none_split(const MapShape& shape);
 
-// The texels with about one in `period` replaced by one of: NaN of either sign, infinities,
-// negatives, -0, denormals, the largest float.
+// Replaces about one in `period` texels by one of: NaN of either sign, infinities, negatives, -0,
+// denormals, the largest float.
 [[nodiscard]] std::vector<float> with_special_values(std::vector<float> texels,
                                                      std::uint32_t period = 64,
                                                      std::uint32_t seed = 1);
 
-// Calls visit(level, x, y, layer) for each node: layer by layer, from the texels up, row by row.
+// Calls visit(level, x, y, layer) for each node: layer by layer, level 0 first, row by row.
 template <typename Visit>
 void for_each_node(const MapShape& shape, const Visit& visit) {
     for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
@@ -65,7 +65,7 @@ void for_each_node(const MapShape& shape, const Visit& visit) {
     }
 }
 
-// Thresholds of nodes: value(level, x, y, layer) of each, asked for in the order of for_each_node.
+// Returns the thresholds value(level, x, y, layer), called in the order of for_each_node.
 template <typename Value>
 [[nodiscard]] NodeThresholds make_thresholds(const MapShape& shape, const Value& value) {
     NodeThresholds thresholds(shape.width, shape.height, shape.layers);
@@ -73,15 +73,15 @@ template <typename Value>
     return thresholds;
 }
 
-// Thresholds of nodes, each on its own and so not monotone: uniform in [0, 1.1), but about one in
-// 16 is 0, -0, denormal, the smallest or largest float, or infinite.
+// Returns independent random thresholds, which are not monotone: uniform in [0, 1.1), but about one
+// in 16 is 0, -0, denormal, the smallest or largest float, or infinite.
 [[nodiscard]] NodeThresholds random_thresholds(const MapShape& shape, std::uint32_t seed = 1);
 
-// Numbers of fragments: half are 0, the others 1 to 15, but for peaks of 1000.
+// Returns fragment counts: half are 0, most others 1 to 15, a few are 1000.
 [[nodiscard]] std::vector<float> random_fragments(const MapShape& shape, std::uint32_t seed = 1);
 
-// Where the real importance maps and scenes lie: the environment variable QUADTILE_DATA, else the
-// folder shared/data beside the checkout; nullopt where there is none.
+// Returns the folder of the real importance maps and scenes: the environment variable
+// QUADTILE_DATA, or else the folder shared/data beside the checkout; nullopt if there is none.
 [[nodiscard]] std::optional<std::filesystem::path> data_directory();
 
 }  // namespace quadtile::test

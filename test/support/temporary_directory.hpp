@@ -1,4 +1,4 @@
-// A directory of its own for a test; removed with everything in it.
+// A temporary directory, which is removed with all its contents.
 
 #pragma once
 
@@ -34,7 +34,7 @@ class TemporaryDirectory {
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
-    // The names of the files in it.
+    // Returns the names of the files in it.
     [[nodiscard]] std::set<std::string> names() const {
         std::set<std::string> names;
         for (const auto& entry : std::filesystem::directory_iterator(path_)) {
@@ -46,7 +46,7 @@ class TemporaryDirectory {
     // Writes a file and returns its path.
     std::filesystem::path add(const std::string& name, std::string_view bytes) const {
         const std::filesystem::path file = path_ / name;
-        std::filesystem::remove(file);  // some file systems flush a file that is overwritten
+        std::filesystem::remove(file);  // some file systems flush files that are overwritten
         std::ofstream stream(file, std::ios::binary);
         stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
         if (!stream.flush()) {

@@ -62,9 +62,9 @@ const std::vector<Variant>& all_variants() {
         {"without storage images of all formats", {.storage_image_formats = true}, {}},
         {"without dynamic indexing", {.storage_image_dynamic_indexing = true}, {}},
         {"7 workgroups in a dimension", {}, {.max_workgroup_count = 7}},
-        // Tile lists of up to 4 x 4096 tiles, pyramids of up to 4 x 32768 floats, and no more.
+        // Limits to tile lists of 4 x 4096 tiles and pyramids of 4 x 32768 floats.
         {"short chunks", {}, {.max_storage_buffer_range_bytes = 128 * 1024}},
-        {"4 storage images", {}, {.max_storage_images = 4}},  // Vulkan promises no more
+        {"4 storage images", {}, {.max_storage_images = 4}},  // Vulkan guarantees no more
     };
     return variants;
 }

@@ -300,7 +300,7 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
                 fused
                     ? groups * (2 + (FUSED_SLOT_WORDS << 2 * levels)) + FUSED_NODE_WORDS * nodes
                     : handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, 1, 1);
-            // Nodes stay: behind counters and slots, or between them.
+            // Skips node words, which stay: behind counters and slots, or between them.
             const std::uint32_t first_node = fused ? words - FUSED_NODE_WORDS * nodes : 2 * groups;
             const std::uint32_t end_of_nodes = fused ? words : first_node + nodes;
             for (std::uint32_t i = 0; i < words; ++i) {

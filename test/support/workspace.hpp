@@ -1,4 +1,4 @@
-// The resources that the recording layer asks its caller for, made on a Gpu.
+// Resources that callers of the recording layer must provide, made on a Gpu.
 
 #pragma once
 
@@ -19,29 +19,29 @@
 
 namespace quadtile::test {
 
-// A map on the GPU and room for its pyramid.
+// A map on the GPU, and buffers for its pyramid.
 struct PyramidWorkspace {
     PyramidWorkspace(Gpu& gpu, const Pyramid& pyramid, const MapView& map);
 
     MapShape shape;
     Image map;
-    Buffer levels;  // 1 to TOP (quadtree.h)
-    Buffer state;   // zeros
+    Buffer levels;  // levels 1 to TOP (quadtree.h)
+    Buffer state;   // zero at first
     Pyramid::Binding binding;
 };
 
-// An image on the GPU and room for its mip levels: in itself where it can hold them, in another
-// image where the formats or the sizes differ or the source is copied. A view without texels leaves
-// the image undefined.
+// An image on the GPU and its mip levels: in the same image if possible, or in another one if
+// formats or sizes differ or the source is copied. A view without texels leaves the image
+// undefined.
 struct MipWorkspace {
     MipWorkspace(Gpu& gpu, const Downsampler& downsampler, const ImageView& view,
                  std::uint32_t levels, std::uint32_t dirty_rectangle_capacity = 0);
 
-    // What `record` records runs after, and is done before, everything else.
+    // Runs the commands after all earlier work and before all later work.
     void run(Gpu& gpu, const Recorder& record) const;
-    // The list of rectangles on the GPU.
+    // Writes the list of rectangles on the GPU.
     void write_rectangles(std::span<const DirtyRectangle> rectangles) const;
-    // The levels of the last run; level 0 of the destination where the source is copied.
+    // Reads the levels of the last run; also the destination's level 0 if the source is copied.
     [[nodiscard]] MipChain read(Gpu& gpu) const;
 
     ImageView view;
@@ -49,28 +49,28 @@ struct MipWorkspace {
     Downsampler::Shape shape;
     Image source;
     std::optional<Image> destination;
-    Buffer state;         // zeros
-    Buffer dirty_blocks;  // zeros
+    Buffer state;         // zero at first
+    Buffer dirty_blocks;  // zero at first
     Buffer dirty_rectangles;
     Downsampler::Binding binding;
 };
 
-// Texels of an image: any codes of 8 or 16 bits; floats from `low` on and below `high`, depths from
-// 0 to 1. `special`: NaN, infinities and -0 among the floats.
+// Returns random texels: any codes of 8 or 16 bits; floats in [low, high); depths from 0 to 1.
+// `special`: NaN, infinities and -0 among the floats.
 [[nodiscard]] std::vector<std::byte> random_texels(const ImageShape& shape, bool special = false,
                                                    std::uint32_t seed = 1, float low = -1.0F,
                                                    float high = 3.0F);
 
-// What the reference makes of an image; CUSTOM_REDUCTION_GLSL where the reduction is the caller's.
+// Returns the reference's levels of an image. A custom reduction is CUSTOM_REDUCTION_GLSL.
 [[nodiscard]] MipChain expected_chain(const DownsamplerOptions& options, const ImageView& image,
                                       std::uint32_t levels);
-// One sentence on the first texel that differs, or empty. Floats are the same where they are equal,
-// both NaN, or both denormal or 0: whether denormals are kept is the device's choice.
+// Returns one sentence on the first texel that differs, or nothing. Floats match if they are equal,
+// both NaN, or both denormal or 0, since devices may flush denormals.
 [[nodiscard]] std::string difference(const MipChain& actual, const MipChain& expected,
                                      std::size_t first_level = 1);
 [[nodiscard]] std::string text_of(const DownsamplerOptions& options);
 
-// A rectangle in an image, of up to `longest` texels along a side. `below(end)` draws a number.
+// Returns a random rectangle with sides of at most `longest`. `below(end)` draws a number.
 template <typename Below>
 [[nodiscard]] DirtyRectangle random_rectangle(const ImageShape& shape, std::uint32_t longest,
                                               const Below& below) {
@@ -83,35 +83,35 @@ template <typename Below>
     return rectangle;
 }
 
-// Room for the subdivision of a PyramidWorkspace, which must outlive it.
+// Buffers to subdivide a PyramidWorkspace, which must outlive them.
 struct SubdivisionWorkspace {
     // `balanced`: also for balanced lists.
     SubdivisionWorkspace(Gpu& gpu, const Subdivider& subdivider, const PyramidWorkspace& pyramid,
                          std::uint64_t tile_capacity, bool balanced = false);
 
-    // What is bound, with room for so many tiles.
+    // Returns the resources to bind, with room for so many tiles.
     [[nodiscard]] Subdivider::Resources resources(const PyramidWorkspace& pyramid,
                                                   std::uint64_t tile_capacity) const;
-    // The pyramid, then the tiles.
+    // Runs the pyramid, then the subdivision.
     void run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
              const Subdivider& subdivider, const Threshold& threshold,
              const SubdivideOptions& options = {.order = Order::any}) const;
 
-    // Of the last run.
+    // Reads the header of the last run.
     [[nodiscard]] TileListHeader read_header(Gpu& gpu) const;
-    // The `written` tiles of the last run, as they lie.
+    // Reads the `written` tiles of the last run, in the list's order.
     [[nodiscard]] std::vector<Tile> read_tiles(Gpu& gpu) const;
-    // In canonical order.
+    // Reads the tiles and sorts them into canonical order.
     [[nodiscard]] std::vector<Tile> read_sorted(Gpu& gpu) const;
 
-    Buffer scratch;  // zeros
+    Buffer scratch;  // zero at first
     Buffer tile_list;
     std::optional<Buffer> balance;
     Subdivider::Binding binding;
 };
 
-// The word of a map's state that is not back at 0, or empty: of what Pyramid and Strategy::fused
-// keep behind their own words (kernel_parameters.h).
+// Names the first word of a map's state that is not back at 0, among those that Pyramid and
+// Strategy::fused keep after their own words (kernel_parameters.h); empty if all are 0.
 [[nodiscard]] std::string counter_not_at_rest(std::span<const std::uint32_t> state,
                                               const MapShape& shape, bool fused = false);
 

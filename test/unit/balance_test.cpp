@@ -34,7 +34,7 @@ Square square_of(const Tile& tile) {
     return {tile.x() * extent, tile.y() * extent, (tile.x() + 1) * extent, (tile.y() + 1) * extent};
 }
 
-// Whether two tiles of a list share an edge, or for corners a point.
+// Tells whether two tiles of a list share an edge or, for corners, a point.
 bool do_touch(const Tile& one, const Tile& other, Balance balance) {
     const Square a = square_of(one);
     const Square b = square_of(other);

@@ -168,7 +168,7 @@ std::vector<SmallMap> small_maps() {
     return maps;
 }
 
-// Of the nodes, monotone: from 2^-8 at some roots up to 2^24 at some texels.
+// Monotone thresholds per node, from 2^-8 at some roots up to 2^24 at some texels.
 Threshold wide_node_thresholds(const SmallMap& map) {
     NodeThresholds nodes = test::random_thresholds(map.shape);
     // From the root down, so that parents come before their children.

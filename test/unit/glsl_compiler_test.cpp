@@ -52,7 +52,7 @@ Words compile(const std::string& text) {
 
 #if QUADTILE_RUNTIME_GLSL
 
-// What a call has to say against a text, behind the line that says that it does not compile.
+// Returns the messages on a text, without the first line, which says that it does not compile.
 template <typename Call>
 std::string refusal(const Call& call) {
     const std::string text = test::refusal_of(call);
@@ -101,7 +101,7 @@ TEST(GlslCompiler, PutsTheTextIn) {
     expect_spirv(compile(MEAN));
     EXPECT_EQ(compile(MEAN), compile(MEAN));
     EXPECT_NE(compile(MEAN), compile("float reduce(float a, float b) { return a * b; }"));
-    // What the kernel has before the text can be used in it.
+    // The text can use what the kernel has before it.
     expect_spirv(compile("float reduce(float a, float b) { return scale(a); }"));
 }
 
@@ -185,7 +185,7 @@ TEST(GlslCompiler, ErrorsBehindTheTextAreToldAsSuch) {
     // No semicolon.
     EXPECT_THAT(complaint(MEAN + "\nconst float ONE = 1.0"s),
                 StartsWith("reduction:3: error: only where test.comp:10 uses this text: "));
-    // Nothing of what the kernel needs.
+    // These texts lack what the kernel needs.
     const std::string missing = "'reduce' : no matching overloaded function found";
     EXPECT_EQ(complaint(""), behind_the_end(1, "test.comp:11", missing));
     EXPECT_EQ(complaint("\n\n"), behind_the_end(1, "test.comp:11", missing));
@@ -221,7 +221,7 @@ TEST(GlslCompiler, DirectivesThatAreTheKernelsAreRefused) {
 
 TEST(GlslCompiler, IncludesOfUnknownNamesAreRefused) {
     EXPECT_EQ(complaint("\n#include \"mean.glsl\"\n"s + MEAN),
-              "reduction:2: error: '#include' : quadtile has no such text for header name: "
+              "reduction:2: error: '#include' : quadtile has no such header for header name: "
               "mean.glsl");
     EXPECT_THAT(complaint("\n#include </etc/passwd>\n"s + MEAN), StartsWith("reduction:2: error:"));
     EXPECT_EQ(complaint(MEAN + "#include \"user_reduction.glsl\""s),

@@ -120,9 +120,10 @@ TEST(Reference, ThresholdsOfLayersThatDoNotFitAreRefused) {
         return [&, thresholds] { (void)reference::subdivide(map, thresholds); };
     };
     EXPECT_NO_THROW(subdividing({one, one})());
-    EXPECT_THAT(subdividing({}), is_refused("2 layers, but 0 thresholds"));
-    EXPECT_THAT(subdividing({one}), is_refused("2 layers, but 1 thresholds"));
-    EXPECT_THAT(subdividing({one, one, one}), is_refused("2 layers, but 3 thresholds"));
+    EXPECT_THAT(subdividing({}), is_refused("layers of the map (2) and their thresholds (0)"));
+    EXPECT_THAT(subdividing({one}), is_refused("layers of the map (2) and their thresholds (1)"));
+    EXPECT_THAT(subdividing({one, one, one}),
+                is_refused("layers of the map (2) and their thresholds (3)"));
     EXPECT_THAT(subdividing({one, Threshold::per_level({1.0F})}),
                 is_refused("layer 1 does not fit", "1 level thresholds"));
     // Each fits its layer, not the whole map.

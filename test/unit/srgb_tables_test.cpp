@@ -15,7 +15,7 @@ std::uint32_t start_of(std::uint32_t cell) {
     return reference::srgb_tables().starts[cell / 4] >> (8 * (cell % 4)) & 0xffU;
 }
 
-// What kernels do; see downsample_items.glsl.
+// Encodes as kernels do; see downsample_items.glsl.
 std::uint32_t code_by_tables(float linear) {
     const float value = std::clamp(linear, std::bit_cast<float>(SRGB_DARKEST),
                                    std::bit_cast<float>(SRGB_BRIGHTEST));

@@ -329,7 +329,7 @@ TEST(MemoryThreshold, IsMonotone) {
                              1 + static_cast<std::uint32_t>(random()) % 70,
                              1 + static_cast<std::uint32_t>(random()) % 2};
         const std::uint32_t top = top_level(shape.width, shape.height);
-        // Of one octave, where roundings show, of some, or of all that floats have.
+        // Values of one octave, where roundings show, of several, or of all floats.
         std::vector<float> fragments =
             test::random_map(shape, static_cast<std::uint32_t>(random()));
         const auto [lowest, octaves] =

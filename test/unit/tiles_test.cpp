@@ -69,10 +69,11 @@ TEST(Tiles, LayersThatDoNotLieTogetherOrDoNotExistAreRefused) {
     TileList list;
     list.shape = {3, 2, 2};
     list.order = Order::any;
-    EXPECT_THAT(asking(list, 0), test::is_refused("in canonical order only"));
+    EXPECT_THAT(asking(list, 0), test::is_refused("only canonical order"));
     list.order = Order::canonical;
     EXPECT_NO_THROW(asking(list, 1)());
-    EXPECT_THAT(asking(list, 2), test::is_refused("no layer 2, the map has 2"));
+    EXPECT_THAT(asking(list, 2),
+                test::is_refused("no layer 2: layers are numbered from 0, and the map has 2"));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ float value_of(const MapFrame& frame) {
     return reference::decode(frame.map.view()).at(0);
 }
 
-// What a loading thread needs for files of a few bytes, many times over.
+// Waits many times longer than a loading thread needs for files of a few bytes.
 void let_it_load(int attempt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5) * (1 << attempt));
 }
@@ -124,7 +124,7 @@ TEST_F(MapSequenceTest, GoesThroughTheFilesAndAround) {
     EXPECT_EQ(arrived(sequence), 1U);
 }
 
-// Also while others are loaded that nobody takes.
+// The last request wins, even if results of earlier ones were not taken.
 TEST_F(MapSequenceTest, ManyRequestsEndInTheLast) {
     MapSequence sequence(nullptr, 0);
     EXPECT_FALSE(sequence.take() || sequence.is_loading());
@@ -240,7 +240,7 @@ TEST_F(MapSequenceTest, LoadsAheadInTheDirectionOfTheLastStep) {
         sequence.step(-1);
         EXPECT_EQ(arrived(sequence), 0U);
     }));
-    // What is larger than all that is kept, too.
+    // Frames that are larger than the cache are loaded, too.
     const auto take_first = [&](MapSequence& sequence) {
         sequence.open(paths, {});
         EXPECT_EQ(arrived(sequence), 0U);

@@ -68,7 +68,7 @@ TEST_F(ViewerOptions, FilesKeepTheirOrder) {
     EXPECT_THAT(options({"--", "-a.exr", "--constant"}).files, ElementsAre("-a.exr", "--constant"));
 }
 
-// What each option changes of the defaults, as in a settings file.
+// Changes of each option to the defaults, as in a settings file.
 TEST_F(ViewerOptions, ChangeSettings) {
     const std::string glsl_file = std::filesystem::absolute("t.glsl").string();
     for (const auto& [arguments, subdivision] : std::vector<std::pair<Words, std::string>>{
@@ -168,14 +168,14 @@ TEST_F(ViewerOptions, WrongArgumentsAreUsageErrors) {
              {{"--level-thresholds", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"}, "at most 17"},
              {{"--memory", "16"}, "--memory: needs 2 numbers, M,NODES, not 1"},
              {{"--memory", "16,9", "--fragments-channel", ""}, "--fragments-channel needs"},
-             {{"--fragments-channel", "count"}, "--memory; give that, too"},
+             {{"--fragments-channel", "count"}, "needs the threshold --memory"},
              {{"--glsl", ""}, "--glsl needs a file"},
              {{"--glsl", "t", "--glsl-parameters", "1,x"}, "'x' is not a number"},
              {{"--glsl", "t", "--glsl-parameters", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"},
               "at most 16"},
-             {{"--glsl-parameters", "1"}, "--glsl; give that, too"},
+             {{"--glsl-parameters", "1"}, "needs the threshold --glsl"},
              {{"--glsl", "t", "--constant", "1"}, "exclude each other"},
-             {{"--fragments-channel", "count", "--constant", "1"}, "--memory; give that, too"},
+             {{"--fragments-channel", "count", "--constant", "1"}, "needs the threshold --memory"},
              {{"--strategy", "reference"}, "--strategy"},
              {{"--order", "random"}, "--order"},
              {{"--fill", "red"}, "--fill"},
@@ -225,8 +225,8 @@ TEST_F(ViewerOptions, ContradictionsAreUsageErrors) {
                 HasSubstr("--max-tiles needs the strategy auto or fused, not subtree"));
     EXPECT_THAT(error_of({"--max-tiles", "9", "--balance", "edges"}),
                 HasSubstr("--max-tiles cannot count the tiles that --balance adds"));
-    EXPECT_THAT(error_of({"--list", "a.json"}), HasSubstr("--list is for screenshots; give"));
-    EXPECT_THAT(error_of({"--size", "1x1"}), HasSubstr("--size is for screenshots; give"));
+    EXPECT_THAT(error_of({"--list", "a.json"}), HasSubstr("--list needs --screenshot; give"));
+    EXPECT_THAT(error_of({"--size", "1x1"}), HasSubstr("--size needs --screenshot; give"));
     EXPECT_THAT(error_of({"--linear", "--logarithmic"}), HasSubstr("give one of them"));
 }
 

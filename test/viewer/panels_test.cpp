@@ -105,7 +105,7 @@ TEST_F(PanelsTest, BudgetAndBalanceKeepEachOtherOff) {
     click("Subdivision/Budget", 0.04F);
     press(GLFW_KEY_B);
     EXPECT_FALSE(settings.has_budget);
-    EXPECT_THAT(notice(), HasSubstr("a budget cannot count the tiles that balancing adds: U"));
+    EXPECT_THAT(notice(), HasSubstr("a budget cannot count the tiles that balancing adds; U"));
     settings.balance = Balance::none;
     frames(2);
     click("Subdivision/Budget", 0.04F);
@@ -117,7 +117,7 @@ TEST_F(PanelsTest, BudgetAndBalanceKeepEachOtherOff) {
     EXPECT_FALSE(panels_->places().contains("Subdivision/Balance/1"));
     press(GLFW_KEY_U);
     EXPECT_EQ(settings.balance, Balance::none);
-    EXPECT_THAT(notice(), HasSubstr("a budget cannot count the tiles that balancing adds: B"));
+    EXPECT_THAT(notice(), HasSubstr("a budget cannot count the tiles that balancing adds; B"));
     click("Subdivision/Budget", 0.04F);
     EXPECT_FALSE(settings.has_budget);
 }

@@ -1,4 +1,4 @@
-// What the viewer draws, against pictures that are made from the reference's tiles, pixel by pixel.
+// Pictures of the viewer, against pictures made from the reference's tiles, pixel by pixel.
 
 #include "apps/app_gpu_test.hpp"
 #include "canvas.hpp"
@@ -56,7 +56,7 @@ const ColourTable& table(bool of_importance, ColourMap map) {
     return place->second;
 }
 
-// Of a position between 0 and 1; logarithms differ by a rounding, so a neighbour is as good.
+// Entry at a position from 0 to 1. Logarithms differ by a rounding, so a neighbour is allowed.
 Colour entry(const ColourTable& colours, double position, int neighbour) {
     const int at = static_cast<int>(std::floor(std::clamp(position, 0.0, 1.0) * 256.0)) + neighbour;
     return colour_of(colours[static_cast<std::size_t>(std::clamp(at, 0, 255))]);

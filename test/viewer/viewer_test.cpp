@@ -1,4 +1,4 @@
-// What the viewer's user can do, without its window.
+// Actions of the viewer's user, without the window.
 
 #include "viewer.hpp"
 #include "apps/app_gpu_test.hpp"
@@ -161,14 +161,14 @@ TEST_F(ViewerTest, FindsTheThresholdForANumberOfTiles) {
             viewer->update(AREA);
             const std::uint64_t tiles = viewer->summary().header.written;
             EXPECT_LE(tiles, wanted);
-            // The smallest threshold: a smaller one leaves more tiles.
+            // The smallest threshold: a smaller one gives more tiles.
             const ThresholdSettings smaller =
                 scaled(viewer->settings.subdivision.threshold, 0.9999F);
             const MapView map = view_of(texels, 100, 70);
             const TileList more =
                 reference::subdivide(map, make_threshold(smaller, map.shape, nullptr));
             EXPECT_TRUE(more.tiles.size() > wanted || tiles == texels.size());
-            EXPECT_THAT(notice(*viewer), HasSubstr("leaves " + std::to_string(tiles) + " tiles"));
+            EXPECT_THAT(notice(*viewer), HasSubstr("gives " + std::to_string(tiles) + " tile"));
         }
     }
 }
@@ -179,17 +179,17 @@ TEST_F(ViewerTest, SaysWhenNoThresholdLeavesSoFewTiles) {
     const auto viewer = show(texels, 8);
     viewer->find_threshold(3);
     EXPECT_TRUE(viewer->notice()->is_problem);
-    EXPECT_THAT(notice(*viewer), HasSubstr("no threshold leaves less than 10 tiles"));
+    EXPECT_THAT(notice(*viewer), HasSubstr("no threshold gives fewer than 10 tiles"));
 }
 
 // Catches a search that leaves users to wonder why there are fewer tiles than they wanted.
 TEST_F(ViewerTest, SaysWhyThereAreFewerTilesThanWanted) {
     const auto viewer = show(std::vector<float>(64, 1.0F), 8);
     viewer->find_threshold(3);  // all four squares of the root split together
-    EXPECT_THAT(notice(*viewer), HasSubstr("leaves 1 tiles, not 3: the next smaller threshold "
-                                           "leaves 4"));
+    EXPECT_THAT(notice(*viewer), HasSubstr("gives 1 tile, not 3: the next smaller threshold "
+                                           "gives 4"));
     viewer->find_threshold(4);
-    EXPECT_THAT(notice(*viewer), HasSubstr("leaves 4 tiles"));
+    EXPECT_THAT(notice(*viewer), HasSubstr("gives 4 tiles"));
     EXPECT_THAT(notice(*viewer), ::testing::Not(HasSubstr("not 4")));
 }
 
@@ -393,7 +393,7 @@ TEST_F(ViewerTest, TakesThresholdsInGlsl) {
     knobs.threshold.max_resolution = 8.0F;
     knobs.threshold.kind = ThresholdKind::glsl;
     viewer->update(AREA);
-    EXPECT_THAT(viewer->problem(), HasSubstr("choose the file"));
+    EXPECT_THAT(viewer->problem(), HasSubstr("needs a file; choose one"));
     const fs::path file =
         directory_.add("threshold.glsl",
                        "float threshold(uint level, uvec2 position, uint layer) {\n"

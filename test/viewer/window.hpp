@@ -23,7 +23,7 @@ class XServer {
     XServer& operator=(const XServer&) = delete;
 
     [[nodiscard]] const std::string& display() const { return display_; }
-    // Whether Xvfb and xdotool are installed.
+    // Tells whether Xvfb and xdotool are installed.
     [[nodiscard]] static bool is_installed();
 
  private:

@@ -156,8 +156,8 @@ TEST_F(ViewerWindowTest, TurnsTheThresholdAndComesBackWithItsLook) {
                 HasSubstr(R"("fill": "level")"));
 }
 
-// A window that nobody touches: what the panel tells is that of the map which is seen. Catches
-// panels that are drawn before the map that has come is taken.
+// Catches panels that are drawn before a map that has arrived is taken. The window gets no event,
+// but its panel must show the values of the map that it shows.
 TEST_F(ViewerWindowTest, ReadsAFileAgainThatChanges) {
     const fs::path file = add_map("map.pfm", 17, 2.0F);
     const auto window = open({file, "--log-places"});

@@ -16,7 +16,7 @@
 
 layout(local_size_x = CLUSTER_TRIANGLES) in;
 
-// Whether the scene has triangles with holes.
+// true: the scene has triangles with holes.
 layout(constant_id = 0) const bool HAS_HOLES = false;
 
 shared uint fragments;  // of the workgroup

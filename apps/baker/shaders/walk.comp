@@ -15,7 +15,7 @@
 
 layout(local_size_x = BLOCK_PIXELS) in;
 
-// Whether the scene has triangles with vertex normals other than their planes'.
+// true: the scene has triangles with vertex normals other than their planes'.
 layout(constant_id = 0) const bool IS_SMOOTH = false;
 
 // Longest list that is sorted in registers; longer ones are sorted in place.

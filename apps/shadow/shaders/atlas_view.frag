@@ -1,4 +1,4 @@
-// The atlas: near surfaces bright. Binding: 6 the atlas.
+// Shows the atlas; near surfaces are bright. Binding 6: the atlas.
 #version 460
 
 #include "composition.glsl"

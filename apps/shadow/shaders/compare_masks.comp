@@ -1,8 +1,8 @@
-// Counts the pixels with a surface in which two masks differ, sums the differences of light, and marks the pixels.
+// Counts and marks the pixels with a surface whose masks differ, and sums the differences of light.
 //
-// Dispatch: (width / 8, height / 8) workgroups of 8 x 8 threads, rounded up: one thread a pixel.
-// Bindings: 0: a mask, 1: its light; 2: the mask of rays, 3: their light, which are right; 4: the counts,
-// 5: the marks, both zeros at first. Push constants: how far marks reach beyond their pixels.
+// Dispatch: (width / 8, height / 8) workgroups of 8 x 8 threads, rounded up: one thread per pixel.
+// Bindings: 0: a mask, 1: its light; 2: the mask of rays, 3: their light; 4: counts, 5: marks, both zero
+// before the dispatch. Push constants: the pixels that marks reach beyond wrong ones.
 // Memory order: a workgroup sums by atomics in shared memory, between barriers that all threads reach, and
 // adds its sums to the counts by atomics, as it adds bits to the marks; the host and later passes read
 // after the dispatch.
@@ -31,7 +31,7 @@ uint difference_of_bytes(uint a, uint b) {
     return sum;
 }
 
-// Around a pixel that is wrong.
+// Marks the surroundings of a wrong pixel.
 void mark(ivec2 pixel, uint word) {
     imageAtomicOr(marks, pixel, word | MARK_EXACT);
     const ivec2 last = imageSize(marks) - 1;

@@ -1,4 +1,4 @@
-// A rectangle of the target: a triangle strip of four vertices.
+// Rectangle of the target: a triangle strip of four vertices.
 #version 460
 
 #include "composition.glsl"

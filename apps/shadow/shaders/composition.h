@@ -15,13 +15,13 @@ struct Composition {
     float top;
     float width;
     float height;
-    // The part that is shown: its first column, its first row; light_view: of the map, 0 to 1, and
-    // how much of it; compose_picture: in pixels, and pixels of it for one of the target.
+    // First column and row of the shown part and its extent. light_view: of the map, 0 to 1;
+    // compose_picture: pixels, and pixels of the picture per pixel of the target.
     float shown_x;
     float shown_y;
     float shown_extent;
     QUADTILE_UINT extent;  // light_view: texels of the map on a side; atlas_view: of the atlas
-    QUADTILE_UINT layer;   // light_view: of the map, the light; compose_picture: 1: the other one
+    QUADTILE_UINT layer;   // light_view: the light; compose_picture: 1: the other technique
     QUADTILE_UINT marks;   // compose_picture: 1: errors are marked; light_view: 1: changes
 };
 

@@ -1,5 +1,5 @@
-// Rays from the points of a depth buffer to lights, in C++ and in GLSL: what ray casting is given,
-// and its arithmetic, rounded once by each operation, so that all come to the same bits.
+// Rays from the points of a depth buffer to lights, in C++ and in GLSL: parameters and arithmetic.
+// Each operation is rounded once, so that all results are bit-identical.
 //
 // The test of ray and triangle is that of Woop, Benthin and Wald, "Watertight Ray/Triangle
 // Intersection" (2013): nothing slips through between two triangles at an edge.

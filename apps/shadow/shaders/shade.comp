@@ -1,11 +1,11 @@
 #version 460
 
-// The picture: surfaces under their lights with shadows, the mask of what light reaches what, and how
-// much of it.
+// Shades the picture: surfaces under their lights with shadows. Also writes the mask of the lights
+// that reach each pixel, and their shares.
 //
-// Dispatch: workgroups of 8 x 8 pixels over the picture. Bindings: what the frame is, the shadow maps,
-// the camera's view of surfaces; the picture, the mask and the light, of which each invocation writes
-// its own pixel; the light by ray casting. All that is read was written before the dispatch.
+// Dispatch: workgroups of 8 x 8 threads, one thread per pixel. Bindings: the frame, the shadow maps, the
+// camera's view of surfaces, the light by ray casting; the picture, the mask and the light, of which each
+// thread writes its own pixel. All inputs were written before the dispatch.
 
 #extension GL_GOOGLE_include_directive : require
 #include "frame.h"

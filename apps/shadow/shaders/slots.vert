@@ -1,7 +1,7 @@
 #version 460
 
-// Depths of a scene in slots of the atlas: one instance per tile in which a cluster is drawn, clipped to the slot. Set
-// 0: frame.glsl.
+// Draws depths of a scene into slots of the atlas, clipped to each slot: one instance per tile and cluster. Set 0:
+// frame.glsl.
 
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

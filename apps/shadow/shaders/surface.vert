@@ -1,7 +1,6 @@
 #version 460
 
-// The camera's view of a scene: depth, and what shading needs of the surface. Push constants: the
-// camera.
+// Draws the camera's view of a scene: depth, and the surface for shading. Push constants: the camera.
 
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec4 colour;

@@ -1,4 +1,4 @@
-// The colour of a pixel that shows the map.
+// Colour of a pixel that shows the map.
 
 #include "resources.glsl"
 
@@ -11,14 +11,14 @@ const vec3 NEGATIVE = vec3(74.0, 88.0, 120.0) / 255.0;
 const vec3 INFINITE = vec3(255.0, 255.0, 255.0) / 255.0;
 const vec3 NAN = vec3(0.0, 220.0, 70.0) / 255.0;
 
-// `position` from 0 to 1.
+// Returns a colour of a table. `position` is from 0 to 1.
 vec3 table_colour(uint table, float position) {
     const uint entry = uint(clamp(position * float(COLOUR_TABLE_SIZE), 0.0, float(COLOUR_TABLE_SIZE - 1)));
-    // Of NaN anything may have come.
+    // Clamps the entry: drivers may convert NaN to any integer.
     return unpackUnorm4x8(colours[table * COLOUR_TABLE_SIZE + min(entry, COLOUR_TABLE_SIZE - 1)]).rgb;
 }
 
-// Comparisons say nothing of NaN where a driver takes liberties; bits do.
+// Reads the bits, because drivers may assume in comparisons that there is no NaN.
 bool is_nan(float value) {
     return (floatBitsToUint(value) & 0x7fffffffU) > 0x7f800000U;
 }
@@ -35,8 +35,8 @@ float node_importance(uvec2 node) {
                                  node.y, 0)];
 }
 
-// The nodes that a pixel touches: what is bright and small must not vanish where the map is drawn
-// smaller than it is. NaN counts as the largest.
+// Returns the largest importance of the nodes that a pixel touches, so that small bright nodes stay
+// visible. NaN counts as the largest.
 float largest_importance(vec2 first_texel, vec2 end_texel) {
     const float texels = float(1U << drawing.level);
     const uvec2 last_node = uvec2(level_extent(drawing.map_width, drawing.level),
@@ -72,7 +72,7 @@ vec3 importance_colour(float importance) {
     return table_colour(MAP_COLOURS, (value - drawing.range_low) * drawing.range_scale);
 }
 
-// Of a pixel whose centre lies inside the map.
+// Returns the colour of a pixel whose centre lies inside the map.
 vec3 map_colour(vec2 pixel_centre) {
     const vec2 origin = vec2(drawing.origin_x, drawing.origin_y);
     if (drawing.is_minified != 0) {

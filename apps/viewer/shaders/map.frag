@@ -1,4 +1,4 @@
-// The map, or a level of its pyramid, in colours.
+// Colours of the map, or of a level of its pyramid.
 #version 460
 
 #include "draw.glsl"

@@ -1,4 +1,4 @@
-// The rectangle of the map: a triangle strip of four vertices.
+// Rectangle of the map: a triangle strip of four vertices.
 #version 460
 
 #include "draw.glsl"

@@ -1,9 +1,9 @@
-// Finds the tile of a texel, and what the pyramid says of the nodes above it.
+// Finds the tile of a texel, and the importance of the nodes that contain the texel.
 //
 // Dispatch: any number of workgroups; together they walk over the list.
-// Bindings: resources.glsl, 3: the result, with tile_index NO_TILE at first.
-// Memory order: one thread finds the tile, since tiles do not overlap, and another one writes all
-// else; the host reads after the submission.
+// Bindings: resources.glsl; 3: the result, whose tile_index is NO_TILE before the dispatch.
+// Memory order: at most one thread finds the tile, since tiles do not overlap. Another thread
+// writes all other members. The host reads the result after the submission.
 #version 460
 
 #include "resources.glsl"

@@ -1,4 +1,4 @@
-// What all shaders of the viewer see: the map, its pyramid, its tile list.
+// Resources of all the viewer's shaders: the map, its pyramid, its tile list.
 
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require

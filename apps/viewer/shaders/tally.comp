@@ -1,8 +1,8 @@
-// Counts the tiles of each level, the clamped ones, and the texels that all cover.
+// Counts the tiles of each level, the clamped tiles, and the texels that all tiles cover.
 //
 // Dispatch: any number of workgroups; together they walk over the list.
-// Bindings: resources.glsl, 3: the tally, zeros at first.
-// Memory order: each workgroup counts in shared memory, ordered by barriers, and adds that by
+// Bindings: resources.glsl; 3: the tally, which is zero before the dispatch.
+// Memory order: each workgroup counts in shared memory, ordered by barriers. It adds its counts by
 // relaxed atomics, which only the host reads after the submission.
 #version 460
 
@@ -15,7 +15,7 @@ layout(push_constant) uniform Parameters { ProbeRequest request; };
 shared uint tiles_of_level[MAX_LEVELS];
 shared uint clamped;
 
-// Twice 32 bits: who sees the lower half go round carries.
+// Adds to a sum of 64 bits. The thread that overflows the lower half adds the carry.
 void add_texels(uint texels) {
     const uint before = atomicAdd(tally.covered_texels_low, texels);
     if (before + texels < before) {

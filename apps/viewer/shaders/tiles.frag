@@ -1,5 +1,5 @@
-// A tile: the map, grey under a fill, under stripes where it is clamped, under its outline. Where lists
-// are compared tiles that differ are orange, all others dark.
+// Draws a tile: the map, in grey if the tile has a fill, then stripes if the tile is clamped, then
+// the outline. If lists are compared, tiles that differ are orange and all others dark.
 #version 460
 
 #include "draw.glsl"
@@ -19,7 +19,7 @@ const vec3 COARSER = vec3(255.0, 80.0, 255.0) / 255.0;
 const vec3 DIFFERENT = vec3(255.0, 140.0, 0.0) / 255.0;
 const vec3 DARK = vec3(20.0, 40.0, 90.0) / 255.0;
 
-// Outlines of small tiles are fainter: they would hide the map.
+// Returns the opacity of outlines: small tiles have fainter ones, which do not hide the map.
 float outline_opacity() {
     return clamp((side_pixels / drawing.outline_pixels - 1.0) / 11.0, 0.0, 0.75);
 }
@@ -31,7 +31,7 @@ float brightness_of(vec3 shown) {
 void main() {
     vec3 shown = map_colour(gl_FragCoord.xy);
     if (drawing.fill != FILL_NONE) {
-        // Greys that are neither black nor white: the fill looks as its legend does.
+        // Greys are neither black nor white, so that the fill looks as in its legend.
         shown = mix(vec3(0.3 + 0.5 * brightness_of(shown)), fill_colour, drawing.fill_opacity);
     }
     if (drawing.mark_differences != 0) {
@@ -45,8 +45,8 @@ void main() {
             shown = CLAMPED;
         }
     }
-    // The left and upper side; the neighbours draw the others. Light on dark and dark on light. On
-    // all sides where the neighbour is coarser.
+    // Outlines of the left and upper side; the neighbours draw the others. A side whose neighbour
+    // is coarser is drawn, too. Dark colours have light outlines, light colours dark ones.
     const vec2 from_side = gl_FragCoord.xy - first_pixel;
     const bvec2 is_first = lessThan(from_side, vec2(drawing.outline_pixels));
     const bvec2 is_last = lessThan(end_pixel - gl_FragCoord.xy, vec2(drawing.outline_pixels));

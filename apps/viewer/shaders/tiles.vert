@@ -1,22 +1,22 @@
-// Draws each tile as a rectangle: an instance a tile, a triangle strip of four vertices. The
-// arguments of the draw are in the list's header.
+// Draws each tile as a rectangle: an instance per tile, a triangle strip of four vertices. The
+// list's header contains the arguments of the draw.
 #version 460
 
 #include "draw.glsl"
 
-layout(location = 0) flat out vec2 first_pixel;  // of the tile's corner; not rounded
+layout(location = 0) flat out vec2 first_pixel;  // the tile's first corner, not rounded
 layout(location = 1) flat out float side_pixels;
 layout(location = 2) flat out vec3 fill_colour;
 layout(location = 3) flat out uint flags;
 layout(location = 5) flat out uint differs;
-layout(location = 4) flat out vec2 end_pixel;  // of the tile's last corner, cut at the map's edge
+layout(location = 4) flat out vec2 end_pixel;  // the tile's last corner, cut at the map's edge
 
 vec3 colour_of(Tile tile) {
     switch (drawing.fill) {
         case FILL_LEVEL:
             return table_colour(LEVEL_COLOURS, (float(tile_level(tile)) + 0.5) / float(drawing.top_level + 1));
         case FILL_RATIO:
-            // A clamped tile of importance +inf has no ratio, nor one with a threshold of 0.
+            // A clamped tile of importance +inf or with a threshold of 0 has no ratio.
             return table_colour(RATIO_COLOURS, (tile_flags(tile) & TILE_CLAMPED) != 0 ? 1.0 : tile.importance / tile.threshold);
         case FILL_ORDER:
             return table_colour(LEVEL_COLOURS, (float(gl_InstanceIndex) + 0.5) / float(header.written));

@@ -1,9 +1,9 @@
-// Draws each tile as a rectangle: an instance a tile, a triangle strip of four vertices.
+// Draws each tile as a rectangle: an instance per tile, a triangle strip of four vertices.
 #version 460
 
 #include "resources.glsl"
 
-layout(binding = 2, std430) readonly buffer Colours { uint colours[]; };  // by tile
+layout(binding = 2, std430) readonly buffer Colours { uint colours[]; };  // per tile
 
 layout(location = 0) flat out uvec2 first_pixel;
 layout(location = 1) flat out uint colour;

@@ -1,4 +1,4 @@
-// Draws the importance map.
+// Makes the importance map.
 #version 460
 
 #include "resources.glsl"

@@ -1,4 +1,4 @@
-// What the shaders work with: one set of descriptors for all.
+// Resources of all shaders, in one descriptor set.
 
 #extension GL_GOOGLE_include_directive : require
 
@@ -14,7 +14,7 @@ layout(binding = 1, std430) readonly buffer Tiles {
     Tile tiles[];
 };
 
-// The texels of a tile, right and bottom exclusive. A tile at the edge of the map covers what is inside.
+// First and end texel of a tile; the end is exclusive. At the map's edge it is the map's end.
 uvec2 first_texel(Tile tile) { return uvec2(tile_x(tile), tile_y(tile)) << tile_level(tile); }
 
 uvec2 end_texel(Tile tile) {

@@ -1,7 +1,7 @@
-// The scene: spotlights that wander over a dark floor. In C++ and in GLSL.
+// The scene, in C++ and in GLSL: spotlights that wander over a dark floor.
 //
-// All is made of whole numbers, so that the CPU and every device come to the same values, to the
-// bit: test/package/renderer_check relies on it.
+// It uses only whole numbers, so that results are bit-identical on the CPU and all devices.
+// test/package/renderer_check relies on that.
 
 #ifndef RENDERER_SCENE_H
 #define RENDERER_SCENE_H
@@ -18,12 +18,12 @@ using uint = std::uint32_t;
 const uint LIGHTS = 3;
 
 struct Colour {
-    uint red;  // 0 to 255, as the others
+    uint red;  // 0 to 255
     uint green;
     uint blue;
 };
 
-// A disc with a sharp rim. In texels, which are the pixels of the picture.
+// A disc with a sharp rim, in texels, which are the pixels of the picture.
 struct Light {
     int x;
     int y;
@@ -43,14 +43,14 @@ SCENE_FUNCTION int squared_distance(Light light, int x, int y) {
     return right * right + down * down;
 }
 
-// Texels to the rim where it is near. Far outside more, so that tiles grow quickly there.
+// Returns the texels to a near rim. Far outside returns more, so that tiles grow quickly.
 SCENE_FUNCTION uint distance_to_rim(Light light, int x, int y) {
     const int excess = squared_distance(light, x, y) - light.radius * light.radius;
     return uint((excess < 0 ? -excess : excess) / (2 * light.radius));
 }
 
-// The importance map: pixels needed across a texel. One at the rims, where the picture is sharp,
-// and less and less away from them; in steps of 1/256, which floats hold exactly.
+// Importance map: the pixels needed across a texel. One at the rims, where the picture is sharp,
+// less away from them, in steps of 1/256, which floats hold exactly.
 SCENE_FUNCTION float importance_at(Scene scene, int x, int y) {
     uint nearest = distance_to_rim(scene.lights[0], x, y);
     for (uint i = 1; i < LIGHTS; ++i) {
@@ -65,7 +65,7 @@ SCENE_FUNCTION uint at_most_255(uint value) {
     return value < 255 ? value : 255;
 }
 
-// What the floor looks like under all lights.
+// Returns the floor's colour under all lights.
 SCENE_FUNCTION Colour colour_at(Scene scene, int x, int y) {
     Colour colour;
     colour.red = 14;
@@ -75,7 +75,7 @@ SCENE_FUNCTION Colour colour_at(Scene scene, int x, int y) {
         const Light light = scene.lights[i];
         const int squared_radius = light.radius * light.radius;
         const int squared = squared_distance(light, x, y);
-        // Of 256: weaker towards the rim; outside there is a glow.
+        // Strength of 256: weaker towards the rim; a glow outside.
         const uint strength = uint(squared < squared_radius ? 256 - 136 * squared / squared_radius
                                                             : 40 * squared_radius / squared);
         colour.red += light.colour.red * strength / 256;
@@ -88,7 +88,7 @@ SCENE_FUNCTION Colour colour_at(Scene scene, int x, int y) {
     return colour;
 }
 
-// Of a tile's left column and top row: darker where it is bright, brighter where it is dark.
+// Colour of a tile's left column and top row: darker on bright tiles, brighter on dark ones.
 SCENE_FUNCTION Colour outline_of(Colour colour) {
     colour.red = colour.red * 5 / 8 + 28;
     colour.green = colour.green * 5 / 8 + 28;

@@ -1,15 +1,15 @@
-// Shades each tile: the mean of the colours of its texels. One workgroup a tile.
+// Shades each tile with the mean colour of its texels. One workgroup per tile.
 #version 460
 
 #include "resources.glsl"
 
 layout(local_size_x = 64) in;
-layout(binding = 2, std430) writeonly buffer Colours { uint colours[]; };  // by tile
+layout(binding = 2, std430) writeonly buffer Colours { uint colours[]; };  // per tile
 
 shared uint sums[3];
 
 void main() {
-    // Workgroups fill more than one row where one is not enough, so a few may be left over.
+    // Workgroups fill whole rows, so the last few may have no tile.
     const uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (index >= header.written) {
         return;

@@ -1,4 +1,4 @@
-// Makes the height map: ridges over hills, value noise of nine octaves. Once.
+// Makes the height map once: ridges over hills, value noise of nine octaves.
 #version 460
 
 #define MAKES_HEIGHTS
@@ -13,7 +13,7 @@ float random(uvec2 place, uint octave) {
     return float((v ^ (v >> 15)) >> 8) / 16777216.0;
 }
 
-// Between 0 and 1, smooth.
+// Returns smooth noise between 0 and 1.
 float noise(vec2 place, uint octave) {
     const uvec2 cell = uvec2(ivec2(floor(place)));
     const vec2 f = fract(place);
@@ -27,7 +27,7 @@ void main() {
     if (max(place.x, place.y) >= HEIGHT_EXTENT) {
         return;
     }
-    // Each octave counts for more where those before it are high: rough mountains, smooth valleys.
+    // Weights each octave by those before it: rough mountains, smooth valleys.
     float height = 0.0;
     float weight = 1.0;
     float amplitude = 130.0;

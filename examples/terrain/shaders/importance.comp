@@ -1,15 +1,14 @@
-// Draws the importance map: by how many pixels a patch of the finest tiles would be wrong if it had
-// only every second vertex. Doubling the steps doubles that, which is what
-// Threshold::max_resolution counts on.
+// Makes the importance map: the error in pixels of a patch of the finest tiles that has only every
+// second vertex. Doubling the steps doubles the error, as Threshold::max_resolution assumes.
 //
-// Dispatch: a workgroup for each texel, an invocation for each of its squares.
+// Dispatch: a workgroup per texel, an invocation for each of its squares.
 #version 460
 
 #include "resources.glsl"
 
 layout(local_size_x = PATCH, local_size_y = PATCH) in;
 
-shared uint roughness_bits;  // of floats that are not negative: they compare as their bits
+shared uint roughness_bits;  // bits of non-negative floats, which compare as integers
 shared uint highest_bits;
 
 void main() {
@@ -31,7 +30,7 @@ void main() {
     const vec3 centre = vec3((vec2(gl_WorkGroupID.xy) + 0.5) * float(PATCH), uintBitsToFloat(highest_bits));
     const float radius = float(PATCH);
     const vec3 from_eye = centre - view.eye;
-    // Planes through the eye, at the picture's sides: what lies outside needs no vertices.
+    // Planes through the eye and the picture's sides. Patches outside need no vertices.
     const float depth = dot(from_eye, view.forward);
     const float reach_x = (depth + radius * 4.0) / view.scale_x * 1.1 + radius * 4.0;
     const float reach_y = (depth + radius * 4.0) / view.scale_y * 1.1 + radius * 4.0;

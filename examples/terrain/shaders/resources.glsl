@@ -1,4 +1,4 @@
-// What the shaders work with: one set of descriptors for all.
+// Resources of all shaders, in one descriptor set.
 
 #extension GL_GOOGLE_include_directive : require
 

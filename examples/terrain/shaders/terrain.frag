@@ -1,5 +1,5 @@
-// The terrain's colour: meadows, rock and snow in the sun, and haze. Normals are of the full height
-// map, however coarse the tile is.
+// Colours the terrain: meadows, rock and snow in the sun, and haze. Normals are those of the full
+// height map, even on coarse tiles.
 #version 460
 
 #include "resources.glsl"

@@ -1,13 +1,13 @@
-// Draws the terrain: an instance for each tile, the vertices of one patch.
+// Draws the terrain: an instance per tile, with the vertices of one patch.
 //
-// No crack is left: a vertex is made from whole numbers, its place on the height map, so that both
-// tiles at an edge have the same one to the bit. Where the neighbour is coarser, it has every second
-// vertex of the edge; the others are moved onto those before them.
+// There are no cracks: a vertex comes from whole numbers, its place on the height map, so that it
+// is bit-identical in both tiles at an edge. A coarser neighbour has only every second vertex of
+// the edge; the other vertices move onto those before them.
 #version 460
 
 #include "resources.glsl"
 
-layout(location = 0) out vec3 place;  // on the map, and up
+layout(location = 0) out vec3 place;  // on the map, and upwards
 layout(location = 1) flat out uint level;
 layout(location = 2) out vec2 in_patch;
 
@@ -27,12 +27,12 @@ void main() {
         }
     }
     const uvec2 first = uvec2(tile_x(tile), tile_y(tile)) * PATCH;
-    // A tile that the map's edge cuts ends there.
+    // The map's edge cuts tiles that reach beyond it.
     const uvec2 on_map = min((first + vertex) << level, uvec2(HEIGHT_EXTENT - 1));
     place = vec3(on_map, height_at(ivec2(on_map)));
 
     const vec3 from_eye = place - view.eye;
     const float depth = dot(from_eye, view.forward);
-    // Reversed depth: 1 at the near plane, one unit from the eye, 0 at infinity.
+    // Reversed-Z: depth is 1 at the near plane, one unit from the eye, and 0 at infinity.
     gl_Position = vec4(dot(from_eye, view.right) * view.scale_x, dot(from_eye, view.down) * view.scale_y, 1.0, depth);
 }

@@ -8,7 +8,7 @@
 /// Slots have one of SHADOW_CLASSES extents: class c has tile_extent >> (SHADOW_CLASSES - 1 - c)
 /// texels on a side. `gutter` texels at each edge show the surroundings of the tile, so that a
 /// filter never reads another slot. The other texels, the *core*, show the tile. The atlas is made
-/// of *cells*, the slots of class 0. A *page* is a slot of the largest class, 256 cells.
+/// of *cells*, the slots of class 0. A slot of the largest class has SHADOW_PAGE_CELLS of them.
 ///
 /// Each operation is exact or rounded once, and none uses the device's division or root. So results
 /// on CPU and GPU are bit-identical.

@@ -105,7 +105,7 @@ ShadowPlane shadow_plane(mat4 clip_from_world, vec3 position, vec3 normal) {
 /// Place in the atlas, and the depth to compare there.
 struct ShadowPoint {
     bool is_inside;      ///< of the map; if false, only `outside` is valid
-    float outside;       ///< light outside the map: 1 for parallel light, else 0
+    float outside;       ///< light outside the map: 1 for a sun, else 0
     uint tile;           ///< index in the list
     uint level;          ///< of the tile
     vec2 texel;          ///< place in the atlas: 0.5 is the centre of the first texel
@@ -142,8 +142,7 @@ mat4 shadow_clip_from_world(uint light) {
 }
 
 /// Returns the layer of a light that has a position of the world, by the rules of shadow_claim: of
-/// a point light the face in front of which it lies, of a parallel light the finest level that sees
-/// it.
+/// a point light the face in front of which it lies, of a sun the finest sun level that sees it.
 uint shadow_layer(uint light, vec3 position) {
     const uint layers = shadow_frame.lights[light].layers;
     uint layer = light;

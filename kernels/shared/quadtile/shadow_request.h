@@ -51,8 +51,7 @@ QUADTILE_SHARED bool shadow_takes_pixel(QUADTILE_UINT column, QUADTILE_UINT row,
 
 /// Returns a layer's claim to a pixel: of a light's layers the first with the greatest claim has
 /// it. A face of a point light claims by the pixel's distance along its axis, times a factor common
-/// to all. A level of a parallel light claims if it sees the pixel, so the finest such level has
-/// it.
+/// to all. A sun level claims if it sees the pixel, so the finest such level has it.
 QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight light,
                                    QUADTILE_UINT column, QUADTILE_UINT row, float depth) {
     const float px = float(column) + 0.5F;

@@ -13,18 +13,18 @@ QUADTILE_NAMESPACE_BEGIN
 
 // ---- Slots
 
-/// Texels on a side of a slot.
+/// Returns the texels on a side of a slot.
 QUADTILE_SHARED QUADTILE_UINT shadow_slot_extent(QUADTILE_UINT tile_extent,
                                                  QUADTILE_UINT slot_class) {
     return tile_extent >> (SHADOW_CLASSES - 1 - slot_class);
 }
 
-/// Cells of a slot.
+/// Returns the cells of a slot.
 QUADTILE_SHARED QUADTILE_UINT shadow_slot_cells(QUADTILE_UINT slot_class) {
     return 1U << (2 * slot_class);
 }
 
-/// Cells of the atlas.
+/// Returns the cells of the atlas.
 QUADTILE_SHARED QUADTILE_UINT shadow_atlas_cells(ShadowParameters parameters) {
     const QUADTILE_UINT side =
         (1U << parameters.atlas_levels) / shadow_slot_extent(parameters.tile_extent, 0);
@@ -59,15 +59,15 @@ QUADTILE_SHARED QUADTILE_UINT shadow_key(QUADTILE_UINT position, QUADTILE_UINT n
            morton_encode((position & 0xffffU) << level, (position >> 16) << level);
 }
 
-/// Returns a texel of the page table: the tile that covers it.
+/// Returns an entry of the page table: the tile that covers the texel, and its level.
 QUADTILE_SHARED QUADTILE_UINT shadow_page(QUADTILE_UINT tile, QUADTILE_UINT level) {
     return tile | (level << 16);
 }
-/// The tile of a page table's texel.
+/// Returns the tile of an entry of the page table.
 QUADTILE_SHARED QUADTILE_UINT shadow_page_tile(QUADTILE_UINT page) {
     return page & 0xffffU;
 }
-/// The tile's level of a page table's texel.
+/// Returns the level of the tile of an entry of the page table.
 QUADTILE_SHARED QUADTILE_UINT shadow_page_level(QUADTILE_UINT page) {
     return page >> 16;
 }

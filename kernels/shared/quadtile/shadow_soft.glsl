@@ -8,13 +8,13 @@
 /// A *blocker* at depth d in front of a surface at depth D shadows a disc of radius k (D - d)
 /// around the surface's place in the map; at the disc's edge half of the light remains. k follows
 /// from the light's size: in a light's clip space the penumbra's radius is proportional to the
-/// difference of depths, for parallel light and for point sources. SHADOW_SOFT_SEARCH texels around
+/// difference of depths, for suns and for point sources. SHADOW_SOFT_SEARCH texels around
 /// the place, denser near it, yield the blockers whose discs reach it. The mean of their radii is
 /// the radius of the filter of SHADOW_SOFT_TAPS bilinear comparisons.
 ///
 /// Each texel is found through the page table, in its own tile, so search and filter cross borders
 /// of tiles of any level. If no blocker is found, the result is that of shadow_filtered. Beyond the
-/// edge of a point light's face the filter reads the texels at the edge; beyond a parallel light's
+/// edge of a point light's face the filter reads the texels at the edge; beyond a sun
 /// level it reads light. Needs ShadowOptions::gutter 2.
 /// Source: Fernando, "Percentage-Closer Soft Shadows" (2005).
 
@@ -53,9 +53,8 @@ struct ShadowDisc {
     float spread;  ///< such units per unit of depth between blocker and surface
 };
 
-/// Returns the disc of a light with this matrix. `radius`: for parallel light, the tangent of the
-/// angular radius of its source (the sun: 0.0047); else the radius of the source in units of the
-/// world.
+/// Returns the disc of a light with this matrix. `radius`: for a sun, the tangent of the angular
+/// radius of its disc (the real sun: 0.0047); else the radius of the source in units of the world.
 ShadowDisc shadow_disc(mat4 clip_from_world, float radius) {
     const mat4 rows = transpose(clip_from_world);
     ShadowDisc disc;

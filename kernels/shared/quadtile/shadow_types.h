@@ -10,9 +10,9 @@ QUADTILE_NAMESPACE_BEGIN
 
 const QUADTILE_UINT SHADOW_MAX_LIGHTS = 16;     ///< layers of the map
 const QUADTILE_UINT SHADOW_FACES = 6;           ///< of a point light, one layer each
-const QUADTILE_UINT SHADOW_MAX_LEVELS = 8;      ///< of a parallel light, at most; one layer each
+const QUADTILE_UINT SHADOW_MAX_LEVELS = 8;      ///< sun levels, at most; one layer each
 const QUADTILE_UINT SHADOW_CLASSES = 5;         ///< of slots, each twice as wide as the class below
-const QUADTILE_UINT SHADOW_PAGE_CELLS = 256;    ///< 4^(SHADOW_CLASSES - 1)
+const QUADTILE_UINT SHADOW_PAGE_CELLS = 256;    ///< of the largest slot: 4^(SHADOW_CLASSES - 1)
 const QUADTILE_UINT SHADOW_NONE = 0xffffffffU;  ///< no tile, no slot
 const QUADTILE_UINT SHADOW_EDGE_BLOCK = 8;      ///< pixels on a side, for the search of edges
 const QUADTILE_UINT SHADOW_ASKED_BLOCK = 8;     ///< texels of the map on a side, of a mark
@@ -45,11 +45,10 @@ struct ShadowLight {
     float depth_from_pixel[4];
     float facing;        ///< sign of the Jacobian of surfaces that face camera and light: 1, -1
     float texel_extent;  ///< of a texel of the map, in units of the world; at w = 1
-    float perspective;   ///< 1: perspective, w is a distance; 0: parallel, w is 1
+    float perspective;   ///< 1: perspective, w is a distance; 0: a sun, w is 1
     float weight;        ///< factor on the shadow texels, along a side
     /// Number of layers, from this one on, that form one light: 1; SHADOW_FACES for the first face
-    /// of a point light; up to SHADOW_MAX_LEVELS for the first level of a parallel light; 0 for the
-    /// others.
+    /// of a point light; up to SHADOW_MAX_LEVELS for the first sun level; 0 for the others.
     QUADTILE_UINT layers;
 };
 

@@ -55,8 +55,9 @@ struct ImageSelection {
 ///
 /// A Service keeps the texels alive until it has answered:
 ///
-///     service.submit({.map = loaded.view(), .texels_owner = loaded.texels, .threshold =
-///     threshold});
+///     service.submit({.map = loaded.view(),
+///                     .texels_owner = loaded.texels,
+///                     .threshold = threshold});
 struct LoadedMap : LoadedImage {
     /// Source of the importance: the name of a channel or of a layer, or "luminance".
     std::string channel;

@@ -14,7 +14,7 @@
 
 namespace quadtile {
 
-/// Builds the maximum quadtree of every layer of a map in one dispatch. The method is AMD's
+/// Builds the maximum pyramid of every layer of a map in one dispatch. The method is AMD's
 /// single-pass downsampling with cascading counters, so maps may exceed 4096 x 4096 texels. Owns
 /// pipelines only.
 ///
@@ -27,7 +27,7 @@ class QUADTILE_API Pyramid {
 
     /// Sizes, alignment and usage of the caller's two buffers, or of ranges of one buffer.
     struct Requirements {
-        /// The pyramid: levels 1 to TOP as 32-bit floats, placed by pyramid_index (quadtree.h).
+        /// The pyramid: level 1 to the root's, 32-bit floats, placed by pyramid_index (quadtree.h).
         VkDeviceSize pyramid_size_bytes;
         /// Counters. Fill the range with zeros once; every run leaves it ready for the next one.
         /// After a run the first `layers` words hold the number of NaN texels of each layer.

@@ -97,7 +97,7 @@ QUADTILE_C_API void quadtile_device_list_free(const quadtile_device_list* list);
 /// Ways to find the tiles; all give the same set. quadtile::Strategy has more.
 enum {
     QUADTILE_STRATEGY_AUTOMATIC = 0,  ///< the fastest one for the device, the map and its threshold
-    QUADTILE_STRATEGY_SUBTREE = 2,    ///< one dispatch per one or more levels
+    QUADTILE_STRATEGY_SUBTREE = 2,    ///< one dispatch per 1 to 8 levels
     QUADTILE_STRATEGY_FUSED = 3       ///< one dispatch; for monotone thresholds
 };
 
@@ -177,14 +177,14 @@ enum {
     QUADTILE_THRESHOLD_CONSTANT = 1,        ///< threshold_value at every level
     QUADTILE_THRESHOLD_PER_LEVEL = 2,       ///< threshold_levels[l] at level l
     QUADTILE_THRESHOLD_MAX_RESOLUTION = 3,  ///< threshold_value / 2^l at level l
-    QUADTILE_THRESHOLD_MEMORY = 4,          ///< the same, and at most `nodes` list nodes in a tile
+    QUADTILE_THRESHOLD_MEMORY = 4,          ///< and fewer than `nodes` list nodes in a tile
     QUADTILE_THRESHOLD_GLSL = 5             ///< the result of the GLSL function threshold_glsl
 };
 
 /// Order of the tiles in a list.
 enum {
     QUADTILE_ORDER_ANY = 0,       ///< as workgroups finish; faster, and differs from run to run
-    QUADTILE_ORDER_CANONICAL = 1  ///< by layer and Morton code; always the same
+    QUADTILE_ORDER_CANONICAL = 1  ///< by layer, then along the Z-order curve; always the same
 };
 
 /// Largest difference in level between tiles that touch.
@@ -213,7 +213,7 @@ typedef struct quadtile_request {
     float threshold_value;           ///< for all kinds except PER_LEVEL and GLSL
     const float* threshold_levels;   ///< for PER_LEVEL, from level 0 to the root's
     uint32_t threshold_level_count;  ///< ceil(log2(max(width, height))) + 1
-    float nodes;                     ///< for MEMORY: most list nodes in a tile
+    float nodes;                     ///< for MEMORY: a tile has fewer list nodes
     /// For MEMORY: a map of the same size and layers, with the fragments in a pixel of each texel.
     const void* fragments;
     int32_t fragments_format;  ///< QUADTILE_FORMAT_*

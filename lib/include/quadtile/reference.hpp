@@ -31,7 +31,7 @@ struct Level {
     }
 };
 
-/// Maximum quadtree of one layer, from the map (NaN as +infinity, -0 and denormals as 0) to the
+/// Maximum pyramid of one layer, from the map (NaN as +infinity, -0 and denormals as 0) to the
 /// root.
 struct Pyramid {
     std::vector<Level> levels;     ///< level l is levels[l]
@@ -42,7 +42,7 @@ struct Pyramid {
 /// Error(invalid_argument) for a bad shape or null texels.
 [[nodiscard]] QUADTILE_API std::vector<float> decode(const MapView& map);
 
-/// Builds the maximum quadtree of one layer. Throws Error(invalid_argument) for a bad shape, null
+/// Builds the maximum pyramid of one layer. Throws Error(invalid_argument) for a bad shape, null
 /// texels, or a layer that the map does not have.
 [[nodiscard]] QUADTILE_API Pyramid build_pyramid(const MapView& map, std::uint32_t layer = 0);
 

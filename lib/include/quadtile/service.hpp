@@ -145,7 +145,7 @@ enum class Shutdown {
 /// Subdivides maps for any number of threads, and answers each request exactly once.
 ///
 /// Requests with maps of one width, height and format go into one run as layers, each with its own
-/// threshold, if their thresholds are by level and monotone and they have no budget. If a batch
+/// threshold, if their thresholds are per level and monotone and they have no budget. If a batch
 /// fails, each of its requests is run again alone, so that one request cannot spoil the others.
 ///
 /// With several devices the first free lane of any device takes a request: all devices give the

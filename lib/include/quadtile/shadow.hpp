@@ -35,16 +35,16 @@ struct ShadowBox {
     std::array<float, 3> high{};  ///< opposite corner
 };
 
-/// Clip space of a light, of a face of a point light, or of a level of a parallel light. It sees
-/// depths from 0 to 1, and x and y from -1 to 1.
+/// Clip space of a light, of a face of a point light, or of a sun level. It sees depths from 0 to
+/// 1, and x and y from -1 to 1.
 struct ShadowProjection {
     ShadowMatrix clip_from_world{};  ///< parallel or perspective; w is positive in front of it
     /// Factor on the shadow texels along a side, 1/64 to 64: the priority of this light if budgets
     /// are short.
     float weight = 1.0F;
     /// Number of projections, from this one on, that form one light: 1; SHADOW_FACES for the first
-    /// face of a point light; up to SHADOW_MAX_LEVELS for the first and finest level of a parallel
-    /// light; 0 for the others.
+    /// face of a point light; up to SHADOW_MAX_LEVELS for the first and finest sun level; 0 for the
+    /// others.
     std::uint32_t layers = 1;
 };
 
@@ -56,8 +56,8 @@ struct ShadowView {
     float background_depth = 0.0F;  ///< of pixels without a surface: 0 for reversed-Z, else 1
 };
 
-/// Returns the clip space of parallel light around a box, with a margin of a sixty-fourth of its
-/// extent. `direction` is that of the light, of any length.
+/// Returns the clip space of a sun around a box, which it extends by a sixty-fourth. `direction` is
+/// the one in which the light goes, of any length.
 ///
 /// The clip space is stable if the box moves or grows. Along each axis its extent is a power of two
 /// that depends on the box's size only, and it begins at a multiple of an eighth of that extent. If
@@ -81,12 +81,12 @@ spot_shadow_projection(const std::array<float, 3>& position, const std::array<fl
 [[nodiscard]] QUADTILE_API std::array<ShadowProjection, SHADOW_FACES> point_shadow_projections(
     const std::array<float, 3>& position, float nearest, float farthest);
 
-/// Returns the clip spaces of parallel light in a large world: `levels` boxes around the camera at
+/// Returns the clip spaces of the sun levels of a large world: `levels` boxes around the camera at
 /// `eye`. The first is `nearest_extent` wide across the light, and each next one is twice as wide.
 /// Along the light all are as deep as the world. So texels near the camera are equally fine in a
 /// world of any size. A box moves by an eighth of its extent at a time, and then all of its tiles
-/// are drawn again. The levels are consecutive layers: `lights` counts each of them, and elsewhere
-/// the first one stands for all. Places outside the last level are lit.
+/// are drawn again. Sun levels are consecutive layers: `lights` counts each of them, and elsewhere
+/// the first one stands for all. Places outside the last one are lit.
 ///
 /// Throws Error(invalid_argument) as directional_shadow_projection, for an extent that is not above
 /// 0, and if `levels` is not 1 to SHADOW_MAX_LEVELS.
@@ -99,7 +99,7 @@ spot_shadow_projection(const std::array<float, 3>& position, const std::array<fl
 /// Sizes, budgets and quality of shadow maps.
 struct ShadowOptions {
     /// Layers of the importance map, 1 to SHADOW_MAX_LIGHTS: one per light, six per point light,
-    /// one per level of a parallel light.
+    /// one per sun level.
     std::uint32_t lights = 1;
     /// Texels on a side of each layer, a power of two, 16 to 2048. All layers together have 2^23
     /// texels at most.
@@ -115,9 +115,9 @@ struct ShadowOptions {
     /// nearest texel is right.
     std::uint32_t gutter = 2;
     std::uint32_t max_tiles = 2048;  ///< budget of tiles, K, of all lights: `lights` to 65535
-    /// Budget of the atlas, P: the share of it that slots may take, at least one page; 0.1 to 1. If
-    /// the atlas is nearly full, new tiles may find no room beside those that stay. Then all slots
-    /// are laid out and drawn again.
+    /// Budget of the atlas, P: the share of it that slots may take, at least one slot of the
+    /// largest size; 0.1 to 1. If the atlas is nearly full, new tiles may find no room beside those
+    /// that stay. Then all slots are laid out and drawn again.
     float atlas_fill = 0.875F;
     /// Hysteresis. Slots grow, and tiles are split, at their threshold t. Slots shrink, and tiles
     /// are merged, below merge_ratio * t. Above 0.5, at most 1; 1: no hysteresis.
@@ -127,10 +127,11 @@ struct ShadowOptions {
     /// objects. 0.95 halves the importance in 14 frames.
     float importance_decay = 0.95F;
     float resolution_scale = 1.0F;  ///< shadow texels per pixel, along a side: 1/64 to 64
-    /// Factor on them at edges of shadows in the last picture, the only places where texels can be
-    /// seen: 1 to 64. Used only with Resources::atlas or Resources::lit.
+    /// Factor on the shadow texels at edges of shadows in the last picture, the only places where
+    /// texels can be seen: 1 to 64. Used only with Resources::atlas or Resources::lit.
     float edge_scale = 8.0F;
-    /// Largest stretch of shadows at grazing light that the texels follow: 1 to 1024.
+    /// Largest ratio of a shadow's length to its width, at grazing light, up to which surfaces get
+    /// more texels: 1 to 1024.
     float max_stretch = 4.0F;
 
     /// Compares member by member.

@@ -22,7 +22,7 @@ enum class Balance;
 enum class Strategy {
     automatic,  ///< the fastest one for a device, a map and a threshold (choose_strategy)
     reference,  ///< on the host, without Vulkan
-    subtree,    ///< one dispatch per one or more levels (Tokuyoshi's course note, sections 3 and 4)
+    subtree,    ///< one dispatch per 1 to 8 levels (Tokuyoshi's course note, sections 3 and 4)
     fused,  ///< one dispatch from the map to the list, without a pyramid; for monotone thresholds
 };
 

@@ -86,7 +86,7 @@ class QUADTILE_API Subdivider {
         BufferRange scratch;              ///< scratch_size_bytes, zeros at first
         BufferRange tile_list;            ///< tile_list_size_bytes; earlier contents do not matter
         std::uint64_t tile_capacity = 0;  ///< tiles that it has room for, 1 or more
-        /// Thresholds by node, only read; none for other thresholds:
+        /// Thresholds per node, only read; none for other thresholds:
         /// threshold_map_size_bytes(shape) bytes in the layout of threshold_map_contents, with the
         /// usage and the alignment of the other ranges.
         BufferRange node_thresholds;
@@ -121,7 +121,7 @@ class QUADTILE_API Subdivider {
     };
 
     /// Writes the descriptors. The resources must exist; their contents do not matter yet. The
-    /// first thresholds by node compile another pipeline. Throws Error: invalid_argument and
+    /// first thresholds per node compile another pipeline. Throws Error: invalid_argument and
     /// unsupported as requirements does; invalid_argument for layer_thresholds or layer_headers
     /// with another strategy than `fused`; unsupported for a buffer of thresholds longer than the
     /// device can address; out_of_memory.
@@ -133,7 +133,7 @@ class QUADTILE_API Subdivider {
 
     /// Checks that `record` takes the threshold for maps of this shape. Throws Error:
     /// invalid_argument if it does not fit the shape, if it is not monotone with `fused`, and if it
-    /// is another function than that of the options; unsupported for a threshold by node whose
+    /// is another function than that of the options; unsupported for a threshold per node whose
     /// buffer is longer than the device can address.
     void check_threshold(const MapShape& shape, const Threshold& threshold) const;
 
@@ -143,10 +143,10 @@ class QUADTILE_API Subdivider {
     /// memory, submit or wait; `fused` compiles a pipeline for the first use of an order, a budget
     /// or a format.
     ///
-    /// Order: the default is any order, for calls without options. Options that name no order ask
-    /// for the canonical one, which only `fused` writes, and every strategy for balanced lists. It
-    /// is bit-identical on every device, and takes a second dispatch that reads parts of the map
-    /// with small tiles again.
+    /// Order: any, if the call has no options; canonical, if its options name no order. Only
+    /// `fused` writes canonical order; balanced lists have it with every strategy. It is
+    /// bit-identical on every device, and takes a second dispatch that reads parts of the map with
+    /// small tiles again.
     ///
     /// Overflow: if there are more tiles than the capacity, `required` in the header is exact,
     /// `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
@@ -160,11 +160,11 @@ class QUADTILE_API Subdivider {
     /// even the largest factor leaves more than `max_tiles`, it is used and TILE_LIST_OVER_BUDGET
     /// is set.
     ///
-    /// Balance: a balanced list takes two dispatches, three in canonical order, which every
-    /// strategy writes for it, and one more per level for a threshold function. `subtree` makes it
-    /// from the map and its pyramid, with any threshold. TILE_LIST_BALANCED is set.
+    /// Balance: a balanced list takes two dispatches, three in canonical order, and one more per
+    /// level for a threshold function. `subtree` makes it from the map and its pyramid, with any
+    /// threshold. TILE_LIST_BALANCED is set.
     ///
-    /// Thresholds by node are read from the bound buffer. The caller fills it with
+    /// Thresholds per node are read from the bound buffer. The caller fills it with
     /// threshold_map_contents, or on the GPU for Threshold::bound_map.
     ///
     /// Before: map, pyramid and the buffer of thresholds available and visible to COMPUTE_SHADER /
@@ -177,7 +177,7 @@ class QUADTILE_API Subdivider {
     /// the arguments in its header, and to SHADER_READ in the stages that read its tiles.
     ///
     /// Throws Error as check_threshold does. Throws Error(invalid_argument) if the order or the
-    /// budget does not fit the strategy, if a threshold by node has no bound buffer, and if a
+    /// budget does not fit the strategy, if a threshold per node has no bound buffer, and if a
     /// balanced list has no bound buffer or a budget too. Then nothing is recorded.
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
                 const SubdivideOptions& options = {.order = Order::any}) const;

@@ -27,8 +27,8 @@ class QUADTILE_API ResolvedThreshold {
 
  private:
     friend class Threshold;
-    std::vector<float> levels_;                    // if it is by level
-    std::shared_ptr<const NodeThresholds> nodes_;  // if it is by node
+    std::vector<float> levels_;                    // of one that is set per level
+    std::shared_ptr<const NodeThresholds> nodes_;  // of one that is set per node
     std::vector<std::uint32_t> factors_;           // for nodes_
 };
 
@@ -79,7 +79,7 @@ class QUADTILE_API Threshold {
     [[nodiscard]] static Threshold memory(float max_resolution, float nodes,
                                           const MapView& fragments);
 
-    /// Makes a threshold by node for values that the GPU computes: the contents of the buffer of
+    /// Makes a threshold per node for values that the GPU computes: the contents of the buffer of
     /// thresholds (Subdivider::Resources) when the commands execute. quadtile does not check them:
     /// NaN counts as +infinity, -0 and denormals as 0. For Subdivider only, with the strategies
     /// that need no monotone thresholds.
@@ -121,7 +121,7 @@ class QUADTILE_API Threshold {
 
     /// Returns the thresholds of the levels 0 to `top`, with -0 and denormals (below 2^-126) as 0.
     /// Throws Error(invalid_argument) if per_level has another number of values, and for a
-    /// threshold by node.
+    /// threshold per node.
     [[nodiscard]] std::vector<float> levels(std::uint32_t top) const;
 
     /// Returns the thresholds of all nodes of maps of this shape. Throws Error(invalid_argument) as
@@ -152,20 +152,20 @@ class QUADTILE_API Threshold {
     [[nodiscard]] bool is_known() const;  // by the host
 
     Kind kind_;
-    std::vector<float> values_;                    // by level, or the parameters of a function
+    std::vector<float> values_;                    // per level, or the parameters of a function
     std::shared_ptr<const NodeThresholds> nodes_;  // of map and memory
     std::vector<std::uint32_t> factors_;  // indices of all factors, in order of application
     std::optional<ThresholdFunction> function_;
     bool is_promised_monotone_ = false;  // for bound_monotone_map
 };
 
-/// Returns the size of the buffer of thresholds by node that Subdivider reads
+/// Returns the size of the buffer of thresholds per node that Subdivider reads
 /// (Subdivider::Resources). The buffer holds the thresholds of level 0, layer by layer and row by
 /// row, and then those of the other levels, placed as in the pyramid. threshold_map_index in
 /// quadtile/quadtree.h gives the place of each node.
 [[nodiscard]] QUADTILE_API std::uint64_t threshold_map_size_bytes(const MapShape& shape) noexcept;
 
-/// Returns the contents of that buffer for a threshold by node or by level. Throws
+/// Returns the contents of that buffer for a threshold per node or per level. Throws
 /// Error(invalid_argument) as Threshold::resolve does.
 [[nodiscard]] QUADTILE_API std::vector<float> threshold_map_contents(const Threshold& threshold,
                                                                      const MapShape& shape);

@@ -49,7 +49,7 @@ class QUADTILE_API Tiler {
     ~Tiler();  ///< frees all resources, unless a run hangs (TilerOptions::gpu_timeout)
 
     /// Returns the tiles of all layers. The strategies automatic and fused keep a budget. If the
-    /// tile buffer is too small, it grows and the run is repeated. Thresholds by node are uploaded
+    /// tile buffer is too small, it grows and the run is repeated. Thresholds per node are uploaded
     /// in each call. Throws Error: invalid_argument (shape; threshold, for example bound_map; a
     /// budget that cannot be kept), unsupported (a map larger than the device's images, a list or
     /// thresholds longer than it can address), out_of_memory, device_lost.
@@ -61,8 +61,8 @@ class QUADTILE_API Tiler {
     /// tiles of a layer.
     ///
     /// It takes one run of `fused` if the strategy is automatic or fused and the thresholds are by
-    /// level and monotone. Other thresholds are combined into one by node, which takes 5.5 bytes
-    /// per texel in memory and to upload. Throws Error as above, and invalid_argument if the
+    /// level and monotone. Other thresholds are combined into a threshold per node, which takes 5.5
+    /// bytes per texel in memory and to upload. Throws Error as above, and invalid_argument if the
     /// numbers of thresholds and layers differ.
     [[nodiscard]] TileList subdivide(const MapView& map,
                                      std::span<const Threshold> layer_thresholds,

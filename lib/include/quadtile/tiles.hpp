@@ -20,7 +20,7 @@ namespace quadtile {
 /// Order of the tiles in a list.
 enum class Order {
     any,        ///< as workgroups finish; faster, and differs from run to run
-    canonical,  ///< by layer, then by the Morton code of the tile's first texel; always the same
+    canonical,  ///< by layer, then along the Z-order curve; always the same
 };
 
 /// Largest difference in level between tiles that touch.
@@ -64,7 +64,7 @@ struct StageTime {
     std::string stage;    ///< name of the stage
     double milliseconds;  ///< duration
     bool on_gpu;          ///< whether GPU timestamps measured it; else the host's clock did
-    /// Begin of the stage. For stages on the GPU it is estimated: the last one of a run ends when
+    /// Start of the stage. For stages on the GPU it is estimated: the last one of a run ends when
     /// the host notices the end of the run.
     std::chrono::steady_clock::time_point start = {};
 };
@@ -101,8 +101,8 @@ struct QUADTILE_API TileList {
     [[nodiscard]] std::span<const Tile> tiles_of_layer(std::uint32_t layer) const;
 };
 
-/// Sorts tiles into canonical order, in place. The order is total: first texels are unique in a
-/// list.
+/// Sorts tiles into canonical order, in place. The order is total, because no two tiles of a list
+/// begin at the same texel.
 QUADTILE_API void sort_canonical(std::vector<Tile>& tiles);
 
 /// Checks that tiles partition the map: every texel of every layer lies in exactly one tile, and no

@@ -22,7 +22,7 @@ struct TraceEvent {
     /// Line of the viewer that shows the event, such as "lane 0". Events of one track are apart or
     /// nested. Events that may overlap in another way have an id.
     std::string track;
-    std::chrono::steady_clock::time_point start;                    ///< begin
+    std::chrono::steady_clock::time_point start;                    ///< start
     std::chrono::steady_clock::duration duration;                   ///< length
     std::vector<std::pair<std::string, std::string>> details = {};  ///< pairs of name and value
     std::uint64_t id = 0;  ///< not 0: the event may overlap others of its track

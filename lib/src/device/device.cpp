@@ -96,8 +96,9 @@ void create_instance(DeviceContext& context, bool validation, PFN_vkGetInstanceP
     if (validation) {
         if (!layer_installed(context.dispatch)) {
             throw Error(ErrorCode::unsupported,
-                        "validation was asked for but " + std::string(VALIDATION_LAYER) +
-                            " is not installed (Debian: vulkan-validationlayers)");
+                        "validation was requested, but " + std::string(VALIDATION_LAYER) +
+                            " is not installed; install it (Debian: vulkan-validationlayers), or "
+                            "leave validation out");
         }
         info.setPEnabledLayerNames(layers).setPNext(&validation_features);
     }
@@ -351,7 +352,7 @@ const Candidate& choose(const std::vector<Candidate>& candidates, const std::str
         const DeviceInfo& info = candidate.info;
         std::string reasons;
         if (!select.empty() && !is_selected(info, select)) {
-            reasons = "neither its number nor its name fits";
+            reasons = "neither its number nor its name matches";
         }
         for (const std::string& reason : info.rejections) {
             reasons += (reasons.empty() ? "" : ", ") + reason;
@@ -498,7 +499,7 @@ Device Device::adopt(const AdoptedDevice& host) {
             !(families[host.queue_family].queueFlags & vk::QueueFlagBits::eCompute)) {
             throw Error(ErrorCode::invalid_argument,
                         "queue family " + std::to_string(host.queue_family) +
-                            " of the adopted device has no compute; give one that has");
+                            " of the adopted device cannot compute; give a queue family that can");
         }
         context->info.timestamps = families[host.queue_family].timestampValidBits != 0;
     });

@@ -47,8 +47,7 @@ Unique<vk::DeviceMemory> allocate(const DeviceContext& context, const std::strin
                                 });
         }
     }
-    throw Error(ErrorCode::unsupported,
-                context.info.name + " has no memory type that suits " + name);
+    throw Error(ErrorCode::unsupported, context.info.name + " has no memory type for " + name);
 }
 
 }  // namespace
@@ -59,9 +58,9 @@ void MemoryAccount::take(std::uint64_t size_bytes, const std::string& name) {
         if (size_bytes > limit_bytes_ || used > limit_bytes_ - size_bytes) {
             throw Error(ErrorCode::out_of_memory,
                         name + " needs " + std::to_string(size_bytes) + " bytes, but " +
-                            std::to_string(used) + " of the " + std::to_string(limit_bytes_) +
-                            " that were allowed are taken; raise the memory limit or use a "
-                            "smaller map");
+                            std::to_string(used) + " of the allowed " +
+                            std::to_string(limit_bytes_) +
+                            " bytes are in use; raise the memory limit or use a smaller map");
         }
     } while (!used_bytes_.compare_exchange_weak(used, used + size_bytes));
     std::uint64_t most = most_used_bytes_;

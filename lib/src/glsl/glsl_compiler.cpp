@@ -156,7 +156,7 @@ class Includer : public shaderc::CompileOptions::IncluderInterface {
                 return;
             }
         }
-        include.text = "quadtile has no such text";
+        include.text = "quadtile has no such header";
     }
 
     const UserSource& user_;
@@ -279,8 +279,8 @@ namespace {
 [[noreturn]] void refuse() {
     throw Error(ErrorCode::unsupported,
                 "this build of quadtile has no run-time GLSL compiler (QUADTILE_RUNTIME_GLSL=OFF); "
-                "build it with QUADTILE_RUNTIME_GLSL=ON, or give it what compile_threshold, "
-                "compile_reduction or 'quadtile compile' of such a build has made");
+                "build it with QUADTILE_RUNTIME_GLSL=ON, or give it code that compile_threshold, "
+                "compile_reduction or 'quadtile compile' of such a build has compiled");
 }
 
 }  // namespace

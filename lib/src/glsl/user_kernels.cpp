@@ -36,11 +36,11 @@ std::string identity_of(const UserKernel& kernel) {
 
 std::span<const std::byte> payload_of(const UserFunction& function) {
     const Unframed frame = unframe(Content::user_kernels, kernel_fingerprint(), function.compiled);
-    const std::string remedy = std::string("; give what compile_") + function.display_name +
-                               " or `quadtile compile` has made";
+    const std::string remedy = std::string("; give the result of compile_") +
+                               function.display_name + " or `quadtile compile`";
     switch (frame.state) {
         case FrameState::foreign:
-            refuse_compiled(function, "is none: its first bytes are something else's" + remedy);
+            refuse_compiled(function, "is not compiled code: its first bytes are wrong" + remedy);
         case FrameState::other_version:
             refuse_compiled(function,
                             "was made by another version of quadtile; compile its GLSL again "
@@ -133,9 +133,9 @@ std::vector<std::uint32_t> code_of(const UserKernel& kernel, const UserFunction&
     }
     std::optional<SpirvWords> words = find_kernel(payload_of(function), identity);
     if (!words) {
-        refuse_compiled(
-            function, "was compiled for something else: it has no code for the kernel " + identity +
-                          "; a reduction is compiled for its number of channels");
+        refuse_compiled(function, "was compiled for another use: it has no code for the kernel " +
+                                      identity +
+                                      "; a reduction is compiled for its number of channels");
     }
     if (const auto violation = find_violation(*words, kernel.library_code, has_set_1)) {
         refuse_compiled(function, "cannot be used: " + violation->subject + ' ' + violation->what);
@@ -178,12 +178,14 @@ std::vector<std::byte> compile_threshold(const std::string& glsl) {
 
 std::vector<std::byte> compile_reduction(const std::string& glsl, std::uint32_t channels) {
     if (channels != 1 && channels != 2 && channels != 4) {
-        throw Error(ErrorCode::invalid_argument, "texels have 1, 2 or 4 channels, a reduction of " +
+        throw Error(ErrorCode::invalid_argument, "texels have 1, 2 or 4 channels: a reduction of " +
                                                      std::to_string(channels) +
                                                      " cannot be compiled");
     }
     if (glsl.empty()) {
-        throw Error(ErrorCode::invalid_argument, "the GLSL of the reduction is empty");
+        throw Error(ErrorCode::invalid_argument,
+                    "the GLSL of the reduction is empty; define TEXEL reduce(TEXEL a, TEXEL b, "
+                    "TEXEL c, TEXEL d)");
     }
     std::vector<UserKernel> kernels;
     for (const bool odd_blocks : {false, true}) {

@@ -284,9 +284,10 @@ void Downsampler::Impl::check_shape(const Shape& shape) const {
     if (shape.width > info.max_map_extent || shape.height > info.max_map_extent ||
         shape.layers > info.max_layers) {
         cannot("an image of " + size_of(shape.width, shape.height) + " texels with " +
-               std::to_string(shape.layers) + " layers is too large for " + info.name +
-               ": its images have at most " + std::to_string(info.max_map_extent) +
-               " texels on a side and " + std::to_string(info.max_layers) + " layers");
+               std::to_string(shape.layers) + (shape.layers == 1 ? " layer" : " layers") +
+               " is too large for " + info.name + ": its images have at most " +
+               std::to_string(info.max_map_extent) + " texels on a side and " +
+               std::to_string(info.max_layers) + " layers");
     }
     // lavapipe (Mesa 22.3) loses threads that leave loops early after some barriers, and this
     // kernel has too many of them.
@@ -298,7 +299,8 @@ void Downsampler::Impl::check_shape(const Shape& shape) const {
                "); use MipMethod::per_level there");
     }
     if (state_size_bytes(shape) > context->max_storage_buffer_range_bytes) {
-        cannot("the state of " + std::to_string(shape.layers) + " layers of " +
+        cannot("the state of " + std::to_string(shape.layers) +
+               (shape.layers == 1 ? " layer of " : " layers of ") +
                size_of(shape.width, shape.height) + " texels has " +
                std::to_string(state_size_bytes(shape)) + " bytes, a buffer of " + info.name +
                " at most " + std::to_string(context->max_storage_buffer_range_bytes) +

@@ -80,7 +80,7 @@ std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerO
         (341 + 31 * 31 + 15 * 15) * item_bytes + sizeof(SrgbTables) + 2 * MAX_LEVELS * 4 + 64;
     if (limits.maxComputeSharedMemorySize < shared_bytes) {
         return "its workgroups have " + std::to_string(limits.maxComputeSharedMemorySize) +
-               " bytes of shared memory, " + std::to_string(shared_bytes) + " are needed";
+               " bytes of shared memory, but " + std::to_string(shared_bytes) + " bytes are needed";
     }
     if (!(features_of(context, plain_format(options.format)) & Format::eStorageImage)) {
         return "it cannot store to images of format " + vk::to_string(plain_format(options.format));
@@ -91,10 +91,10 @@ std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerO
 // Returns why blits cannot make the levels; empty: they can.
 std::string obstacle_to_blits(const DeviceContext& context, const DownsamplerOptions& options) {
     if (options.reduction != Reduction::mean) {
-        return "blits make means only";
+        return "blits can only make means";
     }
     if (options.edge_rule == EdgeRule::round_up) {
-        return "blits make levels whose sizes are rounded down, not EdgeRule::round_up";
+        return "blits round the sizes of levels down, unlike EdgeRule::round_up";
     }
     if (is_depth(options.source_format)) {
         return "blits do not read depth formats";
@@ -103,7 +103,7 @@ std::string obstacle_to_blits(const DeviceContext& context, const DownsamplerOpt
         return "blits cannot copy level 0 into another format";
     }
     if (!has_graphics(context)) {
-        return "the queue family in use has no graphics, which blits need";
+        return "blits need a queue family with graphics, which the one in use lacks";
     }
     const vk::FormatFeatureFlags from = Format::eBlitSrc | Format::eSampledImageFilterLinear;
     const vk::FormatFeatureFlags source =
@@ -119,10 +119,10 @@ std::string obstacle_to_blits(const DeviceContext& context, const DownsamplerOpt
 // Returns why a sampler cannot reduce a quad as requested; empty: it can.
 std::string obstacle_to_filtering(const DeviceContext& context, const DownsamplerOptions& options) {
     if (options.reduction == Reduction::custom) {
-        return "a custom reduction needs each texel";
+        return "a custom reduction needs unfiltered texels";
     }
     if (options.copy_source) {
-        return "copying the source needs each texel";
+        return "copying the source needs unfiltered texels";
     }
     const bool extreme = is_extreme(options.reduction);
     // The extremes of codes are the codes of the extreme colours.
@@ -138,7 +138,7 @@ std::string obstacle_to_filtering(const DeviceContext& context, const Downsample
         properties.pNext = &properties_1_2;
         context.physical_device.getProperties2(&properties, context.dispatch);
         if (properties_1_2.filterMinmaxImageComponentMapping == 0) {
-            return "its MIN and MAX samplers read one channel only";
+            return "its MIN and MAX samplers read only one channel";
         }
     }
     vk::FormatFeatureFlags needed = Format::eSampledImageFilterLinear;
@@ -181,7 +181,9 @@ DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions opti
     }
     if (!storing.empty()) {
         cannot(device + " cannot store these levels: " + storing +
-               (options.reduction == Reduction::mean ? "" : "; only means can be made by blits"));
+               (options.reduction == Reduction::mean
+                    ? ""
+                    : "; blits, which need no such stores, can only make means"));
     }
     if (!(features_of(context, plain_format(options.source_format)) & Format::eSampledImage)) {
         cannot(device + " cannot sample images of format " +
@@ -277,7 +279,7 @@ void check_images(const DownsamplerOptions& options, const Downsampler::Requirem
                    " layers, " + std::to_string(shape.layers) + " were announced");
         }
         if (created.imageType != VK_IMAGE_TYPE_2D || created.samples != VK_SAMPLE_COUNT_1_BIT) {
-            refuse("the " + which + " image must be 2D with one sample a texel");
+            refuse("the " + which + " image must be 2D with one sample per texel");
         }
         if (created.mipLevels < levels) {
             refuse("the " + which + " image has " + std::to_string(created.mipLevels) +

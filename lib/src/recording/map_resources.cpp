@@ -35,9 +35,10 @@ void check_map(const DeviceContext& context, const MapShape& shape) {
         throw Error(ErrorCode::unsupported,
                     "a map of " + std::to_string(shape.width) + " x " +
                         std::to_string(shape.height) + " texels with " +
-                        std::to_string(shape.layers) + " layers is too large for " + info.name +
-                        ": its images have at most " + std::to_string(info.max_map_extent) +
-                        " texels on a side and " + std::to_string(info.max_layers) +
+                        std::to_string(shape.layers) + (shape.layers == 1 ? " layer" : " layers") +
+                        " is too large for " + info.name + ": its images have at most " +
+                        std::to_string(info.max_map_extent) + " texels on a side and " +
+                        std::to_string(info.max_layers) +
                         " layers; cut it into several maps or use Strategy::reference");
     }
     const auto format = static_cast<vk::Format>(vk_format(shape.format));
@@ -57,8 +58,8 @@ void check_pyramid(const DeviceContext& context, const MapShape& shape) {
     if (pyramid_floats(shape) > addressable) {
         throw Error(ErrorCode::unsupported,
                     "the pyramid of this map has " + std::to_string(pyramid_floats(shape)) +
-                        " floats, " + context.info.name + " can address " +
-                        std::to_string(addressable) +
+                        " floats, but " + context.info.name + " can address " +
+                        std::to_string(addressable) + " at most" +
                         "; cut the map into several or use fewer layers at once");
     }
 }

@@ -64,20 +64,21 @@ Subdivider::Impl::Impl(const Device& device, const SubdividerOptions& options)
               options.threshold_resources),
       fused(program) {
     if (strategy == Strategy::reference) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the reference runs on the host: call reference::subdivide");
+        throw Error(
+            ErrorCode::invalid_argument,
+            "Strategy::reference runs on the host, not on a device; call reference::subdivide");
     }
     if (options.subtree_levels < 1 || options.subtree_levels > MAX_SUBTREE_LEVELS) {
         throw Error(ErrorCode::invalid_argument,
                     "subtree_levels is " + std::to_string(options.subtree_levels) +
-                        ", it must be 1 to " + std::to_string(MAX_SUBTREE_LEVELS));
+                        ", but must be 1 to " + std::to_string(MAX_SUBTREE_LEVELS));
     }
     sampler =
         program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
     if (threshold_function && strategy == Strategy::fused) {
         throw Error(ErrorCode::invalid_argument,
-                    "the strategy fused needs monotone thresholds, which nobody knows a "
-                    "function's to be; use subtree");
+                    "the strategy fused needs monotone thresholds, and those of a function may not "
+                    "be; use subtree");
     }
     if (is_fused()) {
         fused.prepare();
@@ -114,7 +115,7 @@ void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity)
         detail::check_pyramid(context, shape);
     }
     if (tile_capacity == 0) {
-        throw Error(ErrorCode::invalid_argument, "a tile list needs room for one tile at least");
+        throw Error(ErrorCode::invalid_argument, "a tile list needs room for at least one tile");
     }
     const std::uint64_t max_tiles =
         std::min<std::uint64_t>(context.info.max_tiles, std::numeric_limits<std::uint32_t>::max());
@@ -141,7 +142,7 @@ void Subdivider::Impl::check_threshold_map(const MapShape& shape) const {
                         std::to_string(threshold_map_size_bytes(shape)) + " bytes, " +
                         context.info.name + " can address " +
                         std::to_string(context.max_storage_buffer_range_bytes) +
-                        "; give thresholds by level, cut the map into several or subdivide fewer "
+                        "; give thresholds per level, cut the map into several or subdivide fewer "
                         "layers at once");
     }
 }
@@ -163,7 +164,7 @@ void Subdivider::Impl::check_options(const Binding::Impl& bound,
     reference::check_balance(options);
     if (options.balance != Balance::none && !bound.balance) {
         throw Error(ErrorCode::invalid_argument,
-                    "no buffer for balanced lists was bound; give one to Subdivider::bind");
+                    "the binding has no buffer for balanced lists; give one to Subdivider::bind");
     }
 }
 
@@ -179,10 +180,10 @@ void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& t
         (!threshold_function || *threshold.user_function() != *threshold_function)) {
         throw Error(ErrorCode::invalid_argument,
                     threshold_function
-                        ? "this threshold's function is another one than this Subdivider was made "
-                          "with; make a Subdivider for each"
-                        : "this threshold is a function, but the Subdivider was made without; give "
-                          "it as SubdividerOptions::threshold_function");
+                        ? "the Subdivider was made with another threshold function; make a "
+                          "Subdivider for each function"
+                        : "this threshold is a function, but the Subdivider was made without one; "
+                          "give the function as SubdividerOptions::threshold_function");
     }
 }
 
@@ -192,13 +193,13 @@ void Subdivider::Impl::check_threshold(const Binding::Impl& bound,
     if (threshold.user_function() != nullptr && has_threshold_resources &&
         !bound.threshold_resources) {
         throw Error(ErrorCode::invalid_argument,
-                    "the threshold function has resources, but no descriptor set of them was "
-                    "bound; give one to Subdivider::bind");
+                    "the threshold function has resources, but the binding has no descriptor set "
+                    "for them; give one to Subdivider::bind");
     }
     if (threshold.needs_threshold_map() && !bound.node_thresholds) {
         throw Error(ErrorCode::invalid_argument,
-                    "this threshold differs from node to node, but no buffer of thresholds was "
-                    "bound; give one to Subdivider::bind");
+                    "this threshold differs from node to node, but the binding has no buffer of "
+                    "thresholds; give one to Subdivider::bind");
     }
 }
 
@@ -255,8 +256,9 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
                         : impl_->fused_scratch(shape, resources.scratch));
     } else {
         if (layer_thresholds || layer_lists) {
-            throw Error(ErrorCode::invalid_argument,
-                        "only the strategy fused gives layers thresholds or lists of their own");
+            throw Error(
+                ErrorCode::invalid_argument,
+                "only the strategy fused gives each layer its own threshold or list; use it");
         }
         detail::append_pyramid_chunks(descriptors, impl_->program.context(), shape,
                                       resources.pyramid);
@@ -334,8 +336,9 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
                     "the tiles with sort_canonical");
     }
     if (options.max_tiles) {
-        throw Error(ErrorCode::invalid_argument,
-                    "only the strategies fused and reference keep a budget of tiles; use one");
+        throw Error(
+            ErrorCode::invalid_argument,
+            "only the strategies fused and reference keep a budget of tiles; use one of them");
     }
     impl_->record_passes(commands, bound, threshold);
 }
@@ -355,8 +358,7 @@ void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
     impl_->check_threshold(bound, threshold);
     if (!impl_->is_fused()) {
         throw Error(ErrorCode::invalid_argument,
-                    "only the strategy fused brings a list up to date; use it, or record the "
-                    "whole map");
+                    "only the strategy fused updates a list; use it, or record the whole map");
     }
     impl_->fused.record_update(commands, bound.descriptors.set, bound.run(&threshold, {}),
                                rectangles);

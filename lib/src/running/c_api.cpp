@@ -135,7 +135,7 @@ quadtile_status guarded(const Body& body) noexcept {
     } catch (const std::exception& error) {
         return fail(QUADTILE_ERROR_UNKNOWN, error.what());
     } catch (...) {
-        return fail(QUADTILE_ERROR_UNKNOWN, "something was thrown that is no std::exception");
+        return fail(QUADTILE_ERROR_UNKNOWN, "a call threw an exception of an unknown type");
     }
 }
 
@@ -240,7 +240,7 @@ quadtile_service_options default_options() {
 std::vector<Device> make_devices(const quadtile_service_options& options) {
     if (options.device_count != 0 && options.device != nullptr) {
         throw Error(ErrorCode::invalid_argument,
-                    "device and devices are given; name several devices by devices alone");
+                    "device and devices are both given; give one of them");
     }
     const std::span<const char* const> names =
         options.device_count == 0
@@ -272,7 +272,8 @@ Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
                 throw Error(
                     ErrorCode::invalid_argument,
                     "threshold_level_count is " + std::to_string(request.threshold_level_count) +
-                        ", but a map of this size has " + std::to_string(needed) + " levels");
+                        ", but a map of this size has " + std::to_string(needed) +
+                        (needed == 1 ? " level" : " levels") + "; give a threshold per level");
             }
             return Threshold::per_level({levels, levels + needed});
         }
@@ -457,7 +458,7 @@ quadtile_status quadtile_service_device(const quadtile_service* service, uint32_
         if (number >= count) {
             throw Error(ErrorCode::invalid_argument,
                         "number is " + std::to_string(number) + ", but the service has " +
-                            std::to_string(count) + " devices, which are numbered from 0");
+                            std::to_string(count) + " devices, numbered from 0");
         }
         *required(is_lost, "is_lost") = service->service.statistics().devices[number].lost ? 1 : 0;
         result = &service->described[number].info();
@@ -532,7 +533,8 @@ quadtile_status quadtile_ticket_take(quadtile_ticket* ticket, const quadtile_til
         std::future<TileList>& answer = required(ticket, "ticket")->ticket.result;
         if (!answer.valid()) {
             throw Error(ErrorCode::invalid_argument,
-                        "the answer of this ticket has been taken before; keep the list");
+                        "the answer of this ticket was already taken; keep the list that the first "
+                        "call returned");
         }
         auto owner = std::make_unique<OwningTileList>();
         owner->list = answer.get();

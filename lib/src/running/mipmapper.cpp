@@ -33,14 +33,15 @@ void check_support(const DeviceContext& context, const std::string& name,
         info.format, info.imageType, info.tiling, info.usage, info.flags, &most, context.dispatch);
     const std::string what = name + " of format " + vk::to_string(info.format) + ", " +
                              size_of(info.extent.width, info.extent.height) + " texels, " +
-                             std::to_string(info.arrayLayers) + " layers";
+                             std::to_string(info.arrayLayers) +
+                             (info.arrayLayers == 1 ? " layer" : " layers");
     if (result == vk::Result::eErrorFormatNotSupported) {
         throw Error(ErrorCode::unsupported, context.info.name + " cannot have " + what +
                                                 " with usage " + vk::to_string(info.usage) +
                                                 "; choose another format");
     }
     if (result != vk::Result::eSuccess) {
-        throw detail::error_from(result, "asking for the limits of " + name);
+        throw detail::error_from(result, "querying the limits of " + name);
     }
     if (info.extent.width > most.maxExtent.width || info.extent.height > most.maxExtent.height ||
         info.arrayLayers > most.maxArrayLayers || info.mipLevels > most.maxMipLevels) {
@@ -106,7 +107,8 @@ struct MipEngine {
           timestamps(context) {
         if (!context->can_submit()) {
             throw Error(ErrorCode::invalid_argument,
-                        "a Mipmapper needs a queue, the adopted device was given without one");
+                        "a Mipmapper needs a queue, but the adopted device has none; set "
+                        "AdoptedDevice::queue or submit");
         }
     }
 
@@ -294,7 +296,7 @@ MipChain Mipmapper::make(const ImageView& image, std::uint32_t levels) {
     if (source.format != how.source_format) {
         throw Error(ErrorCode::invalid_argument,
                     std::string("the image is of format ") + name_of(source.format) +
-                        ", this Mipmapper was made for " + name_of(how.source_format) +
+                        ", but this Mipmapper was made for " + name_of(how.source_format) +
                         "; make another with that source_format");
     }
     if (levels == 0) {
@@ -332,7 +334,7 @@ std::optional<double> Mipmapper::measure_us(std::uint32_t runs) {
     engine.commands.refuse_if_hung();
     if (!engine.resources || !engine.clean) {
         throw Error(ErrorCode::invalid_argument,
-                    "there are no levels to measure; call Mipmapper::make first");
+                    "the Mipmapper has no levels to measure; call Mipmapper::make first");
     }
     if (!engine.timestamps) {
         return std::nullopt;

@@ -20,10 +20,10 @@ bool is_expired(const WaitingRequest& request, Clock::time_point now) {
 }
 
 const std::exception_ptr& deadline_exceeded() {
-    static const std::exception_ptr error = std::make_exception_ptr(
-        Error(ErrorCode::deadline_exceeded,
-              "the request still waited at its deadline; give it more time, a higher priority or "
-              "the service fewer requests"));
+    static const std::exception_ptr error =
+        std::make_exception_ptr(Error(ErrorCode::deadline_exceeded,
+                                      "the request was still waiting at its deadline; give it more "
+                                      "time or a higher priority, or submit fewer requests"));
     return error;
 }
 

@@ -37,8 +37,8 @@ void check(const std::vector<Device>& devices, const ServiceOptions& options) {
     }
     if (options.lanes == 0 || options.max_batch_layers == 0 || options.queue_capacity == 0) {
         throw Error(ErrorCode::invalid_argument,
-                    "a service needs at least one lane, one layer a batch and room for one "
-                    "request; lanes, max_batch_layers and queue_capacity must not be 0");
+                    "a service needs at least one lane, one layer per batch and room for one "
+                    "request; set lanes, max_batch_layers and queue_capacity above 0");
     }
 }
 
@@ -197,8 +197,8 @@ WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
     if (sources != 1 || (request.image && request.image->view == VK_NULL_HANDLE) ||
         (request.buffer && request.buffer->buffer == VK_NULL_HANDLE)) {
         throw Error(ErrorCode::invalid_argument,
-                    "a request needs texels, the view of an image or a buffer, and one of them "
-                    "only");
+                    "a request needs exactly one of texels, the view of an image and a buffer; "
+                    "give one of them");
     }
     if (request.buffer) {
         check_alignment(*request.buffer, shape);
@@ -207,13 +207,13 @@ WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
     if (request.device && *request.device >= sites.size()) {
         throw Error(ErrorCode::invalid_argument,
                     "the request is for device " + std::to_string(*request.device) +
-                        ", but the service has " + count + ", which are numbered from 0");
+                        ", but the service has " + count + ", numbered from 0");
     }
     if (!request.device && sites.size() > 1 && (request.image || request.buffer)) {
         throw Error(ErrorCode::invalid_argument,
                     "the service has " + count +
-                        " devices, so a request with an image or a buffer needs the number of "
-                        "its own (SubdivisionRequest::device)");
+                        " devices, so a request with an image or a buffer must name the one that "
+                        "it belongs to (SubdivisionRequest::device)");
     }
     request.threshold.check_fits(shape);
     reference::check_balance(request.options);

@@ -59,7 +59,8 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
       timestamps_(context_) {
     if (!context_->can_submit()) {
         throw Error(ErrorCode::invalid_argument,
-                    "a Tiler needs a queue, the adopted device was given without one");
+                    "a Tiler needs a queue, but the adopted device has none; set "
+                    "AdoptedDevice::queue or submit");
     }
     if (options_.strategy != Strategy::automatic) {  // fails here if it cannot work
         (void)prepare_strategy(
@@ -248,7 +249,8 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
     result.report.strategy = subdivider_->strategy();
     if (request.options.max_tiles && result.report.strategy != Strategy::fused) {
         throw Error(ErrorCode::invalid_argument,
-                    "a budget of tiles needs the strategy automatic, fused or reference");
+                    "a budget of tiles needs the strategy automatic, fused or reference; choose "
+                    "one of them");
     }
     const bool by_layer = request.threshold == nullptr;
     const bool by_node = !by_layer && request.threshold->needs_threshold_map();

@@ -85,7 +85,8 @@ const char* name_of(TexelFormat format) noexcept {
 
 void check_image(const ImageShape& shape) {
     const std::string size = std::to_string(shape.width) + " x " + std::to_string(shape.height) +
-                             " texels with " + std::to_string(shape.layers) + " layers";
+                             " texels with " + std::to_string(shape.layers) +
+                             (shape.layers == 1 ? " layer" : " layers");
     if (shape.width == 0 || shape.height == 0 || shape.layers == 0) {
         throw Error(
             ErrorCode::invalid_argument,
@@ -94,15 +95,15 @@ void check_image(const ImageShape& shape) {
     if (shape.width > MAX_MAP_EXTENT || shape.height > MAX_MAP_EXTENT ||
         shape.layers > MAX_LAYERS) {
         throw Error(ErrorCode::invalid_argument,
-                    "an image of " + size + " is too large: " + std::to_string(MAX_MAP_EXTENT) +
-                        " texels on a side and " + std::to_string(MAX_LAYERS) +
-                        " layers are the most; cut it into several");
+                    "an image of " + size + " is too large: the most are " +
+                        std::to_string(MAX_MAP_EXTENT) + " texels on a side and " +
+                        std::to_string(MAX_LAYERS) + " layers; cut it into several images");
     }
     const std::uint64_t texels = std::uint64_t{shape.width} * shape.height * shape.layers;
     if (texels > std::numeric_limits<std::uint32_t>::max()) {
         throw Error(ErrorCode::invalid_argument,
                     "an image of " + size + " is too large: it has " + std::to_string(texels) +
-                        " texels, 2^32 - 1 is the most; cut it into several");
+                        " texels, but 2^32 - 1 are the most; cut it into several images");
     }
 }
 
@@ -122,9 +123,9 @@ MapView view_of(const std::vector<float>& texels, std::uint32_t width, std::uint
     check_shape(view.shape);
     if (texels.size() != std::size_t{width} * height * layers) {
         throw Error(ErrorCode::invalid_argument,
-                    "the map has " + std::to_string(texels.size()) + " texels where " +
+                    "the map has " + std::to_string(texels.size()) + " texels, but " +
                         std::to_string(width) + " x " + std::to_string(height) + " x " +
-                        std::to_string(layers) + " layers were announced");
+                        std::to_string(layers) + " (width x height x layers) were announced");
     }
     return view;
 }
@@ -133,7 +134,7 @@ void check_shape(const MapShape& shape) {
     check_image(shape);
     if (channel_count(shape.format) != 1) {
         throw Error(ErrorCode::invalid_argument,
-                    std::string("a map has one channel, ") + name_of(shape.format) + " has " +
+                    std::string("a map has one channel, but ") + name_of(shape.format) + " has " +
                         std::to_string(channel_count(shape.format)) +
                         "; give the channel that holds the importance");
     }

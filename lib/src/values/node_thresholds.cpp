@@ -16,7 +16,7 @@ namespace {
 void check_parameter(const char* name, float value) {
     if (std::isnan(value) || value < 0.0F) {
         throw Error(ErrorCode::invalid_argument,
-                    std::string("a threshold by memory needs a ") + name +
+                    std::string("a threshold for memory needs a ") + name +
                         " that is neither negative nor NaN, but it is " + std::to_string(value));
     }
 }
@@ -35,12 +35,12 @@ Sums texel_sums(const MapShape& shape, std::span<const float> fragments, std::ui
     for (const float count : fragments) {
         if (!std::isfinite(count) || count < 0.0F) {
             const std::size_t texel = sums.values.size();
-            throw Error(ErrorCode::invalid_argument,
-                        "numbers of fragments must not be negative, infinite or NaN, but that of "
-                        "texel (x " +
-                            std::to_string(texel % shape.width) + ", y " +
-                            std::to_string(texel / shape.width) + ", layer " +
-                            std::to_string(layer) + ") is " + std::to_string(count));
+            throw Error(
+                ErrorCode::invalid_argument,
+                "fragment counts must not be negative, infinite or NaN, but that of texel (x " +
+                    std::to_string(texel % shape.width) + ", y " +
+                    std::to_string(texel / shape.width) + ", layer " + std::to_string(layer) +
+                    ") is " + std::to_string(count));
         }
         sums.values.push_back(count);
     }

@@ -139,15 +139,15 @@ bool Threshold::is_known() const {
 Threshold Threshold::scaled(float factor) const {
     if (!is_known()) {
         throw Error(ErrorCode::invalid_argument,
-                    "thresholds that the host does not know cannot be scaled: " + why_unknown() +
-                        "; scale them there");
+                    "the host cannot scale thresholds that it does not know: " + why_unknown() +
+                        "; scale them on the GPU");
     }
     const std::uint32_t above_one = bits_from_float(factor) - bits_from_float(1.0F);
     const std::uint32_t step = bits_from_float(budget_factor(1)) - bits_from_float(1.0F);
     if (above_one % step != 0 || above_one / step >= BUDGET_FACTORS) {
         throw Error(ErrorCode::invalid_argument,
-                    "thresholds are scaled by the factors of budgets only, 1 to 2^32 in steps of "
-                    "1/64 of a power of two, but this one is " +
+                    "thresholds can only be scaled by factors of budgets, 1 to 2^32 in steps of "
+                    "1/64 of a power of two, but the factor is " +
                         text_of(factor) + "; take the threshold_factor of a tile list");
     }
     Threshold threshold = *this;
@@ -209,7 +209,7 @@ std::vector<float> Threshold::given_levels(std::uint32_t top) const {
         case Kind::bound_map:
         case Kind::function:
             throw Error(ErrorCode::invalid_argument,
-                        "this threshold differs from node to node, so levels have none; ask "
+                        "this threshold differs from node to node, so levels have none; call "
                         "Threshold::resolve for those of the nodes");
         case Kind::per_level:
             break;
@@ -218,7 +218,7 @@ std::vector<float> Threshold::given_levels(std::uint32_t top) const {
         throw Error(ErrorCode::invalid_argument,
                     "this map has " + std::to_string(count) + " levels, 0 to " +
                         std::to_string(top) + ", but " + std::to_string(values_.size()) +
-                        " level thresholds were given; give one for each");
+                        " level thresholds were given; give one per level");
     }
     return values_;
 }
@@ -259,7 +259,7 @@ std::string Threshold::growth(std::uint32_t top) const {
         return {};
     }
     if (!is_known()) {
-        return "nobody knows these: " + why_unknown();
+        return "the host does not know these: " + why_unknown();
     }
     if (kind_ == Kind::map) {
         return growth_of_nodes(top);
@@ -276,10 +276,10 @@ std::string Threshold::growth(std::uint32_t top) const {
 
 std::string Threshold::growth_of_nodes(std::uint32_t top) const {
     if (top != nodes_->top()) {
-        throw Error(ErrorCode::invalid_argument,
-                    "this map has levels 0 to " + std::to_string(top) +
-                        ", but the thresholds of nodes were given for 0 to " +
-                        std::to_string(nodes_->top()));
+        throw Error(ErrorCode::invalid_argument, "this map has levels 0 to " + std::to_string(top) +
+                                                     ", but the thresholds of nodes are for 0 to " +
+                                                     std::to_string(nodes_->top()) +
+                                                     "; give thresholds of this map's size");
     }
     const MapShape shape = shape_of(*nodes_);
     const ResolvedThreshold thresholds = resolve(shape);

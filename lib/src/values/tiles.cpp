@@ -38,13 +38,14 @@ std::vector<std::uint64_t> TileList::tiles_per_level() const {
 std::span<const Tile> TileList::tiles_of_layer(std::uint32_t layer) const {
     if (order != Order::canonical) {
         throw Error(ErrorCode::invalid_argument,
-                    "the tiles of a layer lie together in canonical order only; ask for it when "
-                    "you subdivide");
+                    "only canonical order keeps the tiles of a layer together; subdivide with "
+                    "Order::canonical");
     }
     if (layer >= shape.layers) {
-        throw Error(ErrorCode::invalid_argument, "there is no layer " + std::to_string(layer) +
-                                                     ", the map has " +
-                                                     std::to_string(shape.layers));
+        throw Error(ErrorCode::invalid_argument,
+                    "there is no layer " + std::to_string(layer) +
+                        ": layers are numbered from 0, and the map has " +
+                        std::to_string(shape.layers));
     }
     // Without equal_range: Clang 14 cannot compile that of GCC's library.
     return {std::ranges::lower_bound(tiles, layer, {}, &Tile::layer),

@@ -344,8 +344,8 @@ class Tracer {
         std::uint64_t rays = 0;
         glm::dvec3 irradiance(0.0);
         std::uint32_t backs = 0;
-        // Of points of the whole texel, those on charts count; a texel has few, or none, where
-        // charts cover less than a 64th.
+        // Takes points of the whole texel that lie on charts. If charts cover less than a 64th,
+        // there are few points or none.
         std::uint32_t sample = 0;
         for (std::uint32_t number = 0;
              sample < options_.samples_per_texel && number < 64 * (sample + 16); ++number) {
@@ -394,8 +394,8 @@ class Tracer {
         std::uint32_t rays = 0;
     };
 
-    // Of a ray: clear of the triangle's plane, and of those next to it that rounding bent; and a
-    // bit inside of the triangle, for other walls may stand on its edges.
+    // Returns a ray's origin: off the triangle's plane and off the neighbours that rounding bends,
+    // and slightly inside of the triangle, since other walls may stand on its edges.
     [[nodiscard]] glm::vec3 start(const Surface& surface, const glm::vec3& normal, float u,
                                   float v) const {
         constexpr float THIRD = 1.0F / 3.0F;
@@ -436,7 +436,7 @@ class Tracer {
         }
     }
 
-    // What suns send straight to where the next ray starts.
+    // Adds the light of suns at the start of the next ray.
     void add_suns(Path& path) const {
         for (const SunLight& sun : suns_) {
             const float cosine = glm::dot(path.normal, sun.to_sun);

@@ -1,5 +1,5 @@
-// What a user's program does: tiles of a map on the device, alone, by the service and in C,
-// thresholds in GLSL; checked against the reference.
+// A user's program: tiles of a map on the device, alone, by the service and in C, and thresholds in
+// GLSL, checked against the reference.
 
 #include <quadtile/quadtile.hpp>
 

@@ -1,6 +1,5 @@
-// What a user's program does before its first frame: the pipelines of a sun's shadow map on the
-// device, and the tiles of a frame by the reference. docs/shadows.md has the rest, which the tests
-// of its code run.
+// Start of a user's program: the pipelines of a sun's shadow map on the device, and the tiles of a
+// frame by the reference. docs/shadows.md has the rest, which the tests of its code run.
 
 #include <quadtile/error.hpp>
 #include <quadtile/shadow.hpp>
