@@ -119,8 +119,9 @@ void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
     barrier();
     for (uint i = 0; i < SEEN_SIDE * SEEN_SIDE; i += THREADS) {
         const ivec2 square = ivec2((i + thread) % SEEN_SIDE, (i + thread) / SEEN_SIDE);
-        // One pixel of each square, at alternating places, to meet thin lines.
-        const ivec2 place = int(STRIDE) * square + int(STRIDE / 2) * (square.yx & 1);
+        // One pixel of each square, at alternating places of the picture, to meet thin lines.
+        const ivec2 odd = square.yx + int(SHADOW_EDGE_BLOCK / STRIDE) & 1;
+        const ivec2 place = int(STRIDE) * square + int(STRIDE / 2) * odd;
         const ivec2 pixel = first_pixel + place - int(SHADOW_EDGE_BLOCK);
         if (i + thread < SEEN_SIDE * SEEN_SIDE && all(greaterThanEqual(pixel, ivec2(0))) &&
             all(lessThan(pixel, extent))) {

@@ -67,9 +67,12 @@ Range range_along(const Vector& axis, const ShadowBox& box) {
 constexpr double EIGHTH = 1.0 / 8;
 constexpr double MARGIN = 1.0 / 64;  // of the extent, at each end
 
-// Least power of two that holds `size` from any place in its first eighth.
+// Least extent that holds `size` from any place in its first eighth, in steps of an eighth of the
+// power of two below.
 double snapped_extent(double size) {
-    return std::exp2(std::ceil(std::log2(size / (1.0 - EIGHTH - 2.0 * MARGIN))));
+    const double least = size / (1.0 - EIGHTH - 2.0 * MARGIN);
+    const double step = EIGHTH * std::exp2(std::floor(std::log2(least)));
+    return std::ceil(least / step) * step;
 }
 
 // Begin of an extent that holds a range from `low` on.

@@ -15,6 +15,9 @@ constexpr ShadowOptions BUDGET_BASE{.lights = 2,
                                     .importance_decay = 0.0F,  // its cameras jump
                                     .resolution_scale = 2.0F};
 
+// Fails on SwiftShader: 58 to 72 % are wrong. It ignores gl_ClipDistance in these pipelines without
+// a fragment shader, although it reports shaderClipDistance, so objects are drawn beyond their
+// slots. With clip distances of -1 everywhere it drew the same.
 TEST_F(ShadowRenderer, HasShadowsForAllPixelsAtAnyBudget) {
     const Film film = city_film(4000);
     const Camera camera = film.flight.at(3.3F);

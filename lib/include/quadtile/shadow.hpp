@@ -59,9 +59,10 @@ struct ShadowView {
 /// Returns the clip space of a sun around a box, which it extends by a sixty-fourth. `direction` is
 /// the one in which the light goes, of any length.
 ///
-/// The clip space is stable if the box moves or grows. Along each axis its extent is a power of two
-/// that depends on the box's size only, and it begins at a multiple of an eighth of that extent. If
-/// the box begins in another eighth, the clip space jumps, and all tiles are drawn again.
+/// The clip space is stable if the box moves or grows. Along each axis its extent depends on the
+/// box's size only, and has 8 to 16 eighths of a power of two. It begins at a multiple of an eighth
+/// of itself. If the box begins in another eighth, or needs an eighth more or less, the clip space
+/// jumps, and all tiles are drawn again.
 ///
 /// Throws Error(invalid_argument) for a direction of length 0, a box that is inside out, and
 /// numbers that are not finite.
