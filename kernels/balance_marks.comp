@@ -48,7 +48,7 @@ uint forced_by(uvec4 siblings) {
 
 void keep_node(uint level, uvec2 index, float importance, uint mask) {
     records[word_of_mask(level, index)] = mask;
-    records[word_of_importance(level, index)] = floatBitsToUint(importance);
+    words[node_word(NODE_IMPORTANCE, level, index)] = floatBitsToUint(importance);
 }
 
 // Adds a mask to the rows of its level. `node` is in the block.
@@ -158,7 +158,7 @@ Found find(Block block, bool is_root, uint thread) {
     return Found(0, 0, 0, 0.0, uvec4(0));
 }
 
-void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state) {
+void publish_nan(Block block, uint nan, uint layer_state) {
     add_nan_texels(nan, layer_state);
 }
 

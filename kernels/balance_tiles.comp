@@ -168,8 +168,6 @@ uint sides_of_large(Node node) {
 
 // ---- Places ------------------------------------------------------------------------------------------------
 
-uint first_of_part() { return in_parts() ? layer * part_capacity() : 0; }
-
 // Reserves `total` places in any order, and returns the first. Thread 0 calls this.
 uint reserve(uint total) {
     return in_parts() ? first_of_part() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total,
@@ -334,7 +332,6 @@ void list_tiles(Block block, uint thread, bool is_final) {
 shared uint split_levels[1 << 2 * MAX_SHARE_LEVELS];  // of each block: bits of the levels whose node around it is split
 shared uint split_blocks;                             // bits of blocks
 shared uint tile_blocks;                              // bits of the blocks where a tile of their level or above begins
-shared float level_thresholds[MAX_LEVELS];
 
 void main() {
     const uint thread = thread_index();
@@ -348,14 +345,7 @@ void main() {
         split_blocks = 0;
         tile_blocks = 0;
     }
-    if (!THRESHOLDS_BY_NODE) {
-        for (uint level = 0; level <= parameters.top_level; ++level) {
-            const float threshold = threshold_of(level, uvec2(0));
-            if (thread == level) {
-                level_thresholds[level] = threshold;
-            }
-        }
-    }
+    keep_thresholds(thread);
     barrier();
     // On a map of one block the root takes the place of the block's node.
     const uint own = thread & (blocks - 1);
@@ -367,7 +357,7 @@ void main() {
     if (level <= top && exists(BLOCK_LEVELS, own_block)) {
         index = own_block >> (level - BLOCK_LEVELS);
         is_first = index << (level - BLOCK_LEVELS) == own_block;
-        importance = uintBitsToFloat(records[word_of_importance(level, index)]);
+        importance = uintBitsToFloat(words[node_word(NODE_IMPORTANCE, level, index)]);
         // Irrelevant if nothing begins below the node.
         const uint below = max(level, BLOCK_LEVELS + 1) - 1 - BLOCK_LEVELS;
         if (own_block >> below << below == own_block && is_split_by_masks(level, index)) {
@@ -397,7 +387,7 @@ void main() {
         Node node = Node(min(level, parameters.top_level), index, importance, 0.0);
         uint sides = 0;
         if (is_tile) {
-            node.threshold = THRESHOLDS_BY_NODE ? threshold_of(node.level, index) : level_thresholds[node.level];
+            node.threshold = kept_threshold(node.level, index);
             sides = level < parameters.top_level ? sides_of_large(node) : 0;
         }
         barrier();
@@ -414,7 +404,7 @@ void main() {
     for (uint i = 0; i < blocks; ++i) {
         if ((split_blocks >> i & 1) != 0) {
             barrier();  // the shared variables are free again
-            list_tiles(Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0), thread,
+            list_tiles(Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i)), thread,
                        split_blocks >> i == 1);
         }
     }

@@ -25,7 +25,7 @@ const bool TAKES_NAN = PASS == PASS_ALL || PASS == PASS_MARKS;
 // All threads call this if the block's node is split; with PASS_MARKS for all groups.
 Found find(Block block, bool is_root, uint thread);
 // Thread 0 calls this for a block of texels, before it sends the node. `nan`: NaN texels of the block.
-void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state);
+void publish_nan(Block block, uint nan, uint layer_state);
 // Returns a place for `total` tiles. Thread 0 calls this if the block has tiles. `below`: tiles below a group's nodes.
 uint reserve(bool is_root, uint total, uint below, uint layer_state);
 // All threads call this after reserve, if they called find.
@@ -112,12 +112,11 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
     } else if (PASS == PASS_MARKS) {
         send_mask(group, block.index, importance, splits);
     } else {
-        const uint node = word_of(group, block.index);
-        HAND_OVER(words[node], floatBitsToUint(importance));
-        if (splits) {
-            HAND_OVER(words[node + NODE_TILES * nodes_of_level(group.level)], tiles);
-            releases = true;
+        HAND_OVER(words[node_word(NODE_IMPORTANCE, group.level, block.index)], floatBitsToUint(importance));
+        if (PASS == PASS_COUNT && splits) {
+            HAND_OVER(words[node_word(NODE_TILES, group.level, block.index)], tiles);
         }
+        releases = releases || splits;
     }
     if (releases) {
         memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
@@ -151,7 +150,8 @@ uvec4 receive_nodes(Block block, uint thread) {
             [[unroll]]
             for (uint i = 0; i < 4; ++i) {
                 if ((expected >> i & 1) != 0) {
-                    keys[i] = key_of_bits(HANDED_OVER(words[word_of(ahead, position + morton(i))]));
+                    keys[i] = key_of_bits(
+                        HANDED_OVER(words[node_word(NODE_IMPORTANCE, ahead.level, position + morton(i))]));
                 }
             }
             return keys;
@@ -191,6 +191,20 @@ uint receive_tiles(Block block, uint first_key) {
     return is_full ? 1U << (32 - ARRIVAL_BITS) : ahead_tiles;
 }
 
+// Keeps the nodes of a split group between those that were handed over and its own node.
+void keep_nodes(Block block, uint thread, float nodes[7]) {
+    const uvec2 position = position_of(block, thread);
+    [[unroll]]
+    for (uint step = 2; step <= 5; ++step) {
+        const uint level = block.base + step;
+        const uvec2 index = position >> (step - 2);
+        const bool is_first = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
+        if (is_first && step < block.steps && thread < 1U << 2 * (block.steps - 2) && exists(level, index)) {
+            words[node_word(NODE_IMPORTANCE, level, index)] = floatBitsToUint(nodes[step]);
+        }
+    }
+}
+
 // ---- Ascent --------------------------------------------------------------------------------------------------
 
 void ascend() {
@@ -198,14 +212,13 @@ void ascend() {
     layer = parameters.first_layer + gl_WorkGroupID.z;
     const uvec2 first_block = uvec2(parameters.first_block & 0xffffU, parameters.first_block >> 16);
     Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level),
-                        first_block + gl_WorkGroupID.xy, 0);
+                        first_block + gl_WorkGroupID.xy);
     // With a budget, fused_budget.comp has written the block's node: if it is not split, the block need not be read.
     // (Then it has no NaN texel.)
     bool is_known = false;
     float importance = 0.0;
     if (WITH_BUDGET && parameters.top_level > BLOCK_LEVELS) {
-        const Group group = group_of(BLOCK_LEVELS, block.index, layer_words() + LAYER_WORDS);
-        importance = uintBitsToFloat(words[word_of(group, block.index)]);
+        importance = uintBitsToFloat(words[node_word(NODE_IMPORTANCE, BLOCK_LEVELS, block.index)]);
         is_known = !is_split(BLOCK_LEVELS, block.index, importance);
     }
     uvec4 keys = uvec4(0);
@@ -224,7 +237,7 @@ void ascend() {
         if (thread == 0) {
             const uint layer_state = layer_words();
             const Group group = group_of(BLOCK_LEVELS, block.index, layer_state + LAYER_WORDS);
-            publish_nan(block, group, false, 0, layer_state);
+            publish_nan(block, 0, layer_state);
             goes_on = arrive(group, 0, block, importance, false, 0);
         }
         barrier();
@@ -238,7 +251,7 @@ void ascend() {
             if (is_update()) {
                 acquire_for_all(thread);
             }
-            block = Block(ahead.level - 1, ahead.levels + 1, ahead.index, ahead.nodes);
+            block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
             keys = receive_nodes(block, thread);
             atomicMax(largest_keys[handovers - 1], largest_of_four(keys));
             barrier();
@@ -251,7 +264,7 @@ void ascend() {
         Found found = Found(uint(is_root), 0, 0, 0.0, uvec4(0));  // a root that is not split is a tile
         if (splits || (PASS == PASS_MARKS && handovers > 0)) {
             // A block with NaN is split, because NaN counts as infinity.
-            if (PASS != PASS_BUDGET && handovers == 0 && counts_as_nan(largest)) {
+            if (handovers == 0 && counts_as_nan(largest)) {
                 nan = nan_texels_of(block, keys, thread);
             }
             if (handovers > 0 &&
@@ -265,9 +278,9 @@ void ascend() {
             const uint layer_state = layer_words();
             const Group group = group_of(level, block.index, handovers == 0
                                                                  ? layer_state + LAYER_WORDS
-                                                                 : next_counters(ahead));
+                                                                 : ahead.end);
             if (handovers == 0) {
-                publish_nan(block, group, is_root, nan, layer_state);
+                publish_nan(block, nan, layer_state);
             }
             const bool has_tiles_below = PASS == PASS_ALL && splits && handovers > 0;
             const uint below = has_tiles_below ? receive_tiles(block, keys.x) : 0;
