@@ -13,7 +13,8 @@
 //
 // Memory order: the hand-over of messages.glsl. The number of tiles below a split node, and of NaN texels, is released
 // before the node is sent. The workgroup that treats the group acquires. Updates release and acquire everything, and
-// send no messages, because the nodes of blocks that do not run have stayed. Layers count themselves in by ARRIVE; the
+// send no messages, because the nodes of blocks that do not run have stayed. A workgroup that is the only one to arrive
+// in a group needs no more than a barrier of its own threads. Layers count themselves in by ARRIVE; the
 // last one gives all layers their places and completes the header. The next pass reads importances and places.
 
 #define PASS PASS_COUNT

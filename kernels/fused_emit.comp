@@ -27,7 +27,7 @@ layout(constant_id = 26) const uint SHARE_LEVELS = 0;
 const uint MAX_SHARE_LEVELS = 2;
 
 bool was_split(uint level, uvec2 block) {
-    const uvec2 index = block >> (level - min(level, BLOCK_LEVELS));
+    const uvec2 index = block >> (max(level, BLOCK_LEVELS) - BLOCK_LEVELS);
     return uintBitsToFloat(words[node_word(NODE_IMPORTANCE, level, index)]) >= kept_threshold(level, index);
 }
 
@@ -40,18 +40,17 @@ uint handed_over_above(uint level) {
 
 // Returns the place of the first tile in a block, which is of a level or below, in canonical order.
 uint place_in_order(uint level, uvec2 block) {
-    uint place = parameters.layers > 1 ? words[layer_words() + LAYER_PLACE_WORD] : 0;
+    uint place = 0;
     // Each level that was handed over has places in the node above.
     uint from = BLOCK_LEVELS;
     [[unroll]]
     for (uint i = 0; i < MAX_HANDOVERS; ++i) {
-        if (from < parameters.top_level) {
-            const uint to = handed_over_above(from);
-            place += level < to ? words[node_word(NODE_PLACE, from, block >> (from - BLOCK_LEVELS))] : 0;
-            from = to;
-        }
+        const uint to = handed_over_above(from);
+        const uint in_node = words[node_word(NODE_PLACE, from, block >> (max(from, BLOCK_LEVELS) - BLOCK_LEVELS))];
+        place += level < to ? in_node : 0;
+        from = to;
     }
-    return place;
+    return parameters.layers > 1 ? place + words[layer_words() + LAYER_PLACE_WORD] : place;
 }
 
 shared uint place;  // of the first tile, in any order
@@ -110,11 +109,12 @@ void main() {
     uint own_place = 0;
     if (level <= top && index << above == block && exists(BLOCK_LEVELS, block)) {
         importance = uintBitsToFloat(words[node_word(NODE_IMPORTANCE, level, index)]);
-        // Nodes between two hand-overs are known only if the node above is split. Its parent may be one of them.
-        const bool exists_in_tree =
-            level == top || (was_split(handed_over_above(level), block) && was_split(level + 1, block));
         const bool splits = importance >= kept_threshold(level, index);
-        is_tile = exists_in_tree && !splits;
+        // The parent may be a node between two hand-overs, which is known only if the node above these is split. All
+        // loads are issued together.
+        const bool parent_splits = was_split(min(level + 1, top), block);
+        const bool above_splits = was_split(handed_over_above(level), block);
+        is_tile = !splits && (level == top || (parent_splits && above_splits));
         own_place = STAGE == STAGE_CANONICAL ? place_in_order(level, block) : 0;
         if (splits && above == 0) {
             places[own] = own_place;

@@ -90,6 +90,10 @@ void announce() {
                    gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
 
+// Returns whether this workgroup is the only one of an update that arrives in its group. Then it neither releases nor
+// acquires.
+bool is_alone_in(uint handover) { return is_update() && parameters.expected[handover] == 1; }
+
 void acquire_for_all(uint thread) {
     if (thread == 0) {
         acquire_arrivals();
@@ -100,6 +104,7 @@ void acquire_for_all(uint thread) {
 // Sends a block's node to its group and counts it in. Returns whether it was the last. Thread 0 calls this. `tiles`: of
 // the block and below.
 bool arrive(Group group, uint handover, Block block, float importance, bool splits, uint tiles) {
+    const bool is_alone = is_alone_in(handover);
     bool releases = may_hold_nan(importance) || is_update();
     uint added = 1;
     if (PASS == PASS_ALL) {
@@ -118,7 +123,7 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
         }
         releases = releases || splits;
     }
-    if (releases) {
+    if (releases && !is_alone) {
         memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
     }
     const uvec2 first = group.index << group.levels;
@@ -128,7 +133,8 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
     }
     const uvec2 all = min(extent_of(group.level) - first, uvec2(1U << group.levels));
     const uint expected = is_update() ? parameters.expected[handover] : all.x * all.y;
-    const uint arrived = atomicAdd(words[group.counter], added, gl_ScopeDevice, 0, 0) + added;
+    const uint arrived =
+        is_alone ? added : atomicAdd(words[group.counter], added, gl_ScopeDevice, 0, 0) + added;
     if (((arrived - expected) & ((1U << ARRIVAL_BITS) - 1)) != 0) {
         return false;
     }
@@ -248,7 +254,9 @@ void ascend() {
     }
     while (true) {
         if (handovers > 0) {
-            if (is_update()) {
+            if (is_alone_in(handovers - 1)) {
+                announce();
+            } else if (is_update()) {
                 acquire_for_all(thread);
             }
             block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
