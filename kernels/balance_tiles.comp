@@ -3,8 +3,7 @@
 // counted, or written to their places in canonical order. balance.glsl has the method, fused.glsl the common parts of
 // all fused kernels.
 //
-// Dispatch: workgroups of 256 threads, one per 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks (x, y) and layer (z). These
-// blocks lie as far apart as possible, because blocks with small tiles are close to each other.
+// Dispatch: workgroups of 256 threads, one per share of blocks (fused_share.glsl).
 //
 // A thread per block and level finds from masks whether the node of that level around the block is split. This gives
 // the split blocks, and the other blocks in which a tile begins. Then all threads treat the split blocks. From the 3 x
@@ -29,11 +28,8 @@
 #include "fused_tiles.glsl"
 #include "fused_list.glsl"
 #include "fused_header.glsl"
+#include "fused_share.glsl"
 #include "balance.glsl"
-
-// 0 to 2.
-layout(constant_id = 26) const uint SHARE_LEVELS = 0;
-const uint MAX_SHARE_LEVELS = 2;
 
 // ---- Split nodes ---------------------------------------------------------------------------------------------
 
@@ -168,13 +164,6 @@ uint sides_of_large(Node node) {
 
 // ---- Places ------------------------------------------------------------------------------------------------
 
-// Reserves `total` places in any order, and returns the first. Thread 0 calls this.
-uint reserve(uint total) {
-    return in_parts() ? first_of_part() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total,
-                                                    gl_ScopeDevice, 0, 0)
-                      : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
-}
-
 // Returns the place of the first tile that begins in a block, in canonical order.
 uint place_in_order(uvec2 block) {
     return records[words_of_block(block) + BALANCE_PLACE] + words[layer_words() + LAYER_PLACE_WORD];
@@ -271,9 +260,6 @@ void finish_counts(uint thread) {
 
 // ---- Blocks ------------------------------------------------------------------------------------------------
 
-// Returns the index of a block of the workgroup's share.
-uvec2 block_index(uint i) { return gl_WorkGroupID.xy + gl_NumWorkGroups.xy * morton(i); }
-
 float importance_of_quad(uvec2 quad) {
     const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
     return item_of_key(key_of_quad(textureGather(map, vec3(vec2(2 * quad + 1) * texel, layer), 0)));
@@ -311,7 +297,7 @@ void list_tiles(Block block, uint thread, bool is_final) {
         return;
     }
     if (thread == RESERVER) {
-        place = STAGE == STAGE_ANY ? reserve(total) : place_in_order(block.index);
+        place = STAGE == STAGE_ANY ? reserve_places(total) : place_in_order(block.index);
     }
     if (is_known) {
         [[unroll]]
@@ -382,7 +368,7 @@ void main() {
     } else {
         const uint large_tiles = bitCount(tile_blocks);
         if (thread == RESERVER && STAGE == STAGE_ANY && large_tiles > 0) {
-            place = reserve(large_tiles);
+            place = reserve_places(large_tiles);
         }
         Node node = Node(min(level, parameters.top_level), index, importance, 0.0);
         uint sides = 0;

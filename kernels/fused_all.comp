@@ -38,9 +38,7 @@ uint reserve(bool is_root, uint total, uint below, uint layer_state) {
     if (is_root && (in_parts() || parameters.layers == 1)) {
         return first_of_part() + below;
     }
-    return in_parts() ? first_of_part() + atomicAdd(words[layer_state + LAYER_PART_WORD], total,
-                                                    gl_ScopeDevice, 0, 0)
-                      : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
+    return reserve_places(total);
 }
 
 void write(Block block, uint thread, Found found) {

@@ -11,10 +11,10 @@
 //
 // Bindings: those of fused.glsl.
 //
-// Memory order: the hand-over of messages.glsl. The number of tiles below a split node, and of NaN texels, is released
-// before the node is sent. The workgroup that treats the group acquires. Updates release and acquire everything, and
-// send no messages, because the nodes of blocks that do not run have stayed. A workgroup that is the only one to arrive
-// in a group needs no more than a barrier of its own threads. Layers count themselves in by ARRIVE; the
+// Memory order: the hand-over of messages.glsl. The number of tiles below a split node is a second message. NaN texels
+// count as infinity: the sender of an infinite node releases, and its receiver acquires. Updates release and acquire
+// everything, and send no messages, because the nodes of blocks that do not run have stayed. A workgroup that is the
+// only one to arrive in a group needs no more than a barrier of its own threads. Layers count themselves in by ARRIVE; the
 // last one gives all layers their places and completes the header. The next pass reads importances and places.
 
 #define PASS PASS_COUNT
@@ -24,22 +24,17 @@
 #include "fused_ascent.glsl"
 #include "fused_header.glsl"
 
-// Returns bits of those of a thread's four nodes of a group that exist.
-uint nodes_that_exist(Block block, uint thread) {
-    const bool in_group = thread < 1U << 2 * (block.steps - 2);
-    return in_group ? inside(first_of_step_1(block) + 2 * morton(thread), extent_of(block.base + 1)) : 0;
-}
-
 // Returns the tiles below a thread's nodes of a group, in Z-order. Only split nodes have handed over some.
 uvec4 tiles_handed_over(Block block, uint thread) {
-    const uint level = block.base + 1;
-    const uint exist = nodes_that_exist(block, thread);
+    const uint split = split_nodes_of(block, thread);
+    if (!is_update()) {
+        return receive_second(thread, split);
+    }
     uvec4 tiles;
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
-        const uvec2 index = first_of_step_1(block) + morton(4 * thread + i);
-        const bool has_tiles = (exist >> i & 1) != 0 && is_split(level, index, step_1[4 * thread + i]);
-        tiles[i] = has_tiles ? HANDED_OVER(words[node_word(NODE_TILES, level, index)]) : 0;
+        const uint word = node_word(NODE_TILES, block.base + 1, 2 * position_of(block, thread) + morton(i));
+        tiles[i] = (split >> i & 1) != 0 ? HANDED_OVER(words[word]) : 0;
     }
     return tiles;
 }
@@ -71,12 +66,12 @@ uint reserve(bool is_root, uint total, uint below, uint layer_state) { return 0;
 // Writes the places of the first tiles of a group's nodes.
 void write(Block block, uint thread, Found found) {
     if (block.base > 0) {
-        const uint exist = nodes_that_exist(block, thread);
+        const uint exist = nodes_of(block, thread);
         uint place = found.before;
         [[unroll]]
         for (uint i = 0; i < 4; ++i) {
             if ((exist >> i & 1) != 0) {
-                const uvec2 index = first_of_step_1(block) + morton(4 * thread + i);
+                const uvec2 index = 2 * position_of(block, thread) + morton(i);
                 words[node_word(NODE_PLACE, block.base + 1, index)] = place;
             }
             const bool begins_here = i == 0 && found.tiles >> TILE_STEP_SHIFT != 0;

@@ -2,8 +2,7 @@
 // Writes the tiles that an earlier pass has found: in canonical order each to the place that fused_count.comp has found,
 // with a budget in any order, by STAGE. fused.glsl has the common parts of all fused kernels.
 //
-// Dispatch: workgroups of 256 threads, one per 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks (x, y) and layer (z). These
-// blocks lie as far apart as possible, because blocks with small tiles are close to each other.
+// Dispatch: workgroups of 256 threads, one per share of blocks (fused_share.glsl).
 //
 // A thread per block and level reads the importances that the earlier pass has kept, and writes the tile of that level
 // that begins in the block. Then all threads read the blocks with small tiles again, and write these tiles.
@@ -21,10 +20,7 @@
 #include "fused_tiles.glsl"
 #include "fused_list.glsl"
 #include "fused_header.glsl"
-
-// 0 to 2.
-layout(constant_id = 26) const uint SHARE_LEVELS = 0;
-const uint MAX_SHARE_LEVELS = 2;
+#include "fused_share.glsl"
 
 bool was_split(uint level, uvec2 block) {
     const uvec2 index = block >> (max(level, BLOCK_LEVELS) - BLOCK_LEVELS);
@@ -57,13 +53,12 @@ shared uint place;  // of the first tile, in any order
 
 // Reserves places in any order. Returns whether they are the last ones. One thread calls this.
 bool reserve(uint total) {
-    place = first_of_part();
+    place = reserve_places(total);
+    uint before = place;
     if (in_parts()) {
-        place += atomicAdd(words[layer_words() + LAYER_PART_WORD], total, gl_ScopeDevice, 0, 0);
         memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
+        before = atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
     }
-    const uint before = atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
-    place += in_parts() ? 0 : before;
     return before + total == words[budget_words() + BUDGET_TILES_WORD];
 }
 
@@ -75,7 +70,7 @@ void finish() {
         acquire_arrivals();
         for (layer = 0; layer < parameters.layers; ++layer) {
             const uint required = atomicExchange(words[layer_words() + LAYER_PART_WORD], 0, gl_ScopeDevice, 0, 0);
-            WRITE_LAYER_HEADER(layer, make_header(required, first_of_part(), part_capacity()));
+            WRITE_LAYER_HEADER(layer, make_header(required, layer * part_capacity(), part_capacity()));
             written += min(required, part_capacity());
         }
     }
@@ -84,9 +79,6 @@ void finish() {
 
 shared uint places[1 << 2 * MAX_SHARE_LEVELS];  // of the first tile of each block, in canonical order
 shared uint split_blocks;                       // bits of the blocks with small tiles
-
-// Returns the index of a block of the workgroup's share.
-uvec2 block_index(uint i) { return gl_WorkGroupID.xy + gl_NumWorkGroups.xy * morton(i); }
 
 void main() {
     const uint thread = thread_index();

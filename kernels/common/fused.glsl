@@ -130,7 +130,7 @@ uint node_word(uint kind, uint level, uvec2 index) {
 }
 
 // Nodes of a level that are handed over to one workgroup. Their words in the state buffer: per group a counter and a
-// number of tiles; per group its slots, row by row; as many slots of masks.
+// number of tiles; per group its slots, row by row; as many slots of second messages.
 struct Group {
     uint level;   // of the nodes
     uint levels;  // levels that are made from the nodes
@@ -138,7 +138,7 @@ struct Group {
     uint counter;  // word of the number of arrived nodes
     uint tiles;    // word of the number of tiles below the group, if it is above the blocks
     uint slots;    // first word
-    uint mask_slots;
+    uint second_slots;
     uint end;      // first word behind the level's
 };
 
@@ -147,10 +147,10 @@ Group make_group(uint level, uint levels, uvec2 index, uvec2 groups, uint counte
     const uint place = index.y * groups.x + index.x;
     const uint count = groups.x * groups.y;
     const uint slots = counters + 2 * count;
-    const uint mask_slots = slots + (count << 2 * levels);
+    const uint second_slots = slots + (count << 2 * levels);
     return Group(level, levels, index, counters + place, counters + count + place,
-                 slots + (place << 2 * levels), mask_slots + (place << 2 * levels),
-                 mask_slots + (count << 2 * levels));
+                 slots + (place << 2 * levels), second_slots + (place << 2 * levels),
+                 second_slots + (count << 2 * levels));
 }
 
 // Returns the group that a block's node is handed over to.

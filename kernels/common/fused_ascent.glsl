@@ -10,15 +10,12 @@
 
 // Results of a workgroup in a block.
 struct Found {
-    uint total;         // tiles that the kernel counts, the same in all threads
+    uint total;         // tiles that the kernel counts, or the mask of the block's node; the same in all threads
     uint before;        // those of them that belong to earlier threads
     uint tiles;         // tiles that begin in the thread's texels (fused_tiles.glsl)
     float importance;   // of the larger tile
     uvec4 handed_over;  // tiles below the thread's nodes, of a group
 };
-
-// Whether NaN texels are taken out of the state when the root is made: the sender of an infinite node releases.
-const bool TAKES_NAN = PASS == PASS_ALL || PASS == PASS_MARKS;
 
 // The kernel defines the following functions.
 
@@ -35,9 +32,9 @@ void write(Block block, uint thread, Found found);
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread);
 #ifdef MARKS
 // Thread 0 calls this for a node before it counts it in.
-void send_mask(Group group, uvec2 index, float importance, bool splits);
+void keep_mask(uint level, uvec2 index, uint mask);
 #else
-void send_mask(Group group, uvec2 index, float importance, bool splits) {}
+void keep_mask(uint level, uvec2 index, uint mask) {}
 #endif
 
 // ---- NaN -------------------------------------------------------------------------------------------------
@@ -101,8 +98,12 @@ void acquire_for_all(uint thread) {
     announce();
 }
 
+// Slot of a node's second message: its mask, or the number of tiles below it. These are not 0 if the node is split, so
+// they are messages as they are. Other nodes send none.
+#define SECOND_SLOT(group, local) words[group.second_slots + ((local).y << group.levels) + (local).x]
+
 // Sends a block's node to its group and counts it in. Returns whether it was the last. Thread 0 calls this. `tiles`: of
-// the block and below.
+// the block and below; or the mask.
 bool arrive(Group group, uint handover, Block block, float importance, bool splits, uint tiles) {
     const bool is_alone = is_alone_in(handover);
     bool releases = may_hold_nan(importance) || is_update();
@@ -114,14 +115,13 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
             atomicAdd(words[group.tiles], tiles, gl_ScopeDevice, 0, 0);
             releases = true;
         }
-    } else if (PASS == PASS_MARKS) {
-        send_mask(group, block.index, importance, splits);
     } else {
         HAND_OVER(words[node_word(NODE_IMPORTANCE, group.level, block.index)], floatBitsToUint(importance));
+        keep_mask(group.level, block.index, splits ? tiles : 0);
         if (PASS == PASS_COUNT && splits) {
             HAND_OVER(words[node_word(NODE_TILES, group.level, block.index)], tiles);
         }
-        releases = releases || splits;
+        releases = releases || (PASS == PASS_BUDGET && splits);
     }
     if (releases && !is_alone) {
         memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
@@ -129,6 +129,9 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
     const uvec2 first = group.index << group.levels;
     if (!is_update()) {
         const uvec2 local = block.index - first;
+        if (PASS != PASS_ALL && PASS != PASS_BUDGET && splits) {
+            atomicStore(SECOND_SLOT(group, local), tiles, gl_ScopeDevice, 0, 0);
+        }
         SEND(words[group.slots + (local.y << group.levels) + local.x], floatBitsToUint(importance));
     }
     const uvec2 all = min(extent_of(group.level) - first, uvec2(1U << group.levels));
@@ -182,6 +185,44 @@ uvec4 receive_nodes(Block block, uint thread) {
         }
     }
     return keys;
+}
+
+// Returns bits of those of a thread's four nodes of step 1 that exist.
+uint nodes_of(Block block, uint thread) {
+    const bool in_block = block.steps > 0 && (block.steps < 2 || thread < 1U << 2 * (block.steps - 2));
+    return in_block ? inside(2 * position_of(block, thread), extent_of(block.base + 1)) : 0;
+}
+
+// Returns bits of those that are split.
+uint split_nodes_of(Block block, uint thread) {
+    uint split = 0;
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const uvec2 index = 2 * position_of(block, thread) + morton(i);
+        split |= uint(is_split(block.base + 1, index, step_1[4 * thread + i])) << i;
+    }
+    return split & nodes_of(block, thread);
+}
+
+// Receives the second messages of a thread's split nodes, of four nodes of a group; 0 for other nodes.
+uvec4 receive_second(uint thread, uint split) {
+    const uvec2 local = 2 * morton(thread);
+    const uvec4 absent = uvec4(not(notEqual(uvec4(split) & uvec4(1, 2, 4, 8), uvec4(0))));
+    uvec4 received = uvec4(0);
+    [[dont_unroll]]
+    do {
+        received.x = absent.x != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local));
+        received.y = absent.y != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local + uvec2(1, 0)));
+        received.z = absent.z != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local + uvec2(0, 1)));
+        received.w = absent.w != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local + uvec2(1, 1)));
+    } while (any(equal(received | absent, uvec4(0))));
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        if ((split >> i & 1) != 0) {
+            CLEAR_MESSAGE(SECOND_SLOT(ahead, local + morton(i)));
+        }
+    }
+    return received;
 }
 
 // Returns the number of tiles below the nodes of a split group. Thread 0 calls this. `first_key` is the key of the
@@ -275,8 +316,8 @@ void ascend() {
             if (handovers == 0 && counts_as_nan(largest)) {
                 nan = nan_texels_of(block, keys, thread);
             }
-            if (handovers > 0 &&
-                (TAKES_NAN ? may_hold_nan(importance) : !is_update())) {
+            // NaN texels count as infinity, and their sender releases; so does one that adds to a histogram.
+            if (handovers > 0 && (PASS == PASS_BUDGET || may_hold_nan(importance))) {
                 acquire_for_all(thread);
             }
             keep_step_1(handovers > 0, keys, thread);

@@ -2,6 +2,13 @@
 //
 // Each thread lays out its tiles in shared memory, after keep_thresholds. Then all threads write, neighbouring threads to neighbouring places.
 
+// Reserves places in any order, and returns the first. One thread calls this.
+uint reserve_places(uint total) {
+    return in_parts() ? layer * part_capacity() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total,
+                                                            gl_ScopeDevice, 0, 0)
+                      : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
+}
+
 uint end_of_places() {
     return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity;
 }
