@@ -45,11 +45,11 @@ void count_nodes(Block block, bool is_root, uint thread) {
         first += WORKGROUP_SIZE / apart;
     }
     barrier();
-    // Four turns for step 1, one for step 2, one for the others.
+    // Four turns for step 1 (one, if 256 nodes are all), one for step 2, one for the others.
     [[dont_unroll]]
-    for (uint turn = 0; turn < 6; ++turn) {
+    for (uint turn = block.steps > 5 ? 0 : 3; turn < 6; ++turn) {
         uint step = turn < 4 ? 1 : 2;
-        uint node = turn < 4 ? WORKGROUP_SIZE * turn + thread : thread;
+        uint node = turn < 4 ? WORKGROUP_SIZE * (3 - turn) + thread : thread;
         float importance = turn < 4 ? step_1[node] : nodes[2];
         if (turn == 5) {
             step = 3 + uint(thread >= 64) + uint(thread >= 80) + uint(thread >= 84);
@@ -57,12 +57,12 @@ void count_nodes(Block block, bool is_root, uint thread) {
             importance = upper_nodes[min(thread, UPPER_NODES - 1)];
         }
         const uint level = block.base + step;
-        const uvec2 position = (block.index << block.steps >> step) + morton(node);
-        if ((step < block.steps ? node < 1U << 2 * (block.steps - step)
-                                : step == block.steps && is_root && node == 0) &&
-            exists(level, position)) {
+        const bool is_counted = step < block.steps ? node < 1U << 2 * (block.steps - step)
+                                                   : step == block.steps && is_root && node == 0;
+        if (is_counted) {
+            const uvec2 position = (block.index << block.steps >> step) + morton(node);
             const uint bin = budget_bin(importance, kept_threshold(level, position));
-            if (bin > 0) {
+            if (bin > 0 && exists(level, position)) {
                 const uint added = bitCount(inside(2 * position, extent_of(level - 1))) - 1;
                 atomicAdd(bins[(bin - 1) >> 1], added << 16 * ((bin - 1) & 1));
             }
@@ -82,10 +82,13 @@ void count_nodes(Block block, bool is_root, uint thread) {
     }
 }
 
-shared uint exceeding_factors;
+void choose(uint factor, uint tiles) {
+    words[budget_words() + BUDGET_FACTOR_WORD] = factor;
+    words[budget_words() + BUDGET_TILES_WORD] = tiles;
+}
 
-// Takes the smallest factor that keeps the budget, or the largest of all, and resets the histogram to 0. All threads of
-// the last workgroup call this.
+// Chooses the smallest factor that keeps the budget, or the largest of all, and resets the histogram to 0. All threads
+// of the last workgroup call this.
 void choose_factor(uint thread) {
     const uint share = BUDGET_FACTORS / WORKGROUP_SIZE;
     const uint first = budget_words() + BUDGET_HISTOGRAM_WORD + 1 + share * thread;
@@ -97,29 +100,21 @@ void choose_factor(uint thread) {
         words[first + i] = 0;
         sum += own[i];
     }
-    if (thread == 0) {
-        exceeding_factors = 0;
-    }
     uint total;
     const uint below = scan(sum, thread, total);
-    uint tiles[share];  // under each factor, which splits the bins above it
-    uint exceeding = 0;
-    sum = parameters.layers + total - below;
-    [[unroll]]
-    for (uint i = 0; i < share; ++i) {
-        const bool is_largest = share * thread + i == BUDGET_FACTORS - 1;
-        tiles[i] = sum;
-        exceeding += uint(!is_largest && sum > parameters.max_tiles);
-        sum -= own[i];
+    uint tiles = parameters.layers + total - below;  // under a factor, which splits the bins above it
+    if (thread == 0 && tiles <= parameters.max_tiles) {
+        choose(0, tiles);
     }
-    atomicAdd(exceeding_factors, exceeding);
-    barrier();
     [[unroll]]
     for (uint i = 0; i < share; ++i) {
-        if (share * thread + i == exceeding_factors) {
-            words[budget_words() + BUDGET_FACTOR_WORD] = exceeding_factors;
-            words[budget_words() + BUDGET_TILES_WORD] = tiles[i];
+        const uint factor = share * thread + i;
+        const uint next = tiles - own[i];
+        if (tiles > parameters.max_tiles && (next <= parameters.max_tiles || factor == BUDGET_FACTORS - 1)) {
+            const bool is_largest = factor == BUDGET_FACTORS - 1;
+            choose(is_largest ? factor : factor + 1, is_largest ? tiles : next);
         }
+        tiles = next;
     }
 }
 

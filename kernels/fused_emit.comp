@@ -22,9 +22,11 @@
 #include "fused_header.glsl"
 #include "fused_share.glsl"
 
-bool was_split(uint level, uvec2 block) {
-    const uvec2 index = block >> (max(level, BLOCK_LEVELS) - BLOCK_LEVELS);
-    return uintBitsToFloat(words[node_word(NODE_IMPORTANCE, level, index)]) >= kept_threshold(level, index);
+// Returns the node of a level around a block. On a map of one block the root takes the place of the block's node.
+uvec2 node_around(uint level, uvec2 block) { return block >> (max(level, BLOCK_LEVELS) - BLOCK_LEVELS); }
+
+uint kept_word(uint kind, uint level, uvec2 block) {
+    return words[node_word(kind, level, node_around(level, block))];
 }
 
 // Returns the lowest level above a level that was handed over, or the root's.
@@ -42,13 +44,15 @@ uint place_in_order(uint level, uvec2 block) {
     [[unroll]]
     for (uint i = 0; i < MAX_HANDOVERS; ++i) {
         const uint to = handed_over_above(from);
-        const uint in_node = words[node_word(NODE_PLACE, from, block >> (max(from, BLOCK_LEVELS) - BLOCK_LEVELS))];
+        const uint in_node = kept_word(NODE_PLACE, from, block);
         place += level < to ? in_node : 0;
         from = to;
     }
     return parameters.layers > 1 ? place + words[layer_words() + LAYER_PLACE_WORD] : place;
 }
 
+// Thread that reserves places: the last one writes the fewest tiles.
+const uint RESERVER = WORKGROUP_SIZE - 1;
 shared uint place;  // of the first tile, in any order
 
 // Reserves places in any order. Returns whether they are the last ones. One thread calls this.
@@ -73,6 +77,7 @@ void finish() {
             WRITE_LAYER_HEADER(layer, make_header(required, layer * part_capacity(), part_capacity()));
             written += min(required, part_capacity());
         }
+        layer = gl_WorkGroupID.z;
     }
     finish_list(words[budget_words() + BUDGET_TILES_WORD], written);
 }
@@ -85,30 +90,36 @@ void main() {
     layer = gl_WorkGroupID.z;
     const uint top = parameters.top_level;
     const uint blocks = 1U << 2 * SHARE_LEVELS;
+    const uint own = thread & (blocks - 1);
+    const uvec2 block = block_index(own);
+    const uint level = min(BLOCK_LEVELS, top) + (thread >> 2 * SHARE_LEVELS);
+    const uint level_above = handed_over_above(level);
+    const uvec2 index = node_around(level, block);
+    // Whether the block is the first one of its node of this level.
+    const bool is_first = level <= top && exists(BLOCK_LEVELS, block) &&
+                          index << (max(level, BLOCK_LEVELS) - BLOCK_LEVELS) == block;
+    float importance = 0.0;
+    float of_parent = 0.0;
+    float of_above = 0.0;
+    uint own_place = 0;
+    if (is_first) {  // all loads are issued together
+        importance = uintBitsToFloat(kept_word(NODE_IMPORTANCE, level, block));
+        of_parent = uintBitsToFloat(kept_word(NODE_IMPORTANCE, min(level + 1, top), block));
+        of_above = uintBitsToFloat(kept_word(NODE_IMPORTANCE, level_above, block));
+        own_place = STAGE == STAGE_CANONICAL ? place_in_order(level, block) : 0;
+    }
     keep_thresholds(thread);
     if (thread == 0) {
         split_blocks = 0;
     }
     barrier();
-    const uint own = thread & (blocks - 1);
-    const uvec2 block = block_index(own);
-    // On a map of one block the root takes the place of the block's node.
-    const uint level = min(BLOCK_LEVELS, top) + (thread >> 2 * SHARE_LEVELS);
-    const uint above = max(level, BLOCK_LEVELS) - BLOCK_LEVELS;  // the block
-    const uvec2 index = block >> above;
     bool is_tile = false;
-    float importance = 0.0;
-    uint own_place = 0;
-    if (level <= top && index << above == block && exists(BLOCK_LEVELS, block)) {
-        importance = uintBitsToFloat(words[node_word(NODE_IMPORTANCE, level, index)]);
-        const bool splits = importance >= kept_threshold(level, index);
-        // The parent may be a node between two hand-overs, which is known only if the node above these is split. All
-        // loads are issued together.
-        const bool parent_splits = was_split(min(level + 1, top), block);
-        const bool above_splits = was_split(handed_over_above(level), block);
-        is_tile = !splits && (level == top || (parent_splits && above_splits));
-        own_place = STAGE == STAGE_CANONICAL ? place_in_order(level, block) : 0;
-        if (splits && above == 0) {
+    if (is_first) {
+        if (importance < kept_threshold(level, index)) {
+            // The parent may be a node between two hand-overs, which is known only if the node above these is split.
+            is_tile = level == top || (of_parent >= kept_threshold(level + 1, node_around(level + 1, block)) &&
+                                       of_above >= kept_threshold(level_above, node_around(level_above, block)));
+        } else if (level <= BLOCK_LEVELS) {
             places[own] = own_place;
             atomicOr(split_blocks, 1U << own);
         }
@@ -117,11 +128,14 @@ void main() {
     if (STAGE == STAGE_ANY) {
         uint total;
         own_place = scan(uint(is_tile), thread, total);
-        if (thread == 0 && total > 0) {
+        if (thread == RESERVER && total > 0) {
             is_last = reserve(total);
         }
     }
     barrier();
+    if (is_last) {
+        finish();
+    }
     if (is_tile) {
         write_node(own_place + (STAGE == STAGE_ANY ? place : 0), end_of_places(), layer,
                    Node(level, index, importance, kept_threshold(level, index)));
@@ -136,15 +150,15 @@ void main() {
             uint total;
             const uint before = scan(tile_count(tiles), thread, total);
             lay_out(split, thread, tiles, tile_importance, before);
-            if (thread == 0 && STAGE == STAGE_ANY) {
+            if (thread == RESERVER && STAGE == STAGE_ANY) {
                 is_last = reserve(total);
             }
             barrier();
+            if (is_last) {
+                finish();
+            }
             write_tiles(split, thread, total, STAGE == STAGE_ANY ? place : places[i]);
             barrier();
         }
-    }
-    if (is_last) {
-        finish();
     }
 }

@@ -235,20 +235,26 @@ const QUADTILE_UINT NODE_TILES = 2;  // in canonical order: tiles below it, if i
 const QUADTILE_UINT NODE_NAN_TEXELS = 3;  // in canonical order, of a block
 const QUADTILE_UINT FUSED_NODE_WORDS = 4;
 
-// Returns the place of a node. Nodes lie as in the pyramid of a map with 2 x 2 texels per block. (On
-// maps of one block the root takes the block's place.)
+// Returns the rows of one layer: of each level from the blocks' on, in rows of one length.
+QUADTILE_SHARED QUADTILE_UINT fused_node_rows(QUADTILE_UINT height) {
+    return 2 * level_extent(height, BLOCK_LEVELS) + MAX_LEVELS - BLOCK_LEVELS;
+}
+
+// Returns the place of a node. (On maps of one block the root takes the block's place.) With H rows
+// of blocks, level BLOCK_LEVELS + i begins at row 2 H - floor(2 H / 2^i) + i. From there to the next
+// level are more than H / 2^i rows, because floor(a) - floor(a / 2) + 1 > a / 2.
 QUADTILE_SHARED QUADTILE_UINT fused_node_index(QUADTILE_UINT width, QUADTILE_UINT height,
                                                QUADTILE_UINT level, QUADTILE_UINT x,
                                                QUADTILE_UINT y, QUADTILE_UINT layer) {
-    return pyramid_index(2 * level_extent(width, BLOCK_LEVELS),
-                         2 * level_extent(height, BLOCK_LEVELS), level - BLOCK_LEVELS + 1, x, y,
-                         layer);
+    const QUADTILE_UINT rows = 2 * level_extent(height, BLOCK_LEVELS);
+    const QUADTILE_UINT above = level - BLOCK_LEVELS;
+    const QUADTILE_UINT first = rows - (rows >> above) + above;
+    return (layer * fused_node_rows(height) + first + y) * level_extent(width, BLOCK_LEVELS) + x;
 }
 
 QUADTILE_SHARED QUADTILE_UINT fused_nodes(QUADTILE_UINT width, QUADTILE_UINT height,
                                           QUADTILE_UINT layers) {
-    return pyramid_pitch(2 * level_extent(width, BLOCK_LEVELS)) *
-           pyramid_rows(2 * level_extent(height, BLOCK_LEVELS)) * layers;
+    return layers * fused_node_rows(height) * level_extent(width, BLOCK_LEVELS);
 }
 
 // ---- balance_*.comp ----------------------------------------------------------------------------
