@@ -204,10 +204,10 @@ struct FusedState {
 };
 
 const QUADTILE_UINT LAYER_WORDS = 5;
-const QUADTILE_UINT LAYER_NAN_WORD = 0;         // NaN texels counted so far
-const QUADTILE_UINT LAYER_PART_WORD = 1;        // tiles so far, in any order with a part per layer
-const QUADTILE_UINT LAYER_TILES_WORD = 2;       // tiles, in canonical order
-const QUADTILE_UINT LAYER_PLACE_WORD = 3;       // place of the first tile in the list
+const QUADTILE_UINT LAYER_NAN_WORD = 0;       // NaN texels counted so far
+const QUADTILE_UINT LAYER_PART_WORD = 1;      // tiles so far, in any order with a part per layer
+const QUADTILE_UINT LAYER_TILES_WORD = 2;     // tiles, in canonical order
+const QUADTILE_UINT LAYER_PLACE_WORD = 3;     // place of the first tile in the list
 const QUADTILE_UINT LAYER_ARRIVALS_WORD = 4;  // workgroups that have finished, for balanced lists
 
 // Words of a node's slots (messages.glsl): its importance, and for balanced lists its mask.
@@ -241,8 +241,8 @@ QUADTILE_SHARED QUADTILE_UINT fused_node_rows(QUADTILE_UINT height) {
 }
 
 // Returns the place of a node. (On maps of one block the root takes the block's place.) With H rows
-// of blocks, level BLOCK_LEVELS + i begins at row 2 H - floor(2 H / 2^i) + i. From there to the next
-// level are more than H / 2^i rows, because floor(a) - floor(a / 2) + 1 > a / 2.
+// of blocks, level BLOCK_LEVELS + i begins at row 2 H - floor(2 H / 2^i) + i. From there to the
+// next level are more than H / 2^i rows, because floor(a) - floor(a / 2) + 1 > a / 2.
 QUADTILE_SHARED QUADTILE_UINT fused_node_index(QUADTILE_UINT width, QUADTILE_UINT height,
                                                QUADTILE_UINT level, QUADTILE_UINT x,
                                                QUADTILE_UINT y, QUADTILE_UINT layer) {
