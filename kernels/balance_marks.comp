@@ -46,15 +46,13 @@ uint forced_by(uvec4 siblings) {
     return forced;
 }
 
-void keep_mask(uint level, uvec2 index, uint mask) { records[word_of_mask(level, index)] = mask; }
-
 void keep_node(uint level, uvec2 index, float importance, uint mask) {
-    keep_mask(level, index, mask);
-    words[node_word(NODE_IMPORTANCE, level, index)] = floatBitsToUint(importance);
+    records[word_of_mask(level, index)] = mask;
+    records[word_of_importance(level, index)] = floatBitsToUint(importance);
 }
 
 // Adds a mask to the rows of its level. `node` is in the block.
-void add_to_rows(uint level, uvec2 node, uint mask) {
+void keep_mask(uint level, uvec2 node, uint mask) {
     const uint row = balance_first_row(level) + node.y;
     atomicOr(rows[row], (mask & 7U) << node.x);
     atomicOr(rows[row + 1], (mask >> 3 & 7U) << node.x);
@@ -106,7 +104,7 @@ Found find(Block block, bool is_root, uint thread) {
                     keep_node(level, index, nodes[step], mask);
                 }
                 if (!is_group && step < BLOCK_LEVELS && mask != 0) {
-                    add_to_rows(level, local >> (step - 2), mask);
+                    keep_mask(level, local >> (step - 2), mask);
                 }
             }
         }

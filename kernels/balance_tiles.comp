@@ -343,7 +343,7 @@ void main() {
     if (level <= top && exists(BLOCK_LEVELS, own_block)) {
         index = own_block >> (level - BLOCK_LEVELS);
         is_first = index << (level - BLOCK_LEVELS) == own_block;
-        importance = uintBitsToFloat(words[node_word(NODE_IMPORTANCE, level, index)]);
+        importance = uintBitsToFloat(records[word_of_importance(level, index)]);
         // Irrelevant if nothing begins below the node.
         const uint below = max(level, BLOCK_LEVELS + 1) - 1 - BLOCK_LEVELS;
         if (own_block >> below << below == own_block && is_split_by_masks(level, index)) {

@@ -132,7 +132,7 @@ void write(Block block, uint thread, Found found) {}
 
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
-        words[node_word(NODE_IMPORTANCE, parameters.top_level, uvec2(0))] = floatBitsToUint(importance);
+        keep_node(parameters.top_level, uvec2(0), importance, 0);
         words[layer] = take_nan_texels(importance, layer_words());
         goes_on = is_last_layer();
     }

@@ -84,7 +84,7 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
     const bool is_only_layer = parameters.layers == 1 && !LAYER_LISTS;
     if (thread == 0) {
         const uint layer_state = layer_words();
-        HAND_OVER(words[node_word(NODE_IMPORTANCE, parameters.top_level, uvec2(0))], floatBitsToUint(importance));
+        keep_node(parameters.top_level, uvec2(0), importance, 0);
         words[layer] = is_update() ? words[layer] + atomicExchange(words[layer_state + LAYER_NAN_WORD], 0,
                                                                    gl_ScopeDevice, 0, 0)
                                    : take_nan_texels(importance, layer_state);

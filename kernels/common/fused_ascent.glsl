@@ -32,9 +32,11 @@ void write(Block block, uint thread, Found found);
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread);
 #ifdef MARKS
 // Thread 0 calls this for a node before it counts it in.
-void keep_mask(uint level, uvec2 index, uint mask);
+void keep_node(uint level, uvec2 index, float importance, uint mask);
 #else
-void keep_mask(uint level, uvec2 index, uint mask) {}
+void keep_node(uint level, uvec2 index, float importance, uint mask) {
+    HAND_OVER(words[node_word(NODE_IMPORTANCE, level, index)], floatBitsToUint(importance));
+}
 #endif
 
 // ---- NaN -------------------------------------------------------------------------------------------------
@@ -116,8 +118,7 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
             releases = true;
         }
     } else {
-        HAND_OVER(words[node_word(NODE_IMPORTANCE, group.level, block.index)], floatBitsToUint(importance));
-        keep_mask(group.level, block.index, splits ? tiles : 0);
+        keep_node(group.level, block.index, importance, splits ? tiles : 0);
         if (PASS == PASS_COUNT && splits) {
             HAND_OVER(words[node_word(NODE_TILES, group.level, block.index)], tiles);
         }
@@ -247,7 +248,7 @@ void keep_nodes(Block block, uint thread, float nodes[7]) {
         const uvec2 index = position >> (step - 2);
         const bool is_first = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
         if (is_first && step < block.steps && thread < 1U << 2 * (block.steps - 2) && exists(level, index)) {
-            words[node_word(NODE_IMPORTANCE, level, index)] = floatBitsToUint(nodes[step]);
+            keep_node(level, index, nodes[step], 0);
         }
     }
 }

@@ -260,7 +260,7 @@ QUADTILE_SHARED QUADTILE_UINT fused_nodes(QUADTILE_UINT width, QUADTILE_UINT hei
 // ---- balance_*.comp ----------------------------------------------------------------------------
 
 // The buffer of balanced lists in words: the masks (balance.glsl) of all nodes of the blocks' level
-// and above, then BALANCE_BLOCK_WORDS per block.
+// and above, their importances, then BALANCE_BLOCK_WORDS per block.
 
 // Words of a block: rows of bits for the nodes that the block's own splits force to be split; for
 // canonical order the number of its tiles and the place of the first one; the importances of its

@@ -90,7 +90,8 @@ vk::DeviceSize FusedSubdivision::balance_size_bytes(const MapShape& shape) {
     const vk::DeviceSize blocks = vk::DeviceSize{level_extent(shape.width, BLOCK_LEVELS)} *
                                   level_extent(shape.height, BLOCK_LEVELS) * shape.layers;
     const vk::DeviceSize words =
-        fused_nodes(shape.width, shape.height, shape.layers) + BALANCE_BLOCK_WORDS * blocks;
+        2 * vk::DeviceSize{fused_nodes(shape.width, shape.height, shape.layers)} +
+        BALANCE_BLOCK_WORDS * blocks;
     return words * sizeof(std::uint32_t);
 }
 
