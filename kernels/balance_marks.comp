@@ -59,38 +59,6 @@ void keep_mask(uint level, uvec2 node, uint mask) {
     atomicOr(rows[row + 2], (mask >> 6) << node.x);
 }
 
-// Slot of a mask. A mask that is sent is not 0, so it is its own message.
-#define MASK_SLOT(group, local) words[group.mask_slots + ((local).y << group.levels) + (local).x]
-
-void send_mask(Group group, uvec2 index, float importance, bool splits) {
-    keep_node(group.level, index, importance, splits ? node_mask : 0);
-    if (splits) {
-        const uvec2 local = index - (group.index << group.levels);
-        atomicStore(MASK_SLOT(group, local), node_mask, gl_ScopeDevice, 0, 0);
-    }
-}
-
-// Receives the masks of a thread's split nodes, of four nodes of a group.
-uvec4 receive_masks(uint thread, uint split) {
-    const uvec2 local = 2 * morton(thread);
-    const uvec4 absent = uvec4(not(notEqual(uvec4(split) & uvec4(1, 2, 4, 8), uvec4(0))));
-    uvec4 received = uvec4(0);
-    [[dont_unroll]]
-    do {
-        received.x = absent.x != 0 ? 0 : MESSAGE(MASK_SLOT(ahead, local));
-        received.y = absent.y != 0 ? 0 : MESSAGE(MASK_SLOT(ahead, local + uvec2(1, 0)));
-        received.z = absent.z != 0 ? 0 : MESSAGE(MASK_SLOT(ahead, local + uvec2(0, 1)));
-        received.w = absent.w != 0 ? 0 : MESSAGE(MASK_SLOT(ahead, local + uvec2(1, 1)));
-    } while (any(equal(received | absent, uvec4(0))));
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        if ((split >> i & 1) != 0) {
-            CLEAR_MESSAGE(MASK_SLOT(ahead, local + morton(i)));
-        }
-    }
-    return received;
-}
-
 // Makes and keeps the masks of the block's nodes.
 Found find(Block block, bool is_root, uint thread) {
     const bool is_group = block.base > 0;
@@ -102,17 +70,10 @@ Found find(Block block, bool is_root, uint thread) {
     const uvec2 position = position_of(block, thread);
     const uvec2 local = morton(thread);
     const bool in_block = block.steps < 2 || thread < 1U << 2 * (block.steps - 2);
-    const uint there = in_block && block.steps > 0 ? inside(2 * position, extent_of(block.base + 1)) : 0;
-    uint split = 0;  // bits of the thread's nodes of step 1
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        const float quad = step_1[4 * thread + i];
-        split |= uint(is_split(block.base + 1, 2 * position + morton(i), quad)) << i;
-    }
-    split &= there;
+    const uint split = split_nodes_of(block, thread);
     uvec4 siblings = ((uvec4(split) >> uvec4(0, 1, 2, 3)) & 1) * MASK_OF_SELF;
     if (is_group) {
-        siblings = receive_masks(thread, split);
+        siblings = receive_second(thread, split);
     } else {
         if (split != 0) {
             atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);
@@ -155,10 +116,10 @@ Found find(Block block, bool is_root, uint thread) {
     if (!is_group && thread < BALANCE_ROWS) {
         records[words_of_block(block.index) + thread] = rows[thread];
     }
-    return Found(0, 0, 0, 0.0, uvec4(0));
+    return Found(node_mask, 0, 0, 0.0, uvec4(0));
 }
 
-void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state) {
+void publish_nan(Block block, uint nan, uint layer_state) {
     add_nan_texels(nan, layer_state);
 }
 

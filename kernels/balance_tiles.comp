@@ -3,8 +3,7 @@
 // counted, or written to their places in canonical order. balance.glsl has the method, fused.glsl the common parts of
 // all fused kernels.
 //
-// Dispatch: workgroups of 256 threads, one per 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks (x, y) and layer (z). These
-// blocks lie as far apart as possible, because blocks with small tiles are close to each other.
+// Dispatch: workgroups of 256 threads, one per share of blocks (fused_share.glsl).
 //
 // A thread per block and level finds from masks whether the node of that level around the block is split. This gives
 // the split blocks, and the other blocks in which a tile begins. Then all threads treat the split blocks. From the 3 x
@@ -29,11 +28,8 @@
 #include "fused_tiles.glsl"
 #include "fused_list.glsl"
 #include "fused_header.glsl"
+#include "fused_share.glsl"
 #include "balance.glsl"
-
-// 0 to 2.
-layout(constant_id = 26) const uint SHARE_LEVELS = 0;
-const uint MAX_SHARE_LEVELS = 2;
 
 // ---- Split nodes ---------------------------------------------------------------------------------------------
 
@@ -168,15 +164,6 @@ uint sides_of_large(Node node) {
 
 // ---- Places ------------------------------------------------------------------------------------------------
 
-uint first_of_part() { return in_parts() ? layer * part_capacity() : 0; }
-
-// Reserves `total` places in any order, and returns the first. Thread 0 calls this.
-uint reserve(uint total) {
-    return in_parts() ? first_of_part() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total,
-                                                    gl_ScopeDevice, 0, 0)
-                      : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
-}
-
 // Returns the place of the first tile that begins in a block, in canonical order.
 uint place_in_order(uvec2 block) {
     return records[words_of_block(block) + BALANCE_PLACE] + words[layer_words() + LAYER_PLACE_WORD];
@@ -273,9 +260,6 @@ void finish_counts(uint thread) {
 
 // ---- Blocks ------------------------------------------------------------------------------------------------
 
-// Returns the index of a block of the workgroup's share.
-uvec2 block_index(uint i) { return gl_WorkGroupID.xy + gl_NumWorkGroups.xy * morton(i); }
-
 float importance_of_quad(uvec2 quad) {
     const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
     return item_of_key(key_of_quad(textureGather(map, vec3(vec2(2 * quad + 1) * texel, layer), 0)));
@@ -313,7 +297,7 @@ void list_tiles(Block block, uint thread, bool is_final) {
         return;
     }
     if (thread == RESERVER) {
-        place = STAGE == STAGE_ANY ? reserve(total) : place_in_order(block.index);
+        place = STAGE == STAGE_ANY ? reserve_places(total) : place_in_order(block.index);
     }
     if (is_known) {
         [[unroll]]
@@ -334,7 +318,6 @@ void list_tiles(Block block, uint thread, bool is_final) {
 shared uint split_levels[1 << 2 * MAX_SHARE_LEVELS];  // of each block: bits of the levels whose node around it is split
 shared uint split_blocks;                             // bits of blocks
 shared uint tile_blocks;                              // bits of the blocks where a tile of their level or above begins
-shared float level_thresholds[MAX_LEVELS];
 
 void main() {
     const uint thread = thread_index();
@@ -348,14 +331,7 @@ void main() {
         split_blocks = 0;
         tile_blocks = 0;
     }
-    if (!THRESHOLDS_BY_NODE) {
-        for (uint level = 0; level <= parameters.top_level; ++level) {
-            const float threshold = threshold_of(level, uvec2(0));
-            if (thread == level) {
-                level_thresholds[level] = threshold;
-            }
-        }
-    }
+    keep_thresholds(thread);
     barrier();
     // On a map of one block the root takes the place of the block's node.
     const uint own = thread & (blocks - 1);
@@ -392,12 +368,12 @@ void main() {
     } else {
         const uint large_tiles = bitCount(tile_blocks);
         if (thread == RESERVER && STAGE == STAGE_ANY && large_tiles > 0) {
-            place = reserve(large_tiles);
+            place = reserve_places(large_tiles);
         }
         Node node = Node(min(level, parameters.top_level), index, importance, 0.0);
         uint sides = 0;
         if (is_tile) {
-            node.threshold = THRESHOLDS_BY_NODE ? threshold_of(node.level, index) : level_thresholds[node.level];
+            node.threshold = kept_threshold(node.level, index);
             sides = level < parameters.top_level ? sides_of_large(node) : 0;
         }
         barrier();
@@ -414,7 +390,7 @@ void main() {
     for (uint i = 0; i < blocks; ++i) {
         if ((split_blocks >> i & 1) != 0) {
             barrier();  // the shared variables are free again
-            list_tiles(Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i), 0), thread,
+            list_tiles(Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i)), thread,
                        split_blocks >> i == 1);
         }
     }

@@ -23,25 +23,22 @@
 
 Found find(Block block, bool is_root, uint thread) {
     Found found = Found(0, 0, 0, 0.0, uvec4(0));
+    keep_thresholds(thread);
     found.tiles = find_tiles(block, thread, found.importance);
     found.before = scan(tile_count(found.tiles), thread, found.total);
     lay_out(block, thread, found.tiles, found.importance, found.before);
     return found;
 }
 
-void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state) {
+void publish_nan(Block block, uint nan, uint layer_state) {
     add_nan_texels(nan, layer_state);
 }
-
-uint first_of_part() { return in_parts() ? layer * part_capacity() : 0; }
 
 uint reserve(bool is_root, uint total, uint below, uint layer_state) {
     if (is_root && (in_parts() || parameters.layers == 1)) {
         return first_of_part() + below;
     }
-    return in_parts() ? first_of_part() + atomicAdd(words[layer_state + LAYER_PART_WORD], total,
-                                                    gl_ScopeDevice, 0, 0)
-                      : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
+    return reserve_places(total);
 }
 
 void write(Block block, uint thread, Found found) {

@@ -5,7 +5,7 @@
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z).
 //
 // Each workgroup adds its nodes to a histogram over the factors under which they are split. The last one takes the
-// smallest factor that keeps the budget.
+// smallest factor that keeps the budget. Importances are kept as by fused_count.comp.
 //
 // Bindings: those of fused.glsl.
 //
@@ -17,56 +17,78 @@
 #include "fused_workgroup.glsl"
 #include "fused_ascent.glsl"
 
-shared uint bins[1 + BUDGET_FACTORS];
-
-// Counts the tiles that a node adds if it is split.
-void count_node(uint level, uvec2 position, float importance) {
-    const uint bin = budget_bin(importance, given_threshold(level, position));
-    if (bin > 0 && exists(level, position)) {
-        atomicAdd(bins[bin], bitCount(inside(2 * position, extent_of(level - 1))) - 1);
-    }
-}
+// Additions of the block to the bins from 1 on, two of 16 bits in a word: a block adds less than 4096.
+const uint BIN_WORDS = BUDGET_FACTORS / 2;
+shared uint bins[BIN_WORDS];
+// Nodes of the steps from 3 on in Z-order, step by step.
+const uint UPPER_NODES = 64 + 16 + 4 + 1;
+shared float upper_nodes[UPPER_NODES];
 
 // Adds the nodes of a block to the histogram; the block's own node only if it is the root. All threads call this.
 void count_nodes(Block block, bool is_root, uint thread) {
-    // All threads take the same number of turns: lavapipe (Mesa 22.3) loses threads that leave loops early.
-    for (uint start = 0; start <= BUDGET_FACTORS; start += WORKGROUP_SIZE) {
-        if (start + thread <= BUDGET_FACTORS) {
-            bins[start + thread] = 0;
-        }
+    keep_thresholds(thread);
+    for (uint start = 0; start < BIN_WORDS; start += WORKGROUP_SIZE) {
+        bins[start + thread] = 0;
     }
-    barrier();
-    const uvec2 position = position_of(block, thread);
-    const bool in_block = block.steps < 2 || thread < 1U << 2 * (block.steps - 2);
     float nodes[7];
     find_nodes(thread, nodes);
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        if (in_block && block.steps >= 1) {
-            count_node(block.base + 1, 2 * position + morton(i), step_1[4 * thread + i]);
-        }
+    if (block.base > 0) {
+        keep_nodes(block, thread, nodes);
     }
+    uint first = 0;
     [[unroll]]
-    for (uint step = 2; step <= 6; ++step) {
-        const bool begins_here = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
-        if (in_block && begins_here && (step < block.steps || (step == block.steps && is_root))) {
-            count_node(block.base + step, position >> (step - 2), nodes[step]);
+    for (uint step = 3; step <= 6; ++step) {
+        const uint apart = 1U << 2 * (step - 2);
+        if ((thread & (apart - 1)) == 0) {
+            upper_nodes[first + thread / apart] = nodes[step];
+        }
+        first += WORKGROUP_SIZE / apart;
+    }
+    barrier();
+    // Four turns for step 1 (one, if 256 nodes are all), one for step 2, one for the others.
+    [[dont_unroll]]
+    for (uint turn = block.steps > 5 ? 0 : 3; turn < 6; ++turn) {
+        uint step = turn < 4 ? 1 : 2;
+        uint node = turn < 4 ? WORKGROUP_SIZE * (3 - turn) + thread : thread;
+        float importance = turn < 4 ? step_1[node] : nodes[2];
+        if (turn == 5) {
+            step = 3 + uint(thread >= 64) + uint(thread >= 80) + uint(thread >= 84);
+            node = thread - (step > 3 ? 64 : 0) - (step > 4 ? 16 : 0) - (step > 5 ? 4 : 0);
+            importance = upper_nodes[min(thread, UPPER_NODES - 1)];
+        }
+        const uint level = block.base + step;
+        const bool is_counted = step < block.steps ? node < 1U << 2 * (block.steps - step)
+                                                   : step == block.steps && is_root && node == 0;
+        if (is_counted) {
+            const uvec2 position = (block.index << block.steps >> step) + morton(node);
+            const uint bin = budget_bin(importance, kept_threshold(level, position));
+            if (bin > 0 && exists(level, position)) {
+                const uint added = bitCount(inside(2 * position, extent_of(level - 1))) - 1;
+                atomicAdd(bins[(bin - 1) >> 1], added << 16 * ((bin - 1) & 1));
+            }
         }
     }
     barrier();
-    const uint histogram = budget_words() + BUDGET_HISTOGRAM_WORD;
-    for (uint start = 0; start <= BUDGET_FACTORS; start += WORKGROUP_SIZE) {
-        const uint bin = start + thread;
-        if (bin <= BUDGET_FACTORS && bins[bin] != 0) {
-            atomicAdd(words[histogram + bin], bins[bin], gl_ScopeDevice, 0, 0);
+    const uint histogram = budget_words() + BUDGET_HISTOGRAM_WORD + 1;
+    for (uint start = 0; start < BIN_WORDS; start += WORKGROUP_SIZE) {
+        const uint added = bins[start + thread];
+        const uint bin = histogram + 2 * (start + thread);
+        if ((added & 0xffffU) != 0) {
+            atomicAdd(words[bin], added & 0xffffU, gl_ScopeDevice, 0, 0);
+        }
+        if (added >> 16 != 0) {
+            atomicAdd(words[bin + 1], added >> 16, gl_ScopeDevice, 0, 0);
         }
     }
 }
 
-shared uint exceeding_factors;
+void choose(uint factor, uint tiles) {
+    words[budget_words() + BUDGET_FACTOR_WORD] = factor;
+    words[budget_words() + BUDGET_TILES_WORD] = tiles;
+}
 
-// Takes the smallest factor that keeps the budget, or the largest of all, and resets the histogram to 0. All threads of
-// the last workgroup call this.
+// Chooses the smallest factor that keeps the budget, or the largest of all, and resets the histogram to 0. All threads
+// of the last workgroup call this.
 void choose_factor(uint thread) {
     const uint share = BUDGET_FACTORS / WORKGROUP_SIZE;
     const uint first = budget_words() + BUDGET_HISTOGRAM_WORD + 1 + share * thread;
@@ -78,22 +100,21 @@ void choose_factor(uint thread) {
         words[first + i] = 0;
         sum += own[i];
     }
-    if (thread == 0) {
-        exceeding_factors = 0;
-    }
     uint total;
-    uint below = scan(sum, thread, total);
-    uint exceeding = 0;
-    [[unroll]]
-    for (uint i = 0; i < share; ++i) {  // a factor splits the bins above it
-        const bool is_largest = share * thread + i == BUDGET_FACTORS - 1;
-        exceeding += uint(!is_largest && parameters.layers + total - below > parameters.max_tiles);
-        below += own[i];
+    const uint below = scan(sum, thread, total);
+    uint tiles = parameters.layers + total - below;  // under a factor, which splits the bins above it
+    if (thread == 0 && tiles <= parameters.max_tiles) {
+        choose(0, tiles);
     }
-    atomicAdd(exceeding_factors, exceeding);
-    barrier();
-    if (thread == 0) {
-        words[budget_words() + BUDGET_FACTOR_WORD] = exceeding_factors;
+    [[unroll]]
+    for (uint i = 0; i < share; ++i) {
+        const uint factor = share * thread + i;
+        const uint next = tiles - own[i];
+        if (tiles > parameters.max_tiles && (next <= parameters.max_tiles || factor == BUDGET_FACTORS - 1)) {
+            const bool is_largest = factor == BUDGET_FACTORS - 1;
+            choose(is_largest ? factor : factor + 1, is_largest ? tiles : next);
+        }
+        tiles = next;
     }
 }
 
@@ -103,7 +124,7 @@ Found find(Block block, bool is_root, uint thread) {
     return Found(0, 0, 0, 0.0, uvec4(0));
 }
 
-void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state) {}
+void publish_nan(Block block, uint nan, uint layer_state) { add_nan_texels(nan, layer_state); }
 
 uint reserve(bool is_root, uint total, uint below, uint layer_state) { return 0; }
 
@@ -111,6 +132,8 @@ void write(Block block, uint thread, Found found) {}
 
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
+        keep_node(parameters.top_level, uvec2(0), importance, 0);
+        words[layer] = take_nan_texels(importance, layer_words());
         goes_on = is_last_layer();
     }
     announce();

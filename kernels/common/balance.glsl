@@ -25,18 +25,16 @@ const uint MASK_OF_SELF = 1U << 4;
 
 // Returns the word of the mask of a node of level BLOCK_LEVELS or above.
 uint word_of_mask(uint level, uvec2 index) {
-    return balance_node_index(parameters.width, parameters.height, level, index.x, index.y, layer);
+    return fused_node_index(parameters.width, parameters.height, level, index.x, index.y, layer);
 }
 
 uint word_of_importance(uint level, uvec2 index) {
-    return balance_nodes(parameters.width, parameters.height, parameters.layers) +
-           word_of_mask(level, index);
+    return fused_nodes(parameters.width, parameters.height, parameters.layers) + word_of_mask(level, index);
 }
 
 // Returns the first word of a block's part.
 uint words_of_block(uvec2 index) {
     const uvec2 extent = extent_of(BLOCK_LEVELS);
     const uint place = (layer * extent.y + index.y) * extent.x + index.x;
-    return 2 * balance_nodes(parameters.width, parameters.height, parameters.layers) +
-           BALANCE_BLOCK_WORDS * place;
+    return 2 * fused_nodes(parameters.width, parameters.height, parameters.layers) + BALANCE_BLOCK_WORDS * place;
 }

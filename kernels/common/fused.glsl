@@ -5,9 +5,9 @@
 // descent is needed.
 //
 // fused_all.comp writes the tiles in any order. Canonical order takes two passes: fused_count.comp counts the tiles
-// below each block, fused_emit.comp writes each tile to its place. A budget takes another pass before them:
-// fused_budget.comp finds the factor that scales the thresholds (budget.h). Balanced lists take two passes of their
-// own: balance_marks.comp, balance_tiles.comp.
+// below each block, fused_emit.comp writes each tile to its place. A budget takes a pass before them, fused_budget.comp,
+// which finds the factor that scales the thresholds (budget.h); in any order fused_emit.comp follows at once. Balanced
+// lists take two passes of their own: balance_marks.comp, balance_tiles.comp.
 //
 // A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
 // it. If it is, each thread takes 4 x 4 texels along the Z-order curve and knows all their nodes up to the block's, so
@@ -49,10 +49,6 @@ const uint PASS_BUDGET = 3;
 const uint PASS_MARKS = 4;
 const uint PASS_TILES = 5;
 
-// Record of a node, from fused_count.comp for fused_emit.comp. 0: the node is inside a tile that begins before it.
-// Other values: one more than the level of the tile that begins in it, or RECORD_SPLIT.
-const uint RECORD_SPLIT = 0x80000000U;
-
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
 
@@ -62,7 +58,8 @@ layout(constant_id = 22) const bool WITH_BUDGET = false;
 // order the parts follow each other; in any order they are of one size.
 layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
 layout(constant_id = 24) const bool LAYER_LISTS = false;
-// Stage of balance_tiles.comp: tiles in any order; counts; tiles to their places, in canonical order.
+// Stage of balance_tiles.comp and fused_emit.comp: tiles in any order; counts; tiles to their places, in canonical
+// order.
 layout(constant_id = 28) const uint STAGE = 0;
 const uint STAGE_ANY = 0;
 const uint STAGE_COUNT = 1;
@@ -95,7 +92,6 @@ struct Block {
     uint base;
     uint steps;   // up to its one node; 6 at most
     uvec2 index;  // of that node
-    uint nodes;   // first word of the level of nodes that were handed over
 };
 
 uint layer;
@@ -106,16 +102,16 @@ uvec2 extent_of(uint level) {
     return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
 }
 
-uint nodes_of_level(uint level) {
-    const uvec2 extent = extent_of(level);
-    return extent.x * extent.y;
-}
-
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
-// Returns whether tiles go to parts of the list of one size.
-bool in_parts() { return LAYER_LISTS && (PASS == PASS_ALL || (PASS == PASS_TILES && STAGE == STAGE_ANY)); }
 uint part_capacity() { return parameters.tile_capacity / parameters.layers; }
+
+// Returns whether tiles go to parts of the list of one size.
+bool in_parts() {
+    return LAYER_LISTS &&
+           (PASS == PASS_ALL || ((PASS == PASS_TILES || PASS == PASS_EMIT) && STAGE == STAGE_ANY));
+}
+uint first_of_part() { return in_parts() ? layer * part_capacity() : 0; }
 
 // Returns whether only some blocks run.
 bool is_update() { return PASS == PASS_COUNT && parameters.expected[0] != 0; }
@@ -126,8 +122,15 @@ uint layer_words() { return parameters.layers + layer * parameters.state_words_p
 // Returns the first word for budgets: the index of the factor, then the histogram.
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
 
+// Returns a word of a node of the blocks' level or above; on maps of one block that of the root.
+uint node_word(uint kind, uint level, uvec2 index) {
+    return budget_words() + BUDGET_WORDS +
+           kind * fused_nodes(parameters.width, parameters.height, parameters.layers) +
+           fused_node_index(parameters.width, parameters.height, max(level, BLOCK_LEVELS), index.x, index.y, layer);
+}
+
 // Nodes of a level that are handed over to one workgroup. Their words in the state buffer: per group a counter and a
-// number of tiles; per group its slots, row by row; as many slots of masks; then the nodes of the level.
+// number of tiles; per group its slots, row by row; as many slots of second messages.
 struct Group {
     uint level;   // of the nodes
     uint levels;  // levels that are made from the nodes
@@ -135,8 +138,8 @@ struct Group {
     uint counter;  // word of the number of arrived nodes
     uint tiles;    // word of the number of tiles below the group, if it is above the blocks
     uint slots;    // first word
-    uint mask_slots;
-    uint nodes;    // first word of the level's nodes
+    uint second_slots;
+    uint end;      // first word behind the level's
 };
 
 // Returns the group of a level with so many groups, in a hand-over whose words begin at `counters`.
@@ -144,26 +147,16 @@ Group make_group(uint level, uint levels, uvec2 index, uvec2 groups, uint counte
     const uint place = index.y * groups.x + index.x;
     const uint count = groups.x * groups.y;
     const uint slots = counters + 2 * count;
-    const uint mask_slots = slots + (count << 2 * levels);
+    const uint second_slots = slots + (count << 2 * levels);
     return Group(level, levels, index, counters + place, counters + count + place,
-                 slots + (place << 2 * levels), mask_slots + (place << 2 * levels),
-                 mask_slots + (count << 2 * levels));
+                 slots + (place << 2 * levels), second_slots + (place << 2 * levels),
+                 second_slots + (count << 2 * levels));
 }
 
 // Returns the group that a block's node is handed over to.
 Group group_of(uint level, uvec2 index, uint counters) {
     const uint levels = step_levels(level, parameters.top_level);
     return make_group(level, levels, index >> levels, extent_of(level + levels), counters);
-}
-
-// Returns the first word of the group of the next hand-over.
-uint next_counters(Group group) {
-    return group.nodes + FUSED_NODE_WORDS * nodes_of_level(group.level);
-}
-
-// Returns the first word of a node.
-uint word_of(Group group, uvec2 index) {
-    return group.nodes + index.y * extent_of(group.level).x + index.x;
 }
 
 // Returns whether all other layers are finished. Thread 0 calls this, once per layer.
@@ -193,10 +186,29 @@ float given_threshold(uint level, uvec2 position) {
                             : parameters.thresholds[level];
 }
 
-float threshold_of(uint level, uvec2 position) {
-    const float given = given_threshold(level, position);
-    return WITH_BUDGET ? scaled_threshold(given, words[budget_words() + BUDGET_FACTOR_WORD])
-                       : given;
+float scaled(float given) {
+    return WITH_BUDGET ? scaled_threshold(given, words[budget_words() + BUDGET_FACTOR_WORD]) : given;
+}
+
+float threshold_of(uint level, uvec2 position) { return scaled(given_threshold(level, position)); }
+
+shared float level_thresholds[MAX_LEVELS];
+
+// Keeps the thresholds of all levels in shared memory, unless they are by node. A barrier must follow.
+void keep_thresholds(uint thread) {
+    if (!THRESHOLDS_BY_NODE && thread <= parameters.top_level) {
+        float given = 0.0;
+        [[unroll]]
+        for (uint level = 0; level < MAX_LEVELS; ++level) {
+            given = thread == level ? parameters.thresholds[level] : given;
+        }
+        level_thresholds[thread] = scaled(LAYER_THRESHOLDS ? given_threshold(thread, uvec2(0)) : given);
+    }
+}
+
+// Returns a node's threshold after keep_thresholds. The level may differ between threads.
+float kept_threshold(uint level, uvec2 position) {
+    return THRESHOLDS_BY_NODE ? threshold_of(level, position) : level_thresholds[level];
 }
 
 // Returns whether a node is split by its own importance. Importance and threshold are settled floats, which compare as

@@ -10,22 +10,19 @@
 
 // Results of a workgroup in a block.
 struct Found {
-    uint total;         // tiles that the kernel counts, the same in all threads
+    uint total;         // tiles that the kernel counts, or the mask of the block's node; the same in all threads
     uint before;        // those of them that belong to earlier threads
     uint tiles;         // tiles that begin in the thread's texels (fused_tiles.glsl)
     float importance;   // of the larger tile
     uvec4 handed_over;  // tiles below the thread's nodes, of a group
 };
 
-// Whether NaN texels are taken out of the state when the root is made: the sender of an infinite node releases.
-const bool TAKES_NAN = PASS == PASS_ALL || PASS == PASS_MARKS;
-
 // The kernel defines the following functions.
 
 // All threads call this if the block's node is split; with PASS_MARKS for all groups.
 Found find(Block block, bool is_root, uint thread);
 // Thread 0 calls this for a block of texels, before it sends the node. `nan`: NaN texels of the block.
-void publish_nan(Block block, Group group, bool is_root, uint nan, uint layer_state);
+void publish_nan(Block block, uint nan, uint layer_state);
 // Returns a place for `total` tiles. Thread 0 calls this if the block has tiles. `below`: tiles below a group's nodes.
 uint reserve(bool is_root, uint total, uint below, uint layer_state);
 // All threads call this after reserve, if they called find.
@@ -35,9 +32,11 @@ void write(Block block, uint thread, Found found);
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread);
 #ifdef MARKS
 // Thread 0 calls this for a node before it counts it in.
-void send_mask(Group group, uvec2 index, float importance, bool splits);
+void keep_node(uint level, uvec2 index, float importance, uint mask);
 #else
-void send_mask(Group group, uvec2 index, float importance, bool splits) {}
+void keep_node(uint level, uvec2 index, float importance, uint mask) {
+    HAND_OVER(words[node_word(NODE_IMPORTANCE, level, index)], floatBitsToUint(importance));
+}
 #endif
 
 // ---- NaN -------------------------------------------------------------------------------------------------
@@ -90,6 +89,10 @@ void announce() {
                    gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
 
+// Returns whether this workgroup is the only one of an update that arrives in its group. Then it neither releases nor
+// acquires.
+bool is_alone_in(uint handover) { return is_update() && parameters.expected[handover] == 1; }
+
 void acquire_for_all(uint thread) {
     if (thread == 0) {
         acquire_arrivals();
@@ -97,9 +100,14 @@ void acquire_for_all(uint thread) {
     announce();
 }
 
+// Slot of a node's second message: its mask, or the number of tiles below it. These are not 0 if the node is split, so
+// they are messages as they are. Other nodes send none.
+#define SECOND_SLOT(group, local) words[group.second_slots + ((local).y << group.levels) + (local).x]
+
 // Sends a block's node to its group and counts it in. Returns whether it was the last. Thread 0 calls this. `tiles`: of
-// the block and below.
+// the block and below; or the mask.
 bool arrive(Group group, uint handover, Block block, float importance, bool splits, uint tiles) {
+    const bool is_alone = is_alone_in(handover);
     bool releases = may_hold_nan(importance) || is_update();
     uint added = 1;
     if (PASS == PASS_ALL) {
@@ -109,27 +117,28 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
             atomicAdd(words[group.tiles], tiles, gl_ScopeDevice, 0, 0);
             releases = true;
         }
-    } else if (PASS == PASS_MARKS) {
-        send_mask(group, block.index, importance, splits);
     } else {
-        const uint node = word_of(group, block.index);
-        HAND_OVER(words[node], floatBitsToUint(importance));
-        if (splits) {
-            HAND_OVER(words[node + NODE_TILES * nodes_of_level(group.level)], tiles);
-            releases = true;
+        keep_node(group.level, block.index, importance, splits ? tiles : 0);
+        if (PASS == PASS_COUNT && splits) {
+            HAND_OVER(words[node_word(NODE_TILES, group.level, block.index)], tiles);
         }
+        releases = releases || (PASS == PASS_BUDGET && splits);
     }
-    if (releases) {
+    if (releases && !is_alone) {
         memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
     }
     const uvec2 first = group.index << group.levels;
     if (!is_update()) {
         const uvec2 local = block.index - first;
+        if (PASS != PASS_ALL && PASS != PASS_BUDGET && splits) {
+            atomicStore(SECOND_SLOT(group, local), tiles, gl_ScopeDevice, 0, 0);
+        }
         SEND(words[group.slots + (local.y << group.levels) + local.x], floatBitsToUint(importance));
     }
     const uvec2 all = min(extent_of(group.level) - first, uvec2(1U << group.levels));
     const uint expected = is_update() ? parameters.expected[handover] : all.x * all.y;
-    const uint arrived = atomicAdd(words[group.counter], added, gl_ScopeDevice, 0, 0) + added;
+    const uint arrived =
+        is_alone ? added : atomicAdd(words[group.counter], added, gl_ScopeDevice, 0, 0) + added;
     if (((arrived - expected) & ((1U << ARRIVAL_BITS) - 1)) != 0) {
         return false;
     }
@@ -151,7 +160,8 @@ uvec4 receive_nodes(Block block, uint thread) {
             [[unroll]]
             for (uint i = 0; i < 4; ++i) {
                 if ((expected >> i & 1) != 0) {
-                    keys[i] = key_of_bits(HANDED_OVER(words[word_of(ahead, position + morton(i))]));
+                    keys[i] = key_of_bits(
+                        HANDED_OVER(words[node_word(NODE_IMPORTANCE, ahead.level, position + morton(i))]));
                 }
             }
             return keys;
@@ -178,6 +188,44 @@ uvec4 receive_nodes(Block block, uint thread) {
     return keys;
 }
 
+// Returns bits of those of a thread's four nodes of step 1 that exist.
+uint nodes_of(Block block, uint thread) {
+    const bool in_block = block.steps > 0 && (block.steps < 2 || thread < 1U << 2 * (block.steps - 2));
+    return in_block ? inside(2 * position_of(block, thread), extent_of(block.base + 1)) : 0;
+}
+
+// Returns bits of those that are split.
+uint split_nodes_of(Block block, uint thread) {
+    uint split = 0;
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const uvec2 index = 2 * position_of(block, thread) + morton(i);
+        split |= uint(is_split(block.base + 1, index, step_1[4 * thread + i])) << i;
+    }
+    return split & nodes_of(block, thread);
+}
+
+// Receives the second messages of a thread's split nodes, of four nodes of a group; 0 for other nodes.
+uvec4 receive_second(uint thread, uint split) {
+    const uvec2 local = 2 * morton(thread);
+    const uvec4 absent = uvec4(not(notEqual(uvec4(split) & uvec4(1, 2, 4, 8), uvec4(0))));
+    uvec4 received = uvec4(0);
+    [[dont_unroll]]
+    do {
+        received.x = absent.x != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local));
+        received.y = absent.y != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local + uvec2(1, 0)));
+        received.z = absent.z != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local + uvec2(0, 1)));
+        received.w = absent.w != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local + uvec2(1, 1)));
+    } while (any(equal(received | absent, uvec4(0))));
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        if ((split >> i & 1) != 0) {
+            CLEAR_MESSAGE(SECOND_SLOT(ahead, local + morton(i)));
+        }
+    }
+    return received;
+}
+
 // Returns the number of tiles below the nodes of a split group. Thread 0 calls this. `first_key` is the key of the
 // first node.
 uint receive_tiles(Block block, uint first_key) {
@@ -191,6 +239,20 @@ uint receive_tiles(Block block, uint first_key) {
     return is_full ? 1U << (32 - ARRIVAL_BITS) : ahead_tiles;
 }
 
+// Keeps the nodes of a split group between those that were handed over and its own node.
+void keep_nodes(Block block, uint thread, float nodes[7]) {
+    const uvec2 position = position_of(block, thread);
+    [[unroll]]
+    for (uint step = 2; step <= 5; ++step) {
+        const uint level = block.base + step;
+        const uvec2 index = position >> (step - 2);
+        const bool is_first = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
+        if (is_first && step < block.steps && thread < 1U << 2 * (block.steps - 2) && exists(level, index)) {
+            keep_node(level, index, nodes[step], 0);
+        }
+    }
+}
+
 // ---- Ascent --------------------------------------------------------------------------------------------------
 
 void ascend() {
@@ -198,14 +260,13 @@ void ascend() {
     layer = parameters.first_layer + gl_WorkGroupID.z;
     const uvec2 first_block = uvec2(parameters.first_block & 0xffffU, parameters.first_block >> 16);
     Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level),
-                        first_block + gl_WorkGroupID.xy, 0);
+                        first_block + gl_WorkGroupID.xy);
     // With a budget, fused_budget.comp has written the block's node: if it is not split, the block need not be read.
     // (Then it has no NaN texel.)
     bool is_known = false;
     float importance = 0.0;
     if (WITH_BUDGET && parameters.top_level > BLOCK_LEVELS) {
-        const Group group = group_of(BLOCK_LEVELS, block.index, layer_words() + LAYER_WORDS);
-        importance = uintBitsToFloat(words[word_of(group, block.index)]);
+        importance = uintBitsToFloat(words[node_word(NODE_IMPORTANCE, BLOCK_LEVELS, block.index)]);
         is_known = !is_split(BLOCK_LEVELS, block.index, importance);
     }
     uvec4 keys = uvec4(0);
@@ -224,7 +285,7 @@ void ascend() {
         if (thread == 0) {
             const uint layer_state = layer_words();
             const Group group = group_of(BLOCK_LEVELS, block.index, layer_state + LAYER_WORDS);
-            publish_nan(block, group, false, 0, layer_state);
+            publish_nan(block, 0, layer_state);
             goes_on = arrive(group, 0, block, importance, false, 0);
         }
         barrier();
@@ -235,10 +296,12 @@ void ascend() {
     }
     while (true) {
         if (handovers > 0) {
-            if (is_update()) {
+            if (is_alone_in(handovers - 1)) {
+                announce();
+            } else if (is_update()) {
                 acquire_for_all(thread);
             }
-            block = Block(ahead.level - 1, ahead.levels + 1, ahead.index, ahead.nodes);
+            block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
             keys = receive_nodes(block, thread);
             atomicMax(largest_keys[handovers - 1], largest_of_four(keys));
             barrier();
@@ -251,11 +314,11 @@ void ascend() {
         Found found = Found(uint(is_root), 0, 0, 0.0, uvec4(0));  // a root that is not split is a tile
         if (splits || (PASS == PASS_MARKS && handovers > 0)) {
             // A block with NaN is split, because NaN counts as infinity.
-            if (PASS != PASS_BUDGET && handovers == 0 && counts_as_nan(largest)) {
+            if (handovers == 0 && counts_as_nan(largest)) {
                 nan = nan_texels_of(block, keys, thread);
             }
-            if (handovers > 0 &&
-                (TAKES_NAN ? may_hold_nan(importance) : !is_update())) {
+            // NaN texels count as infinity, and their sender releases; so does one that adds to a histogram.
+            if (handovers > 0 && (PASS == PASS_BUDGET || may_hold_nan(importance))) {
                 acquire_for_all(thread);
             }
             keep_step_1(handovers > 0, keys, thread);
@@ -265,9 +328,9 @@ void ascend() {
             const uint layer_state = layer_words();
             const Group group = group_of(level, block.index, handovers == 0
                                                                  ? layer_state + LAYER_WORDS
-                                                                 : next_counters(ahead));
+                                                                 : ahead.end);
             if (handovers == 0) {
-                publish_nan(block, group, is_root, nan, layer_state);
+                publish_nan(block, nan, layer_state);
             }
             const bool has_tiles_below = PASS == PASS_ALL && splits && handovers > 0;
             const uint below = has_tiles_below ? receive_tiles(block, keys.x) : 0;

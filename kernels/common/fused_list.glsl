@@ -1,6 +1,13 @@
 // Output of a block's tiles to the list, for fused_all.comp, fused_emit.comp and balance_tiles.comp.
 //
-// Each thread lays out its tiles in shared memory. Then all threads write, neighbouring threads to neighbouring places.
+// Each thread lays out its tiles in shared memory, after keep_thresholds. Then all threads write, neighbouring threads to neighbouring places.
+
+// Reserves places in any order, and returns the first. One thread calls this.
+uint reserve_places(uint total) {
+    return in_parts() ? layer * part_capacity() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total,
+                                                            gl_ScopeDevice, 0, 0)
+                      : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
+}
 
 uint end_of_places() {
     return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity;
@@ -8,18 +15,9 @@ uint end_of_places() {
 
 shared uint thread_tiles[WORKGROUP_SIZE];
 shared uint thread_places[WORKGROUP_SIZE];
-shared float step_thresholds[7];
 
 // Lays out a thread's tiles in shared memory.
 void lay_out(Block block, uint thread, uint tiles, float importance, uint before) {
-    if (!THRESHOLDS_BY_NODE && thread <= block.steps) {
-        [[unroll]]
-        for (uint step = 0; step <= 6; ++step) {
-            if (thread == step) {
-                step_thresholds[step] = threshold_of(block.base + step, uvec2(0));
-            }
-        }
-    }
     thread_tiles[thread] = tiles;
     thread_places[thread] = before;
     if (tiles >> TILE_STEP_SHIFT != 0) {
@@ -29,8 +27,7 @@ void lay_out(Block block, uint thread, uint tiles, float importance, uint before
 
 Node make_node(Block block, uint step, uvec2 position, float importance) {
     const uint level = block.base + step;
-    return Node(level, position, importance,
-                THRESHOLDS_BY_NODE ? threshold_of(level, position) : step_thresholds[step]);
+    return Node(level, position, importance, kept_threshold(level, position));
 }
 
 // Returns the tile of a thread that has `rest` of its tiles before it.

@@ -186,6 +186,24 @@ TEST_F(Updates, WithoutCanonicalOrderBeforeTheListIsEmptyAndSaysSo) {
     map.expect_up_to_date(threshold);
 }
 
+// The last pass of a budget finds tiles by the nodes that the first pass has kept. It must not take
+// nodes of an earlier run that lie below a node that is no longer split.
+TEST_F(Updates, BudgetsTakeNoNodesOfEarlierRuns) {
+    const MapShape shape{4096, 64, 1};  // nodes of the levels 6 and 9 are handed over
+    ListedMap map(gpu, subdivider, shape, constant_map(shape, 0.5F), 10000);
+    map.change({100, 5, 1, 1, 0}, [] { return 2.0F; });
+    for (const float importance : {2.0F, 0.5F}) {
+        map.change({3000, 5, 1, 1, 0}, [importance] { return importance; });
+        map.upload();
+        map.record(threshold, {Order::any, 1000});
+        const TileList expected = reference::subdivide(map.view(), threshold);
+        std::vector<Tile> found = map.tiles(0, map.header().written);
+        sort_canonical(found);
+        EXPECT_TRUE(found == expected.tiles);
+        EXPECT_EQ(map.header().required, expected.tiles.size());
+    }
+}
+
 TEST_F(Updates, WhatCannotBeDoneIsRefused) {
     const MapShape shape{100, 60, 1};
     ListedMap map(gpu, subdivider, shape, constant_map(shape, 0.5F), 100);

@@ -296,13 +296,12 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
                                          blocks_along(shape.height, level, levels, EDGE_ROUND_UP);
             const std::uint32_t nodes =
                 level_extent(shape.width, level) * level_extent(shape.height, level);
-            const std::uint32_t words =
-                fused
-                    ? groups * (2 + (FUSED_SLOT_WORDS << 2 * levels)) + FUSED_NODE_WORDS * nodes
-                    : handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP, 1, 1);
-            // Skips node words, which stay: behind counters and slots, or between them.
-            const std::uint32_t first_node = fused ? words - FUSED_NODE_WORDS * nodes : 2 * groups;
-            const std::uint32_t end_of_nodes = fused ? words : first_node + nodes;
+            const std::uint32_t words = fused ? groups * (2 + (FUSED_SLOT_WORDS << 2 * levels))
+                                              : handover_words(shape.width, shape.height, level,
+                                                               levels, EDGE_ROUND_UP, 1, 1);
+            // Skips node words, which stay: between counters and slots, or behind all layers.
+            const std::uint32_t first_node = 2 * groups;
+            const std::uint32_t end_of_nodes = first_node + (fused ? 0 : nodes);
             for (std::uint32_t i = 0; i < words; ++i) {
                 if ((i < first_node || i >= end_of_nodes) && state[word + i] != 0) {
                     return "word " + std::to_string(i) + " of level " + std::to_string(level);

@@ -192,67 +192,75 @@ struct FusedParameters {
 
 // Counters. Behind them lie, in words: the NaN texels of each layer (of the last run), then
 // fused_words_per_layer per layer, which are LAYER_WORDS and each level that is handed over
-// (messages.glsl), and last the words for budgets. Counters and slots are 0 between runs.
+// (messages.glsl), then the words for budgets, and last those of nodes. Counters and slots are 0
+// between runs.
 struct FusedState {
     // In any order: places reserved so far. If each layer has a part of the list: written tiles of
-    // the finished layers.
+    // the finished layers, or with a budget places in all parts.
     QUADTILE_UINT place_count;
     QUADTILE_UINT finished_layers;
     QUADTILE_UINT required_count;  // tiles of the finished layers, in any order
     QUADTILE_UINT is_counted;  // 1 if nodes and layers are as a run in canonical order left them
 };
 
-const QUADTILE_UINT LAYER_WORDS = 6;
-const QUADTILE_UINT LAYER_NAN_WORD = 0;         // NaN texels counted so far
-const QUADTILE_UINT LAYER_PART_WORD = 1;        // tiles so far, in any order with a part per layer
-const QUADTILE_UINT LAYER_TILES_WORD = 2;       // tiles, in canonical order
-const QUADTILE_UINT LAYER_PLACE_WORD = 3;       // place of the first tile in the list
-const QUADTILE_UINT LAYER_IMPORTANCE_WORD = 4;  // importance of the root, in canonical order
-const QUADTILE_UINT LAYER_ARRIVALS_WORD = 5;    // workgroups that have finished, for balanced lists
-
-// Words of a node that is handed over. Each word of all nodes of a level comes before the next
-// word. All except the first are for canonical order.
-const QUADTILE_UINT NODE_IMPORTANCE = 0;
-const QUADTILE_UINT NODE_NAN_TEXELS = 1;       // of a block
-const QUADTILE_UINT NODE_TILES = 2;            // tiles below it, if it is split
-const QUADTILE_UINT NODE_RECORD = 3;           // outcome (fused.glsl)
-const QUADTILE_UINT NODE_PLACE = 4;            // place of its first tile, in the node above
-const QUADTILE_UINT NODE_TILE_IMPORTANCE = 5;  // importance of the tile that begins in it
-const QUADTILE_UINT FUSED_NODE_WORDS = 6;
+const QUADTILE_UINT LAYER_WORDS = 5;
+const QUADTILE_UINT LAYER_NAN_WORD = 0;       // NaN texels counted so far
+const QUADTILE_UINT LAYER_PART_WORD = 1;      // tiles so far, in any order with a part per layer
+const QUADTILE_UINT LAYER_TILES_WORD = 2;     // tiles, in canonical order
+const QUADTILE_UINT LAYER_PLACE_WORD = 3;     // place of the first tile in the list
+const QUADTILE_UINT LAYER_ARRIVALS_WORD = 4;  // workgroups that have finished, for balanced lists
 
 // Words of a node's slots (messages.glsl): its importance, and for balanced lists its mask.
 const QUADTILE_UINT FUSED_SLOT_WORDS = 2;
 
-// Words for budgets: the factor's index, and the histogram over budget_bin (0 between runs).
+// Words for budgets: the factor's index, the number of tiles under it, and the histogram over
+// budget_bin (0 between runs).
 const QUADTILE_UINT BUDGET_FACTOR_WORD = 0;
-const QUADTILE_UINT BUDGET_HISTOGRAM_WORD = 1;
+const QUADTILE_UINT BUDGET_TILES_WORD = 1;
+const QUADTILE_UINT BUDGET_HISTOGRAM_WORD = 2;
 const QUADTILE_UINT BUDGET_WORDS = BUDGET_HISTOGRAM_WORD + 1 + BUDGET_FACTORS;
 
 QUADTILE_SHARED QUADTILE_UINT fused_words_per_layer(QUADTILE_UINT width, QUADTILE_UINT height,
                                                     QUADTILE_UINT top_level) {
     return LAYER_WORDS - 1 +
-           state_words_per_layer(width, height, top_level, EDGE_ROUND_UP, FUSED_NODE_WORDS,
-                                 FUSED_SLOT_WORDS);
+           state_words_per_layer(width, height, top_level, EDGE_ROUND_UP, 0, FUSED_SLOT_WORDS);
+}
+
+// Words of a node of the blocks' level or above. Each word of all nodes comes before the next word.
+// Nodes between two hand-overs have words only if the node that they are handed over in is split.
+const QUADTILE_UINT NODE_IMPORTANCE = 0;
+const QUADTILE_UINT NODE_PLACE = 1;  // in canonical order: place of its first tile, in the node
+                                     // that it was handed over in
+const QUADTILE_UINT NODE_TILES = 2;  // in canonical order: tiles below it, if it is split
+const QUADTILE_UINT NODE_NAN_TEXELS = 3;  // in canonical order, of a block
+const QUADTILE_UINT FUSED_NODE_WORDS = 4;
+
+// Returns the rows of one layer: of each level from the blocks' on, in rows of one length.
+QUADTILE_SHARED QUADTILE_UINT fused_node_rows(QUADTILE_UINT height) {
+    return 2 * level_extent(height, BLOCK_LEVELS) + MAX_LEVELS - BLOCK_LEVELS;
+}
+
+// Returns the place of a node. (On maps of one block the root takes the block's place.) With H rows
+// of blocks, level BLOCK_LEVELS + i begins at row 2 H - floor(2 H / 2^i) + i. From there to the
+// next level are more than H / 2^i rows, because floor(a) - floor(a / 2) + 1 > a / 2.
+QUADTILE_SHARED QUADTILE_UINT fused_node_index(QUADTILE_UINT width, QUADTILE_UINT height,
+                                               QUADTILE_UINT level, QUADTILE_UINT x,
+                                               QUADTILE_UINT y, QUADTILE_UINT layer) {
+    const QUADTILE_UINT rows = 2 * level_extent(height, BLOCK_LEVELS);
+    const QUADTILE_UINT above = level - BLOCK_LEVELS;
+    const QUADTILE_UINT first = rows - (rows >> above) + above;
+    return (layer * fused_node_rows(height) + first + y) * level_extent(width, BLOCK_LEVELS) + x;
+}
+
+QUADTILE_SHARED QUADTILE_UINT fused_nodes(QUADTILE_UINT width, QUADTILE_UINT height,
+                                          QUADTILE_UINT layers) {
+    return layers * fused_node_rows(height) * level_extent(width, BLOCK_LEVELS);
 }
 
 // ---- balance_*.comp ----------------------------------------------------------------------------
 
 // The buffer of balanced lists in words: the masks (balance.glsl) of all nodes of the blocks' level
-// and above, their importances, then BALANCE_BLOCK_WORDS per block. Nodes lie as in the pyramid of
-// a map with 2 x 2 texels per block. (On maps of one block the root takes the block's place.)
-QUADTILE_SHARED QUADTILE_UINT balance_node_index(QUADTILE_UINT width, QUADTILE_UINT height,
-                                                 QUADTILE_UINT level, QUADTILE_UINT x,
-                                                 QUADTILE_UINT y, QUADTILE_UINT layer) {
-    return pyramid_index(2 * level_extent(width, BLOCK_LEVELS),
-                         2 * level_extent(height, BLOCK_LEVELS), level - BLOCK_LEVELS + 1, x, y,
-                         layer);
-}
-
-QUADTILE_SHARED QUADTILE_UINT balance_nodes(QUADTILE_UINT width, QUADTILE_UINT height,
-                                            QUADTILE_UINT layers) {
-    return pyramid_pitch(2 * level_extent(width, BLOCK_LEVELS)) *
-           pyramid_rows(2 * level_extent(height, BLOCK_LEVELS)) * layers;
-}
+// and above, their importances, then BALANCE_BLOCK_WORDS per block.
 
 // Words of a block: rows of bits for the nodes that the block's own splits force to be split; for
 // canonical order the number of its tiles and the place of the first one; the importances of its

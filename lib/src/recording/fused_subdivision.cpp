@@ -16,6 +16,10 @@ static_assert(sizeof(FusedParameters) <= 128, "more than every device has for pu
 
 namespace {
 
+constexpr std::uint32_t STAGE_ANY = 0;  // fused.glsl
+constexpr std::uint32_t STAGE_COUNT = 1;
+constexpr std::uint32_t STAGE_CANONICAL = 2;
+
 FusedParameters parameters_of(const DeviceContext& context, const FusedSubdivision::Run& run) {
     const MapShape& shape = run.shape;
     FusedParameters parameters{};
@@ -76,15 +80,17 @@ void FusedSubdivision::prepare() const {
 vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
     const vk::DeviceSize words_per_layer =
         1 + fused_words_per_layer(shape.width, shape.height, top_level(shape.width, shape.height));
+    const vk::DeviceSize nodes = fused_nodes(shape.width, shape.height, shape.layers);
     return sizeof(FusedState) +
-           (words_per_layer * shape.layers + BUDGET_WORDS) * sizeof(std::uint32_t);
+           (words_per_layer * shape.layers + BUDGET_WORDS + FUSED_NODE_WORDS * nodes) *
+               sizeof(std::uint32_t);
 }
 
 vk::DeviceSize FusedSubdivision::balance_size_bytes(const MapShape& shape) {
     const vk::DeviceSize blocks = vk::DeviceSize{level_extent(shape.width, BLOCK_LEVELS)} *
                                   level_extent(shape.height, BLOCK_LEVELS) * shape.layers;
     const vk::DeviceSize words =
-        2 * vk::DeviceSize{balance_nodes(shape.width, shape.height, shape.layers)} +
+        2 * vk::DeviceSize{fused_nodes(shape.width, shape.height, shape.layers)} +
         BALANCE_BLOCK_WORDS * blocks;
     return words * sizeof(std::uint32_t);
 }
@@ -168,25 +174,28 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
         record_balanced(commands, run);
         return;
     }
+    const bool is_canonical = run.options.order == Order::canonical;
     PipelineKey key = key_of(run);
     if (run.options.max_tiles) {
         key.pass = Kernel::fused_budget;
         record_blocks(commands, key, run.shape);
-        pass_barrier(commands, program_.dispatch());
         key.with_budget = true;
     }
-    key.pass = run.options.order == Order::any ? Kernel::fused_all : Kernel::fused_count;
-    record_blocks(commands, key, run.shape);
-    if (run.options.order == Order::canonical) {
+    if (is_canonical || !run.options.max_tiles) {
+        if (key.with_budget) {
+            pass_barrier(commands, program_.dispatch());
+        }
+        key.pass = is_canonical ? Kernel::fused_count : Kernel::fused_all;
+        record_blocks(commands, key, run.shape);
+    }
+    if (is_canonical || run.options.max_tiles) {
         key.pass = Kernel::fused_emit;
+        key.stage = is_canonical ? STAGE_CANONICAL : STAGE_ANY;
         record_shares(commands, key, run.shape);
     }
 }
 
 void FusedSubdivision::record_balanced(vk::CommandBuffer commands, const Run& run) const {
-    constexpr std::uint32_t STAGE_ANY = 0;  // fused.glsl
-    constexpr std::uint32_t STAGE_COUNT = 1;
-    constexpr std::uint32_t STAGE_CANONICAL = 2;
     PipelineKey key = key_of(run);
     key.pass = run.descent ? Kernel::balance_marks_descent : Kernel::balance_marks;
     record_blocks(commands, key, run.shape);
@@ -239,6 +248,7 @@ void FusedSubdivision::record_update(vk::CommandBuffer commands, vk::DescriptorS
     }
     push(commands, whole);
     key.pass = Kernel::fused_emit;
+    key.stage = STAGE_CANONICAL;
     record_shares(commands, key, shape);
 }
 
