@@ -1,4 +1,4 @@
-// Time, memory and error of the baker's light maps, with adaptive and with uniform tiles, against a
+// Time, memory and error of the baker's lightmaps, with adaptive and with uniform tiles, against a
 // path tracer's.
 
 #include "baker_truth.hpp"
@@ -365,7 +365,7 @@ class Bench {
         }
         const double load_seconds = seconds_since(start);
         if (scene_.light_map_coordinates.empty()) {
-            throw std::runtime_error("the scene has no light map coordinates");
+            throw std::runtime_error("the scene has no lightmap coordinates");
         }
         light_ = choose_light(arguments_, scene_);
         start = Clock::now();
@@ -376,7 +376,7 @@ class Bench {
             surface_.coverage.size() -
             static_cast<std::size_t>(std::ranges::count(surface_.coverage, 0.0F));
         print(
-            formatted("scene: %zu triangles, light map %u x %u with %zu covered texels, sky %g %g "
+            formatted("scene: %zu triangles, lightmap %u x %u with %zu covered texels, sky %g %g "
                       "%g, %zu suns, %u bounces; made in %.3f s, its surface in %.3f s",
                       scene_.triangles.size(), surface_.extent.width, surface_.extent.height,
                       covered, double{light_.sky.radiance.r}, double{light_.sky.radiance.g},
@@ -582,7 +582,7 @@ class Bench {
 };
 
 void define_options(CLI::App& app, Arguments& arguments) {
-    app.add_option("SCENE", arguments.scene, "glTF or OBJ with light map coordinates");
+    app.add_option("SCENE", arguments.scene, "glTF or OBJ with lightmap coordinates");
     app.add_flag("--demo", arguments.demo, "Instead of SCENE: the demo's room");
     app.add_option("--city", arguments.city_triangles,
                    "Instead of SCENE: a city of about N triangles, for times and memory only");
@@ -590,7 +590,7 @@ void define_options(CLI::App& app, Arguments& arguments) {
         "--landscape", arguments.landscape,
         "Instead of SCENE: a courtyard within square kilometres that have 64 to 256 times\n"
         "fewer texels per metre; errors are those of the courtyard");
-    app.add_option("--size", arguments.size, "Texels of the light map: W or WxH");
+    app.add_option("--size", arguments.size, "Texels of the lightmap: W or WxH");
     app.add_option(
            "--sky", arguments.sky,
            "Radiance, one number or R,G,B; default: 1, or 0 if the scene has light of its own")
@@ -632,7 +632,7 @@ void define_options(CLI::App& app, Arguments& arguments) {
 int main(int argc, char** argv) {
     using quadtile::baker::Arguments;
     return quadtile::bench::run_program<Arguments>(
-        argc, argv, "quadtile_baker_bench", "Times, memory and errors of the light map baker",
+        argc, argv, "quadtile_baker_bench", "Times, memory and errors of the lightmap baker",
         quadtile::baker::define_options, [](const CLI::App& app, Arguments& arguments) {
             if (arguments.city_triangles > 0) {
                 if (app.count("--directions") > 0) {

@@ -1,4 +1,4 @@
-// The light map that others are compared with, and the comparison.
+// The lightmap that others are compared with, and the comparison.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace quadtile::baker {
 
-// Light of the path tracer: the mean of two independent light maps.
+// Light of the path tracer: the mean of two independent lightmaps.
 struct Truth {
     std::vector<glm::vec3> irradiance;  // per texel
     std::vector<std::uint8_t> is_used;  // 1: the texel is compared
@@ -28,7 +28,7 @@ struct TruthOptions {
     std::uint32_t bounces = 1;
     glm::vec3 sky{0.0F};
     // true: surfaces send the mean light of their texels, as the baker's do. false: they send the
-    // light at the point that a ray meets, which is exact, but which light maps cannot hold.
+    // light at the point that a ray meets, which is exact, but which lightmaps cannot hold.
     bool is_of_texels = false;
     std::vector<std::uint8_t> texels;  // 1: compared texels; empty: all. Not with is_of_texels
     std::filesystem::path file;        // empty: no file is read or written

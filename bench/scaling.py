@@ -7,7 +7,7 @@
 BIN_DIR is build/release/bin, or the bin of a folder that tools/pack.sh made, which has this script, too. Bakes the city
 of 3.7 million triangles, and the scene with 8192 directions, by quadtile-bake and by quadtile-bake-mpi with a rank for
 each GPU; then quadtile_bench has a Service take maps from host memory. Prints Markdown tables. RESULTS_DIR has reports
-and logs, not the light maps. Exit status 1: a command failed, or two light maps of a scene differ.
+and logs, not the lightmaps. Exit status 1: a command failed, or two lightmaps of a scene differ.
 """
 
 import argparse
@@ -23,7 +23,7 @@ SUN_AND_SKY = ["--sun-direction", "0.5,-0.8,0.3", "--sky", "0.6,0.8,1"]
 
 
 def bake(arguments, name, ranks, options):
-    """Returns seconds from start to end, seconds of passes, and the light map's hash. ranks 0: without MPI."""
+    """Returns seconds from start to end, seconds of passes, and the lightmap's hash. ranks 0: without MPI."""
     output = arguments.results / f"{name}_{ranks}"
     command = [str(arguments.bin / ("quadtile-bake-mpi" if ranks else "quadtile-bake"))]
     if ranks:
@@ -58,7 +58,7 @@ def table_of_bakes(arguments, name, options):
             flush=True,
         )
         if digest != first[2]:
-            sys.exit("scaling.py: error: the light map differs from that of quadtile-bake")
+            sys.exit("scaling.py: error: the lightmap differs from that of quadtile-bake")
 
 
 def table_of_service(arguments, bench):
@@ -79,7 +79,7 @@ def main():
     parser.add_argument("--ranks", default=[1, 2, 4], type=lambda text: [int(part) for part in text.split(",")])
     parser.add_argument("--device", default="NVIDIA", help="part of the name of the GPUs; default: %(default)s")
     parser.add_argument("--city", default=3700000, type=int, help="triangles; default: %(default)s")
-    parser.add_argument("--size", default=6720, type=int, help="of its light map; default: %(default)s")
+    parser.add_argument("--size", default=6720, type=int, help="of its lightmap; default: %(default)s")
     parser.add_argument("--directions", default=1024, type=int, help="for the city; default: %(default)s")
     parser.add_argument("--scene", type=Path, help="zdm2_lightmapped.glb; default: the city alone")
     arguments = parser.parse_args()

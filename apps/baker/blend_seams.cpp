@@ -16,7 +16,7 @@ namespace {
 
 // Largest difference of equal positions, in diagonals of the scene, because transforms round.
 constexpr double POSITION_TOLERANCE = 1e-6;
-// Largest difference of equal light map coordinates, in texels.
+// Largest difference of equal lightmap coordinates, in texels.
 constexpr double COORDINATE_TOLERANCE = 1e-2;
 const double MIN_COSINE = std::cos(30.0 * 3.14159265358979323846 / 180.0);
 

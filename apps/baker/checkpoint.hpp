@@ -51,7 +51,7 @@ class Fingerprint {
     std::uint64_t value_ = 0xcbf29ce484222325U;
 };
 
-// Returns the fingerprint of everything that the light map depends on: scene, light and options.
+// Returns the fingerprint of everything that the lightmap depends on: scene, light and options.
 // `sets` are those of directions.
 [[nodiscard]] std::uint64_t fingerprint_of(
     const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
@@ -74,7 +74,7 @@ struct LampSums {
 using LampMoments = std::array<std::int64_t, 9>;
 
 struct Checkpoint {
-    // Fingerprint of everything that the light map depends on: scene, light and options.
+    // Fingerprint of everything that the lightmap depends on: scene, light and options.
     std::uint64_t fingerprint = 0;
     std::uint32_t pass = 0;             // running pass
     std::uint32_t directions_done = 0;  // finished directions of the pass

@@ -27,7 +27,7 @@ constexpr int ERROR_RADIUS = 2;  // texels; the noise of a texel is that around 
 constexpr int BLOCK_ROWS = 32;   // rows per work item of a thread
 
 // Returns a number per triangle, equal for triangles that are connected by points which are equal
-// in the scene and in the light map.
+// in the scene and in the lightmap.
 std::vector<std::uint32_t> number_charts(const Scene& scene) {
     std::vector<std::uint32_t> parents(scene.positions.size());
     std::iota(parents.begin(), parents.end(), 0U);

@@ -1,4 +1,4 @@
-// Denoising of light maps by the measured noise.
+// Denoising of lightmaps by the measured noise.
 
 #pragma once
 

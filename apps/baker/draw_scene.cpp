@@ -1,4 +1,4 @@
-// Pictures of the lit scene, by a rasteriser on the CPU, and of the light map.
+// Pictures of the lit scene, by a rasteriser on the CPU, and of the lightmap.
 
 #include "light_map.hpp"
 #include "output_file.hpp"

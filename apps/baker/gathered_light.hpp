@@ -17,7 +17,7 @@
 
 namespace quadtile::baker {
 
-// Texels per block; ranks have parts of the light map in whole blocks.
+// Texels per block; ranks have parts of the lightmap in whole blocks.
 constexpr std::size_t TEXEL_BLOCK = 1024;
 
 // Emission that leaves a texel.

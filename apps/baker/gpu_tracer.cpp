@@ -195,7 +195,7 @@ void GpuTracer::check_sizes() const {
     const std::uint64_t light_map_bytes = scene_.sum_count() * sizeof(Accumulator);
     if (light_map_bytes > most) {
         throw std::runtime_error(
-            "a light map of " + std::to_string(scene_.light_map.width) + " x " +
+            "a lightmap of " + std::to_string(scene_.light_map.width) + " x " +
             std::to_string(scene_.light_map.height) +
             " texels is too large for this device, which "
             "addresses " +

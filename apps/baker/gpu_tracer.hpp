@@ -28,7 +28,7 @@ struct GpuTracerOptions {
 [[nodiscard]] TileOptions suited_tiles(const TileOptions& options, const Extent& light_map,
                                        float pixels_per_texel, std::uint64_t pool_bytes);
 
-// Makes a tracer. Throws std::runtime_error, with the remedy, for a scene or a light map that is
+// Makes a tracer. Throws std::runtime_error, with the remedy, for a scene or a lightmap that is
 // too large for the device; quadtile::Error, vk::SystemError. The scene and the device must outlive
 // it.
 [[nodiscard]] std::unique_ptr<Tracer> make_gpu_tracer(app::Gpu& gpu, const TracedScene& scene,

@@ -1,4 +1,4 @@
-// Light maps, and their preparation for bilinear filtering.
+// Lightmaps, and their preparation for bilinear filtering.
 
 #pragma once
 
@@ -30,7 +30,7 @@ struct LightMap {
     [[nodiscard]] std::vector<std::vector<glm::vec3>*> planes();
 };
 
-// Returns a page of a scene's light map, and the part of the surface that write_light_map needs.
+// Returns a page of a scene's lightmap, and the part of the surface that write_light_map needs.
 [[nodiscard]] LightMap page_of(const LightMap& map, const Pages& pages, std::uint32_t page);
 [[nodiscard]] SurfaceMap page_of(const SurfaceMap& map, const Pages& pages, std::uint32_t page);
 
@@ -55,7 +55,7 @@ void visit_neighbours(const Extent& extent, std::size_t texel, const Visit& visi
 void dilate(LightMap& map, std::uint32_t rings);
 
 // Makes both sides of each seam agree. Seams are edges that two triangles share in the scene (by
-// position, with normals within 30 degrees of each other) but not in the light map. Least squares
+// position, with normals within 30 degrees of each other) but not in the lightmap. Least squares
 // over the texels that bilinear filtering reads along the seams weigh the difference across the
 // seam against the change of the texels. Call it after dilate. Deterministic. Returns the number of
 // seams.
@@ -89,7 +89,7 @@ struct LightMapPng {
 };
 [[nodiscard]] LightMapPng encode_light_map(const LightMap& map, Quantity quantity);
 
-// Writes the light map as a picture, tone mapped like white surfaces; unknown texels are dark grey.
+// Writes the lightmap as a picture, tone mapped like white surfaces; unknown texels are dark grey.
 // Throws as write_light_map does.
 void write_atlas_preview(const std::filesystem::path& path, const LightMap& map);
 
@@ -107,7 +107,7 @@ struct PreviewOptions {
 };
 
 // Writes the lit scene as a picture: albedo * irradiance / pi + emission with bilinear filtering of
-// the light map, tone mapped, with the sky behind. Only front faces are drawn, so rooms can be seen
+// the lightmap, tone mapped, with the sky behind. Only front faces are drawn, so rooms can be seen
 // from outside; 2 x 2 samples per pixel. Throws as write_light_map does.
 void write_scene_preview(const std::filesystem::path& path, const Scene& scene, const LightMap& map,
                          const PreviewOptions& options);

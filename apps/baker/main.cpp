@@ -1,4 +1,4 @@
-// The baker: from a scene to its light map, pictures and report.
+// The baker: from a scene to its lightmap, pictures and report.
 
 #include "bake.hpp"
 #include "checkpoint.hpp"
@@ -48,7 +48,7 @@ namespace {
 constexpr int INTERRUPTED_STATUS = 130;  // as in shells, for SIGINT
 constexpr std::uint32_t DEFAULT_EXTENT = 1024;
 constexpr const char* NO_MEMORY =
-    "there is not enough memory for this scene; make the light map smaller with --size";
+    "there is not enough memory for this scene; make the lightmap smaller with --size";
 
 // ---- Interruption
 
@@ -85,7 +85,7 @@ class Run {
         if (surface_.overlapping_texels > 0) {
             const std::string names = names_of(scene_, surface_.overlapping);
             warn(std::to_string(surface_.overlapping_texels) +
-                 " texels of the light map belong to more than one place of the scene, and share "
+                 " texels of the lightmap belong to more than one place of the scene, and share "
                  "their light" +
                  (names.empty() ? "" : ": those of " + names) +
                  (makes_coordinates(options_) ? ""
@@ -176,7 +176,7 @@ class Run {
         }
         if (scene_.light_map_coordinates.empty()) {
             throw std::runtime_error("'" + options_.scene.string() +
-                                     "' has no light map coordinates (glTF: TEXCOORD_1); export it "
+                                     "' has no lightmap coordinates (glTF: TEXCOORD_1); export it "
                                      "with a second UV map, "
                                      "or let --unwrap make charts");
         }
@@ -199,7 +199,7 @@ class Run {
                  .makes_pages = options_.page.has_value()});
             if (!without_use.empty()) {
                 warn(
-                    "light map coordinates overlap, have no area or lie outside 0..1, and are "
+                    "lightmap coordinates overlap, have no area or lie outside 0..1, and are "
                     "replaced: those of " +
                     names_of(scene_, without_use));
             }
@@ -225,7 +225,7 @@ class Run {
             if (!(side <= 32768.0)) {
                 throw std::runtime_error("--texels-per-unit " +
                                          std::to_string(*options_.texels_per_unit) +
-                                         " makes a light map of more than 32768 texels on a side; "
+                                         " makes a lightmap of more than 32768 texels on a side; "
                                          "use fewer texels per unit");
             }
             const auto texels = static_cast<std::uint32_t>(std::max(1.0, std::ceil(side)));
@@ -358,7 +358,7 @@ class Run {
             if (lit_gltf_) {
                 const LightMapPng png = encode_light_map(page, options_.quantity);
                 if (png.brightest > 2.0 * png.intensity) {
-                    warn("a hundredth of the light map's texels is brighter than " +
+                    warn("a hundredth of the lightmap's texels is brighter than " +
                          app::text_of(static_cast<float>(png.intensity)) + ", up to " +
                          app::text_of(static_cast<float>(png.brightest)) +
                          ": it is cut there in the .glb, which has 8 bits; an .exr holds all");
@@ -379,7 +379,7 @@ class Run {
                             lit_gltf_->with_light_map(scene_, pictures, pages_.extent));
         }
         if (cut > 0) {
-            warn(std::to_string(cut) + " values of the light map are beyond " +
+            warn(std::to_string(cut) + " values of the lightmap are beyond " +
                  app::text_of(LARGEST_HALF) +
                  ", the largest half float, and were cut there; leave --half away, or take "
                  "a larger unit of light");
@@ -462,10 +462,10 @@ class Run {
     ProbeGrid probe_grid_;                      // empty: no grid
     Scene scene_;
     std::string generator_;            // as in LoadedScene
-    std::optional<LitGltf> lit_gltf_;  // scene to write; none: only the light map
+    std::optional<LitGltf> lit_gltf_;  // scene to write; none: only the lightmap
     Sky sky_;
     Extent extent_;
-    Pages pages_;                               // of the light map
+    Pages pages_;                               // of the lightmap
     std::vector<std::filesystem::path> files_;  // named by the scene's file
     SurfaceMap surface_;
     std::optional<TracedScene> traced_;

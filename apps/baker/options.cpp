@@ -113,11 +113,11 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     scene.add("--city", options.city_triangles, "N",
               "Instead of SCENE: a city of about N triangles",
               within(std::uint64_t{1000}, std::uint64_t{100'000'000}));
-    OptionGroup map(app, "Light map");
+    OptionGroup map(app, "Lightmap");
     OptionGroup rare = map.rare();
     map.add("-o,--output", options.output, "FILE",
-            "OpenEXR file for the light map: R, G, B, and A (1 if the texel was baked). Or a .glb "
-            "file: SCENE, if it is glTF, with the light map as PNG (MOZ_lightmap)");
+            "OpenEXR file for the lightmap: R, G, B, and A (1 if the texel was baked). Or a .glb "
+            "file: SCENE, if it is glTF, with the lightmap as PNG (MOZ_lightmap)");
     rare.add("--lit-scene", options.lit_scene, "FILE",
              "Also write the .glb, beside an OpenEXR file");
     map.add("--size", arguments.size, "WxH",
@@ -126,9 +126,9 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
             "Mean texels per world unit, instead of --size", within(1e-9F, 1e9F));
     map.add_flag(
         "--unwrap", options.unwrap,
-        "Make new light map coordinates: charts of smooth surfaces, stretched by at most 1.3");
+        "Make new lightmap coordinates: charts of smooth surfaces, stretched by at most 1.3");
     map.add_flag("--pack", options.pack,
-                 "Give each object its own place: objects with good light map coordinates keep "
+                 "Give each object its own place: objects with good lightmap coordinates keep "
                  "their layout, others get charts as with --unwrap");
     map.add("--margin,--gutter", options.gutter_texels, "N",
             "Texels between charts of --unwrap and --pack; default: 2", within(0, 64));
@@ -141,7 +141,7 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
              "extras.lightmap_exclude; repeatable")
         ->allow_extra_args(false);
     map.add("--page", options.page, "N",
-            "As many light maps of N x N texels as --texels-per-unit (default here: 10) needs: "
+            "As many lightmaps of N x N texels as --texels-per-unit (default here: 10) needs: "
             "FILE_0.exr, FILE_1.exr ...",
             within(16, LARGEST_EXTENT));
     map.add_choice("--quantity", options.quantity, QUANTITIES, "NAME",
@@ -221,10 +221,10 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
              "texture; 0: directions find them; default: the preset's",
              within(0, 65536));
     rare.add("--pixels-per-texel", arguments.pixels_per_texel, "D",
-             "Rays per side of a light map texel; default: the preset's, 1.5 for draft, else 2",
+             "Rays per side of a lightmap texel; default: the preset's, 1.5 for draft, else 2",
              within(0.01F, 16.0F));
     rare.add("--density-share", options.density_share, "X",
-             "The densest rest of the light map, above this share of it, gets no more rays than "
+             "The densest rest of the lightmap, above this share of it, gets no more rays than "
              "other texels; at most 0.999; default: 0.95",
              within(0.01F, 0.999F));
     bake.add("--seed", options.bake.seed, "N",
@@ -237,7 +237,7 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
              "Largest side of a tile's image, pixels; default: 64", within(16.0F, 8192.0F));
     rare.add("--map-size", options.tiles.map_extent, "N",
              "Side of the importance maps in texels, a power of two; default: by the size of the "
-             "light map",
+             "lightmap",
              within(16, 4096));
     rare.add_flag("--uniform", options.tiles.uniform,
                   "Use tiles of one size and resolution, for comparison");
@@ -282,7 +282,7 @@ void define_pictures(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup pictures(app, "Pictures");
     OptionGroup rare = pictures.rare();
     pictures.add("--preview", options.preview, "FILE", "PNG file for a picture of the lit scene");
-    pictures.add("--atlas", options.atlas, "FILE", "PNG file for a picture of the light map");
+    pictures.add("--atlas", options.atlas, "FILE", "PNG file for a picture of the lightmap");
     rare.add("--preview-size", arguments.preview_size, "WxH", "Pixels; default: 1280x720");
     pictures.add("--camera", arguments.camera, "X,Y,Z,X,Y,Z",
                  "Its position, and the point it looks at; default: SCENE's camera, or else one "
@@ -312,7 +312,7 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
         if (!is_gltf(options.scene)) {
             throw UsageError((is_scene ? "--output '" + options.output.string()
                                        : "--lit-scene '" + options.lit_scene.string()) +
-                             "' needs a glTF scene for the light map; export SCENE as .glb or "
+                             "' needs a glTF scene for the lightmap; export SCENE as .glb or "
                              ".gltf, or give only --output FILE.exr");
         }
         if ((is_scene && (options.bake.directional || options.half)) ||
@@ -334,7 +334,7 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
     }
     if (options.unwrap && options.pack) {
         throw UsageError(
-            "--unwrap makes all light map coordinates anew, but --pack keeps good ones; give one "
+            "--unwrap makes all lightmap coordinates anew, but --pack keeps good ones; give one "
             "of them");
     }
     if (options.page && options.extent) {
@@ -572,7 +572,7 @@ std::vector<app::FileArgument> file_arguments(const Options& options, std::uint3
 
 Options parse_options(int argc, const char* const* argv) {
     CLI::App app(
-        "Bakes the light of a scene into its light map, by adaptive ray-bundle tracing on a GPU",
+        "Bakes the light of a scene into its lightmap, by adaptive ray-bundle tracing on a GPU",
         "quadtile-bake");
     Options options;
     Arguments arguments;

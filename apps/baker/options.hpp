@@ -39,18 +39,18 @@ struct LightKinds {
 struct Options {
     std::filesystem::path scene;       // empty: a built-in one
     std::uint64_t city_triangles = 0;  // a city of so many triangles; 0: the demo's room
-    std::filesystem::path output;      // light map, or scene with it
-    std::filesystem::path lit_scene;   // scene with its light map; empty: none, or `output`
+    std::filesystem::path output;      // lightmap, or scene with it
+    std::filesystem::path lit_scene;   // scene with its lightmap; empty: none, or `output`
     std::filesystem::path preview;     // picture of the lit scene; empty: none
-    std::filesystem::path atlas;       // picture of the light map; empty: none
+    std::filesystem::path atlas;       // picture of the lightmap; empty: none
     std::filesystem::path report;      // JSON; empty: none
 
-    // The light map.
+    // The lightmap.
     std::optional<Extent> extent;
     std::optional<float> texels_per_unit;
     bool unwrap = false;                // the whole scene
     bool pack = false;                  // keeps usable layouts of objects, unwraps others
-    std::optional<std::uint32_t> page;  // side of pages of the light map, texels
+    std::optional<std::uint32_t> page;  // side of pages of the lightmap, texels
     std::vector<std::string> excluded;  // names of objects
     std::uint32_t gutter_texels = 2;
     std::map<std::string, float> densities;  // for unwrap, by object
@@ -92,7 +92,7 @@ struct Options {
     Extent preview_extent{1280, 720};
 };
 
-// Returns whether light map coordinates are made.
+// Returns whether lightmap coordinates are made.
 [[nodiscard]] inline bool makes_coordinates(const Options& options) {
     return options.unwrap || options.pack;
 }

@@ -13,7 +13,7 @@
 
 namespace quadtile::baker {
 
-// Weight of a fragment if the light map has one per texel.
+// Weight of a fragment if the lightmap has one per texel.
 constexpr double MEAN_WEIGHT = 16384.0;
 
 class PassTracing {

@@ -1,4 +1,4 @@
-// Processes that bake a light map together: a single one, or the ranks of an MPI job.
+// Processes that bake a lightmap together: a single one, or the ranks of an MPI job.
 
 #pragma once
 

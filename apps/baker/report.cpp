@@ -95,7 +95,7 @@ std::string report_summary(const BakeReport& report) {
                        (report.pages == 1 ? "" : formatted("%u pages of ", report.pages)) +
                        formatted("%u x %u texels, %zu of them baked, on ", report.light_map.width,
                                  report.light_map.height, report.known_texels) +
-                       report.device + "\nthe light map holds " + name_of(report.quantity) + "\n";
+                       report.device + "\nthe lightmap holds " + name_of(report.quantity) + "\n";
     for (const PassReport& pass : report.passes) {
         text += formatted("%-12s %8.2f s", pass.name.c_str(), pass.seconds);
         if (pass.mean_irradiance > 0.0) {
@@ -111,7 +111,7 @@ std::string report_summary(const BakeReport& report) {
     }
     if (report.noise) {
         text +=
-            formatted("noise of the light map: %.2g %% of its mean light", 100.0 * *report.noise);
+            formatted("noise of the lightmap: %.2g %% of its mean light", 100.0 * *report.noise);
         text += report.denoised
                     ? formatted(", %.2g %% after the denoiser\n", 100.0 * *report.denoised)
                     : "\n";

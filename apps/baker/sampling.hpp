@@ -1,4 +1,4 @@
-// Bilinear filtering of light maps, and a material's colours at a point with its textures.
+// Bilinear filtering of lightmaps, and a material's colours at a point with its textures.
 
 #pragma once
 
@@ -16,7 +16,7 @@ struct BilinearFetch {
     std::array<float, 4> weights;
 };
 
-// Returns the fetch at light map coordinates; beyond the map, its border's texels are read.
+// Returns the fetch at lightmap coordinates; beyond the map, its border's texels are read.
 inline BilinearFetch bilinear_fetch(const Extent& extent, const glm::dvec2& coordinates) {
     const double x = std::clamp(coordinates.x * extent.width - 0.5, 0.0, extent.width - 1.0);
     const double y = std::clamp(coordinates.y * extent.height - 0.5, 0.0, extent.height - 1.0);
@@ -48,7 +48,7 @@ inline BilinearFetch bilinear_fetch(const Extent& extent, const glm::dvec2& coor
 // Returns whether the colours vary over the surface.
 [[nodiscard]] bool has_textures(const Scene& scene, const Material& material);
 
-// Corners of a triangle in the light map.
+// Corners of a triangle in the lightmap.
 using Corners = std::array<glm::dvec2, 3>;
 [[nodiscard]] double doubled_area(const Corners& corners);
 // Returns corners in texels; none for a triangle without area or outside the map.

@@ -22,7 +22,7 @@ namespace quadtile::baker {
 
 namespace {
 
-// Steps per texel in light map space. Samples are decided in integers, so that none is lost or
+// Steps per texel in lightmap space. Samples are decided in integers, so that none is lost or
 // counted twice at common edges of triangles. Maps of 2^16 texels make edge functions of 62 bits.
 constexpr std::int64_t TEXEL = 1 << 14;
 constexpr std::uint32_t MAX_EDGE = 1 << 16;
@@ -96,7 +96,7 @@ std::uint64_t inside_samples(const std::array<EdgeFunction, 3>& edges, std::uint
     return inside;
 }
 
-// A value that is linear in light map space.
+// A value that is linear in lightmap space.
 template <typename Value>
 struct Linear {
     Value at_origin{0.0};
@@ -165,7 +165,7 @@ class SampledTriangle {
         return has_samples_ ? inside_samples(inner_edges_, x, y) : 0;
     }
 
-    // Returns the albedo at a point of the light map, in texels.
+    // Returns the albedo at a point of the lightmap, in texels.
     [[nodiscard]] glm::vec3 albedo(const glm::dvec2& point) const {
         return has_textures_ ? albedo_at(scene_, material_, texture_coordinates_.at(point))
                              : albedo_;
@@ -505,12 +505,12 @@ std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const 
 
 SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint32_t threads) {
     if (extent.width > MAX_EDGE || extent.height > MAX_EDGE) {
-        throw std::invalid_argument("a light map of " + std::to_string(extent.width) + " x " +
+        throw std::invalid_argument("a lightmap of " + std::to_string(extent.width) + " x " +
                                     std::to_string(extent.height) +
                                     " texels: " + "a side has at most " + std::to_string(MAX_EDGE));
     }
     if (scene.light_map_coordinates.size() != scene.positions.size()) {
-        throw std::invalid_argument("the scene has no light map coordinates");
+        throw std::invalid_argument("the scene has no lightmap coordinates");
     }
     SurfaceMap map;
     map.extent = extent;

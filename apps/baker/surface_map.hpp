@@ -1,4 +1,4 @@
-// The surface of a scene at each texel of its light map.
+// The surface of a scene at each texel of its lightmap.
 
 #pragma once
 
@@ -9,15 +9,15 @@ namespace quadtile::baker {
 // A texel in the scene, as a parallelogram in the plane of its surface.
 struct Patch {
     glm::vec3 centre{0.0F};
-    glm::vec3 across{0.0F};  // along the light map's x, from edge to edge
+    glm::vec3 across{0.0F};  // along the lightmap's x, from edge to edge
     glm::vec3 down{0.0F};
 };
 
-// Surface by texel of the light map: means over the part of the texel that charts cover, by area.
+// Surface by texel of the lightmap: means over the part of the texel that charts cover, by area.
 // All values of an uncovered texel are 0.
 struct SurfaceMap {
     Extent extent;
-    std::vector<float> coverage;             // 0..1, of the texel's area in the light map
+    std::vector<float> coverage;             // 0..1, of the texel's area in the lightmap
     std::vector<glm::vec3> albedo;           // with textures, without their holes
     std::vector<glm::vec3> emission;         // radiance
     std::vector<glm::vec3> normal;           // smooth if the vertices' normals are, of length 1
@@ -31,11 +31,11 @@ struct SurfaceMap {
 
 // Samples each texel at 8 x 8 points; if several triangles cover a point, the first counts. Texels
 // that triangles touch only between the samples have at most the coverage of one sample. Triangles
-// without area, in the scene or in the light map, cover nothing. The result does not depend on the
+// without area, in the scene or in the lightmap, cover nothing. The result does not depend on the
 // number of threads (0: as many as processors).
 //
 // Throws std::invalid_argument for maps of more than 65536 texels along an edge and for scenes
-// without light map coordinates.
+// without lightmap coordinates.
 [[nodiscard]] SurfaceMap make_surface_map(const Scene& scene, const Extent& extent,
                                           std::uint32_t threads = 0);
 

@@ -16,7 +16,7 @@ namespace quadtile::baker {
 namespace {
 
 // Largest half diagonal of a box, in pixels of the densest triangles, for which a depth step is a
-// part of a pixel. That of a plane with the largest light map is smaller.
+// part of a pixel. That of a plane with the largest lightmap is smaller.
 constexpr double LARGEST_BOX = 0x1p15;
 // Distance from the centre beyond which triangles are no neighbours of others.
 constexpr double FARTHEST_NEIGHBOUR = 0x1p20;
@@ -54,7 +54,7 @@ glm::dvec3 middle_of(const Scene& scene, const Triangle& triangle) {
     return middle;
 }
 
-// Returns the point with as much of the light map on one side as on the other, along each axis, so
+// Returns the point with as much of the lightmap on one side as on the other, along each axis, so
 // that stray triangles do not move it far.
 glm::dvec3 median_of(const Scene& scene, const std::vector<Areas>& areas) {
     glm::dvec3 median(0.0);
@@ -91,12 +91,12 @@ TriangleCluster cluster_around(const TracedTriangle* first, const TracedTriangle
     return {{centre.x, centre.y, centre.z}, {half_extent.x, half_extent.y, half_extent.z}};
 }
 
-// Returns the texels of the light map along a world unit.
+// Returns the texels of the lightmap along a world unit.
 double density_of(const Areas& areas) {
     return std::sqrt(areas.light_map / areas.surface);
 }
 
-// Returns the density that this share of the light map does not exceed.
+// Returns the density that this share of the lightmap does not exceed.
 double density_of_share(std::vector<Areas> areas, double share) {
     std::erase_if(
         areas, [](const Areas& area) { return !(area.light_map > 0.0) || !(area.surface > 0.0); });
@@ -168,7 +168,7 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
     }
     if (!(traced.surface_area > 0.0)) {
         throw std::runtime_error(
-            "no triangle has both an area and a part of the light map: the light map coordinates "
+            "no triangle has both an area and a part of the lightmap: the lightmap coordinates "
             "are unusable; make new ones with --unwrap");
     }
     traced.centre = 0.5 * (box.low + box.high);
@@ -232,7 +232,7 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
                 " is too far from the rest of the scene for texels as small as those of " +
                 scene.name_of(resolves_itself ? static_cast<std::size_t>(finest - areas.begin())
                                               : index) +
-                "; move it closer, leave it out, or make the light map smaller with --size");
+                "; move it closer, leave it out, or make the lightmap smaller with --size");
         }
     }
     traced.alpha_texels = std::move(alpha.texels);

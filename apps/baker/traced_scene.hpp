@@ -12,7 +12,7 @@
 
 namespace quadtile::baker {
 
-// Share of the light map that gets all the pixels that its density requests; the densest rest
+// Share of the lightmap that gets all the pixels that its density requests; the densest rest
 // requests no more than the densest of it. A tile has the resolution of its densest place, so a few
 // small charts to which an unwrapper gave many texels would make all tiles expensive.
 constexpr float DENSITY_SHARE = 0.95F;
@@ -54,9 +54,9 @@ struct TracedScene {
 
 // Makes a scene. A triangle requests `pixels_per_texel` pixels for each of its texels, by the
 // square root of its texels over its surface, which does not grow at grazing angles. Triangles
-// without area in the light map have no density: they block and shine, but request no resolution.
+// without area in the lightmap have no density: they block and shine, but request no resolution.
 //
-// Throws std::runtime_error if no triangle has a density, because the light map coordinates are
+// Throws std::runtime_error if no triangle has a density, because the lightmap coordinates are
 // void, and for a triangle so far from the rest, measured in pixels, that floats do not resolve it.
 [[nodiscard]] TracedScene make_traced_scene(const Scene& scene, const Extent& light_map,
                                             float pixels_per_texel,

@@ -101,7 +101,7 @@ class Tracer {
     // Begins a pass with sums of zero. `outgoing`, by TracedScene::sum_count: the radiance that
     // leaves a texel's front or back, and in w the bits TWO_SIDED and SMOOTH_NORMAL.
     virtual void begin_pass(std::span<const glm::vec4> outgoing) = 0;
-    // Adds the light that the light map receives from tiles, whose `first_head` has no meaning yet.
+    // Adds the light that the lightmap receives from tiles, whose `first_head` has no meaning yet.
     // Returns the number of finished tiles: all, unless stopped, and at least one.
     virtual std::size_t trace(std::span<const ProjectionFrame> frames,
                               std::span<const TracedTile> tiles,

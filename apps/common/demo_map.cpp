@@ -10,7 +10,7 @@ namespace quadtile::app {
 
 namespace {
 
-// Lengths are in metres, densities in light map texels per metre. y is up.
+// Lengths are in metres, densities in lightmap texels per metre. y is up.
 struct Point {
     double x;
     double y;

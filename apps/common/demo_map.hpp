@@ -1,4 +1,4 @@
-// The built-in importance map: light map texel density of a town.
+// The built-in importance map: lightmap texel density of a town.
 
 #pragma once
 
@@ -10,9 +10,9 @@ namespace quadtile::app {
 // Renders `size` x `size` texels, rows from the top; bit-identical on every machine.
 //
 // The map shows a fictional town in parallel projection along a slanted direction. A texel is the
-// greatest light map density of all surfaces that cover its centre, in light map texels per texel
-// of this map along one axis: sqrt(area in light map texels / surface area in squared texels of
-// this map). Hidden surfaces count, as they do in a light map. Empty texels are 0. Most surfaces
+// greatest lightmap density of all surfaces that cover its centre, in lightmap texels per texel
+// of this map along one axis: sqrt(area in lightmap texels / surface area in squared texels of
+// this map). Hidden surfaces count, as they do in a lightmap. Empty texels are 0. Most surfaces
 // share one density, small things that are seen closely have up to 16 times as much, the fields
 // around the town less.
 [[nodiscard]] std::vector<float> render_demo_map(std::uint32_t size);

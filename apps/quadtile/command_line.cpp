@@ -417,7 +417,7 @@ Request parse_command_line(int argc, const char* const* argv) {
         arguments);
     app.add_subcommand("devices", "List the Vulkan devices and their features for quadtile");
     define_demo(*app.add_subcommand(
-                    "demo", "Subdivide a built-in map: the texel density of a town's light map"),
+                    "demo", "Subdivide a built-in map: the texel density of a town's lightmap"),
                 arguments);
 
     try {

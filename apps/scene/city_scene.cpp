@@ -95,7 +95,7 @@ std::vector<Block> plan(std::uint64_t triangles, Random& random) {
     return blocks;
 }
 
-// One side of a building, or the ground: a plane with axes and a place in the light map.
+// One side of a building, or the ground: a plane with axes and a place in the lightmap.
 struct Face {
     glm::dvec3 origin;  // the lower left corner
     glm::dvec3 right;   // of length 1, as are the others
@@ -109,7 +109,7 @@ struct FacePoint {
     double right = 0.0;
     double up = 0.0;
     double behind = 0.0;   // distance of the plane
-    double shift_right{};  // in the light map
+    double shift_right{};  // in the lightmap
     double shift_up{};
 };
 
@@ -178,7 +178,7 @@ class CityBuilder {
         }
     }
 
-    // Moves corners towards the middle of the rectangle in the light map.
+    // Moves corners towards the middle of the rectangle in the lightmap.
     static void shrink(Corners& corners, double by) {
         corners[0].shift_right = corners[3].shift_right = by;
         corners[1].shift_right = corners[2].shift_right = -by;
@@ -199,7 +199,7 @@ class CityBuilder {
         }
     }
 
-    // Adds a window in its part of the wall. In the light map its reveals lie around the pane,
+    // Adds a window in its part of the wall. In the lightmap its reveals lie around the pane,
     // which is smaller there by their size.
     void bay(const Face& face, double left, double bottom, double right, double top,
              std::uint32_t wall, std::uint32_t window) {
@@ -273,7 +273,7 @@ Scene city_scene(std::uint64_t triangles, const Extent& extent) {
     constexpr double MIN_TEXELS_PER_DECIMETRE = (2.0 * (GUTTER + 1) + 1.0) / MIN_WIDTH;
     const std::optional<Layout> layout = pack_into(sizes, GUTTER, extent);
     if (!layout || layout->texels_per_unit < MIN_TEXELS_PER_DECIMETRE) {
-        throw std::runtime_error("a light map of " + std::to_string(extent.width) + " x " +
+        throw std::runtime_error("a lightmap of " + std::to_string(extent.width) + " x " +
                                  std::to_string(extent.height) +
                                  " texels has no room for a city of " + std::to_string(triangles) +
                                  " triangles; use a larger one or fewer triangles");

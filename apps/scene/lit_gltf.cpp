@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* EXTENSION = "MOZ_lightmap";
-constexpr const char* LIGHT_MAP_NAME = "quadtile light map";
+constexpr const char* LIGHT_MAP_NAME = "quadtile lightmap";
 constexpr int ARRAY_BUFFER = 34962;
 constexpr int ELEMENT_ARRAY_BUFFER = 34963;
 constexpr int LINEAR = 9729;
@@ -56,7 +56,7 @@ std::string picture_type(std::string_view bytes) {
     return {};
 }
 
-// Returns whether a texture of the material, other than a light map, uses TEXCOORD_1.
+// Returns whether a texture of the material, other than a lightmap, uses TEXCOORD_1.
 bool uses_second_coordinates(const Json& material) {
     const Json values = material.flatten();
     return std::ranges::any_of(values.items(), [](const auto& item) {
@@ -109,7 +109,7 @@ class LitGltf::File {
             if (node.contains(instances) && !part.excluded) {
                 refuse(path_, "node " + std::to_string(part.node) +
                                   " has instances (EXT_mesh_gpu_instancing), which share their "
-                                  "coordinates; export them as nodes, or write the light map "
+                                  "coordinates; export them as nodes, or write the lightmap "
                                   "alone, to an .exr");
             }
             const auto mesh = node.at("mesh").get<std::size_t>();
@@ -187,7 +187,7 @@ class LitGltf::File {
         }
     }
 
-    // Removes the light maps of an earlier bake, which are the last items.
+    // Removes the lightmaps of an earlier bake, which are the last items.
     void drop_light_maps() {
         while (drop_light_map()) {
         }
@@ -282,7 +282,7 @@ class LitGltf::File {
                 refuse(path_, "material " + std::to_string(material) +
                                   " has a texture with TEXCOORD_1, which --unwrap would replace; "
                                   "give its texture another set of coordinates, or write the "
-                                  "light map alone, to an .exr");
+                                  "lightmap alone, to an .exr");
             }
         }
 
@@ -367,7 +367,7 @@ class LitGltf::File {
         }
     }
 
-    // Returns the scene reader's default material: glTF's is all metal, which no light map lights.
+    // Returns the scene reader's default material: glTF's is all metal, which no lightmap lights.
     std::size_t default_material() {
         if (!default_material_) {
             const glm::vec3 albedo = Material().albedo;
@@ -380,8 +380,8 @@ class LitGltf::File {
         return *default_material_;
     }
 
-    // Gives a material its light map; null: none. If other parts have the material with another
-    // light map, it is copied.
+    // Gives a material its lightmap; null: none. If other parts have the material with another
+    // lightmap, it is copied.
     void light(Json& material, const Json& light_map) {
         const auto index = material.get<std::size_t>();
         const auto [lit, is_new] = lit_.try_emplace({index, light_map.dump()}, index);
@@ -420,8 +420,8 @@ class LitGltf::File {
         json.resize(aligned(json.size()), ' ');
         if (json.size() + bytes.size() > std::numeric_limits<std::uint32_t>::max() - 28) {
             refuse(path_,
-                   "with its light map it is larger than the 4 GiB that a .glb can have; "
-                   "write the light map alone, to an .exr");
+                   "with its lightmap it is larger than the 4 GiB that a .glb can have; "
+                   "write the lightmap alone, to an .exr");
         }
         std::string file = "glTF";
         append_number(file, 2);
@@ -438,7 +438,7 @@ class LitGltf::File {
     std::size_t size_ = 0;  // of the file's buffers
     std::string added_;     // bytes added behind them
     std::optional<std::size_t> default_material_;
-    // Numbers of materials with a light map, by material and light map.
+    // Numbers of materials with a lightmap, by material and lightmap.
     std::map<std::pair<std::size_t, std::string>, std::size_t> lit_;
     std::set<std::size_t> is_lit_;
     // By vertex of the scene: its number in a part, and the part, from 1.

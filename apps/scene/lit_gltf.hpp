@@ -1,4 +1,4 @@
-// glTF scenes with their light maps, for programs that read the extension MOZ_lightmap.
+// glTF scenes with their lightmaps, for programs that read the extension MOZ_lightmap.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace quadtile::baker {
 
-// Picture of a light map page. The light is `intensity` times its values, without an sRGB curve.
+// Picture of a lightmap page. The light is `intensity` times its values, without an sRGB curve.
 struct LightMapPage {
     std::string png;
     double intensity = 1.0;
 };
 
-// A glTF file that receives a light map. Everything else stays as it is, except that its buffers
+// A glTF file that receives a lightmap. Everything else stays as it is, except that its buffers
 // and pictures become parts of one .glb file.
 //
 // All functions throw std::runtime_error with the file, the place in it and the remedy.
@@ -28,14 +28,14 @@ class LitGltf {
     LitGltf(const LitGltf&) = delete;
     LitGltf& operator=(const LitGltf&) = delete;
 
-    // Writes the scene's light map coordinates to the meshes as TEXCOORD_1, in place of existing
+    // Writes the scene's lightmap coordinates to the meshes as TEXCOORD_1, in place of existing
     // ones. The scene must be that of the file, unwrapped. Vertices in more than one chart are
     // duplicated, and so are meshes of more than one node. The triangles are those of the scene,
     // without those that load_scene leaves out. Excluded parts stay as they are.
     void set_light_map_coordinates(const Scene& scene);
 
-    // Returns the file with the pages of its light map in all materials of the scene's triangles. A
-    // material on several pages becomes one per page. A light map of an earlier bake is replaced.
+    // Returns the file with the pages of its lightmap in all materials of the scene's triangles. A
+    // material on several pages becomes one per page. A lightmap of an earlier bake is replaced.
     // asset.extras.lightmap_size is the extent of a page.
     [[nodiscard]] std::string with_light_map(const Scene& scene,
                                              const std::vector<LightMapPage>& pages,

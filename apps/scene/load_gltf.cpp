@@ -452,7 +452,7 @@ class GltfReader {
             if (!takes_some && light_map.has_value() == scene.light_map_coordinates.empty() &&
                 !scene.positions.empty()) {
                 fail((light_map ? file_.scene.parts.front().name : place) +
-                     " has no light map coordinates (TEXCOORD_1), but other meshes have; make new "
+                     " has no lightmap coordinates (TEXCOORD_1), but other meshes have; make new "
                      "ones for this mesh with --pack, or for the whole scene with --unwrap");
             }
         }

@@ -140,7 +140,7 @@ class ObjReader {
             if (some_without && coordinates == LightMapCoordinates::read) {
                 refuse(path_,
                        without +
-                           " has faces without light map coordinates (vt), but other "
+                           " has faces without lightmap coordinates (vt), but other "
                            "faces have them; make new ones, of this object with --pack, or of all "
                            "of the scene with --unwrap");
             }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t UNUSED = std::numeric_limits<std::uint32_t>::max();
 
-// Largest distance from the light map of coordinates that are moved back, for rounding.
+// Largest distance from the lightmap of coordinates that are moved back, for rounding.
 constexpr float COORDINATE_TOLERANCE = 1e-4F;
 
 bool finite(const glm::vec3& v) {
@@ -134,7 +134,7 @@ class Finisher {
         file_.warn(counts[1], "triangle", " with vertices that are not finite left out");
         file_.warn(counts[2], "triangle", " without area left out");
         file_.warn(takes_all_coordinates_ ? 0 : counts[3], "triangle",
-                   " with light map coordinates that are not finite left out");
+                   " with lightmap coordinates that are not finite left out");
         file_.warn(flat_corners_, "corner",
                    " of triangles without a normal: the normal of the triangle's plane is used");
         if (result_.scene.triangles.empty()) {
@@ -180,7 +180,7 @@ class Finisher {
             const glm::vec2 at = file_.scene.light_map_coordinates[vertex];
             if (!within_map(at)) {
                 refuse(path_, file_.scene.name_of(index) +
-                                  " has light map coordinates outside 0..1: (" +
+                                  " has lightmap coordinates outside 0..1: (" +
                                   std::to_string(at.x) + ", " + std::to_string(at.y) +
                                   "); make new ones, of this object with --pack, or of "
                                   "all of the scene with --unwrap");

@@ -25,7 +25,7 @@ struct LoadedScene {
 // Returns whether the file's name ends in .glb or .gltf.
 [[nodiscard]] bool is_gltf(const std::filesystem::path& path);
 
-// Treatment of light map coordinates: `read` requires those of the file; `ignore` is for scenes
+// Treatment of lightmap coordinates: `read` requires those of the file; `ignore` is for scenes
 // that will be unwrapped; `where_given` takes existing ones, also outside 0..1, and NaN for missing
 // ones.
 enum class LightMapCoordinates { read, ignore, where_given };
@@ -34,19 +34,19 @@ enum class LightMapCoordinates { read, ignore, where_given };
 // the file, the place in it and the remedy.
 //
 // glTF: the meshes of the default scene with node transforms applied, without skins and morph
-// targets. Light map coordinates are TEXCOORD_1; all meshes have them, or none. Directional lights
+// targets. Lightmap coordinates are TEXCOORD_1; all meshes have them, or none. Directional lights
 // become suns, whose irradiance is color * intensity, which is also the intensity of point and spot
 // lights. Of the extras these are read: asset.extras.lightmap_size, [width, height]; extras.radius
 // of point and spot lights; extras.lightmap_density and extras.lightmap_exclude of nodes.
 //
-// OBJ: light map coordinates are `vt`, its only ones, which textures use too. v goes up in OBJ: (u,
+// OBJ: lightmap coordinates are `vt`, its only ones, which textures use too. v goes up in OBJ: (u,
 // v) becomes (u, 1 - v). Kd is the albedo, Ke the emission.
 //
-// Triangles that no light map can hold are left out and counted in a warning: those with a vertex
-// or light map coordinates that are not finite, and those without area, which block no light. So
+// Triangles that no lightmap can hold are left out and counted in a warning: those with a vertex
+// or lightmap coordinates that are not finite, and those without area, which block no light. So
 // every remaining triangle is finite and has an area and a normal: vertices without a usable normal
 // get that of the triangle's plane. Albedo is clamped to 0..1. Refused are files without triangles,
-// light map coordinates outside 0..1, and triangles whose squared area exceeds 32-bit floats.
+// lightmap coordinates outside 0..1, and triangles whose squared area exceeds 32-bit floats.
 [[nodiscard]] LoadedScene load_scene(const std::filesystem::path& path,
                                      LightMapCoordinates coordinates = LightMapCoordinates::read);
 
@@ -54,7 +54,7 @@ enum class LightMapCoordinates { read, ignore, where_given };
 [[nodiscard]] Scene demo_scene();
 
 // Returns a city of about so many triangles, at least 2,000, on both sides of a street grid,
-// unwrapped so that it fills a light map of `extent` well. Bit-identical on every machine. Throws
+// unwrapped so that it fills a lightmap of `extent` well. Bit-identical on every machine. Throws
 // std::runtime_error if `extent` has no room for so many triangles.
 [[nodiscard]] Scene city_scene(std::uint64_t triangles, const Extent& extent);
 

@@ -1,4 +1,4 @@
-// Places of rectangular charts in a light map.
+// Places of rectangular charts in a lightmap.
 
 #pragma once
 
@@ -24,7 +24,7 @@ struct Layout {
 };
 
 // Packers of charts with these sizes, in units. A chart owns all texels that it touches, at least
-// one. Gutters lie between charts, but not at the light map's border. Deterministic. All return
+// one. Gutters lie between charts, but not at the lightmap's border. Deterministic. All return
 // nothing if there is no room.
 
 [[nodiscard]] std::optional<Layout> pack(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter,

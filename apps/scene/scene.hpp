@@ -1,4 +1,4 @@
-// Scenes: triangles with light map coordinates, their materials, and the light.
+// Scenes: triangles with lightmap coordinates, their materials, and the light.
 
 #pragma once
 
@@ -41,8 +41,8 @@ struct Box {
     return box;
 }
 
-// Extent of a light map. Texel (x, y) has its centre at ((x + 0.5) / width, (y + 0.5) / height) in
-// light map coordinates; (0, 0) is the upper left corner. Its index is y * width + x.
+// Extent of a lightmap. Texel (x, y) has its centre at ((x + 0.5) / width, (y + 0.5) / height) in
+// lightmap coordinates; (0, 0) is the upper left corner. Its index is y * width + x.
 struct Extent {
     std::uint32_t width = 0;
     std::uint32_t height = 0;
@@ -134,7 +134,7 @@ struct ScenePart {
     std::string name;
     std::string object{};      // node or object that it belongs to, named as in the file
     float density = 1.0F;      // factor of the texels per unit that unwrap gives it
-    bool excluded = false;     // whether the written light map leaves it out
+    bool excluded = false;     // whether the written lightmap leaves it out
     std::uint32_t page = 0;    // of Pages; that of excluded parts is not written
     std::size_t instance = 0;  // number of the node or object in the file
     // glTF: its place in the file.
@@ -144,7 +144,7 @@ struct ScenePart {
     bool mirrored = false;      // whether the file has its triangles the other way round
 };
 
-// Pages of the written light map, below each other in the baked light map. If parts are excluded, a
+// Pages of the written lightmap, below each other in the baked lightmap. If parts are excluded, a
 // page that is not written follows.
 struct Pages {
     Extent extent;  // of each
@@ -173,7 +173,7 @@ struct Scene {
     std::vector<PointLight> point_lights;
     glm::vec3 sky{0.0F};                     // radiance from all around
     std::optional<Extent> light_map_extent;  // requested by the file, or made by unwrap()
-    std::optional<Pages> pages;              // none: the light map is one page
+    std::optional<Pages> pages;              // none: the lightmap is one page
     std::optional<Camera> camera;
 
     // Returns the normal of the plane, of length 1; 0: the triangle has no area.

@@ -60,7 +60,7 @@ Layout find_layout(const std::vector<glm::dvec2>& sizes, const UnwrapOptions& op
                       " texels per unit";
         }
         fail(what + text(*options.extent) + at,
-             remedy.empty() ? "use a larger light map and fewer texels per unit" : remedy);
+             remedy.empty() ? "use a larger lightmap and fewer texels per unit" : remedy);
     }
     const Extent extent = options.extent.value_or(Extent{DEFAULT_MAX_SIDE, DEFAULT_MAX_SIDE});
     if (!options.extent) {
@@ -75,10 +75,10 @@ Layout find_layout(const std::vector<glm::dvec2>& sizes, const UnwrapOptions& op
     const auto least = pack_at_density(sizes, gutter, 0.0);  // one texel each
     fail(what + text(extent) + " texels",
          least ? "use at least " + text(least->extent) + " texels"
-               : "simplify the scene, or give it light map coordinates of its own");
+               : "simplify the scene, or give it lightmap coordinates of its own");
 }
 
-// Place of a chart in the light map, in texels.
+// Place of a chart in the lightmap, in texels.
 struct Place {
     glm::dvec2 corner;
     double texels_per_unit;
@@ -139,7 +139,7 @@ void write_coordinates(Scene& scene, const std::vector<Chart>& charts,
     }
 }
 
-// Returns the charts of objects whose own light map coordinates can be used: within 0..1, with an
+// Returns the charts of objects whose own lightmap coordinates can be used: within 0..1, with an
 // area, without overlap. Removes their triangles from `takes`; names the objects whose coordinates
 // cannot be used.
 std::vector<Chart> kept_layouts(const Scene& scene, std::vector<bool>& takes,
@@ -223,7 +223,7 @@ std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options) {
     }
     if (options.extent && (options.extent->width - 1 >= MAX_LIGHT_MAP_SIDE ||
                            options.extent->height - 1 >= MAX_LIGHT_MAP_SIDE)) {
-        fail("the light map's extent is " + text(*options.extent), "use sides from 1 to 32768");
+        fail("the lightmap's extent is " + text(*options.extent), "use sides from 1 to 32768");
     }
     double max_size = std::numeric_limits<double>::infinity();
     if (options.texels_per_unit) {
@@ -243,7 +243,7 @@ std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options) {
     });
     const auto written = static_cast<std::size_t>(hidden.begin() - charts.begin());
     if (written == 0) {
-        fail("all its objects are excluded", "exclude only objects that need no light map");
+        fail("all its objects are excluded", "exclude only objects that need no lightmap");
     }
     std::vector<glm::dvec2> sizes;
     for (const Chart& chart : charts) {

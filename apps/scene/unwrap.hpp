@@ -1,4 +1,4 @@
-// Light map coordinates for scenes without them.
+// Lightmap coordinates for scenes without them.
 
 #pragma once
 
@@ -16,14 +16,14 @@ struct UnwrapOptions {
     bool makes_pages = false;              // whether it makes as many pages of `extent` as needed
 };
 
-// Gives the scene light map coordinates: charts of smooth surfaces (make_charts), each turned to
+// Gives the scene lightmap coordinates: charts of smooth surfaces (make_charts), each turned to
 // its smallest rectangle with its longest side along u, packed with gutters. Vertices in more than
 // one chart, or on both sides of a cut, are duplicated. Sets light_map_extent. Deterministic.
 //
 // A part's texels per unit are multiplied by its density. Charts do not cross from one density or
 // instance to another.
 //
-// With keeps_layouts, an object whose own light map coordinates lie within 0..1 and do not overlap
+// With keeps_layouts, an object whose own lightmap coordinates lie within 0..1 and do not overlap
 // is one chart with its own layout and the size of its surface. Returns a triangle of each object
 // whose coordinates are not used.
 //

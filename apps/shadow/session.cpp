@@ -22,7 +22,7 @@ vk::Extent2D picture_extent_of(vk::Extent2D target, Display display) {
             target.height};
 }
 
-// The city's walls and roofs have room there; its light map is not used.
+// The city's walls and roofs have room there; its lightmap is not used.
 constexpr baker::Extent CITY_EXTENT{16384, 16384};
 
 Light make_sun(const Options& options, const baker::Scene& scene) {

@@ -15,7 +15,7 @@ import bpy
 import numpy
 
 BOUNCES = 4
-CELL = 32  # side of a square of the light map, texels; one texel on each side is empty
+CELL = 32  # side of a square of the lightmap, texels; one texel on each side is empty
 COLUMNS = 4
 LEAF = "leaf"  # a material with holes: the light of its squares is not compared
 
@@ -68,7 +68,7 @@ def square(low, a, b, material):
 
 
 def make_object(squares):
-    """One mesh; its second UV map has a cell for each square. Returns the size of the light map."""
+    """One mesh; its second UV map has a cell for each square. Returns the size of the lightmap."""
     rows = math.ceil(len(squares) / COLUMNS)
     width, height = COLUMNS * (CELL + 2), rows * (CELL + 2)
     vertices, uvs = [], []
@@ -114,7 +114,7 @@ def sun_and_sky():
 
 
 def leaf_card():
-    """The card's holes have 0.8 by 0.13 texels of its light map."""
+    """The card's holes have 0.8 by 0.13 texels of its lightmap."""
     white, leaf = make_material("white", (0.7, 0.7, 0.7)), make_material(LEAF, (0.3, 0.6, 0.2))
     holes = bpy.data.images.new("holes", 512, 512, alpha=True)
     y, x = numpy.mgrid[0:512, 0:512]

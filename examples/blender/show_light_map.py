@@ -1,8 +1,8 @@
-"""Shows a glTF scene with its light map, as an .exr of quadtile-bake --quantity radiance has it.
+"""Shows a glTF scene with its lightmap, as an .exr of quadtile-bake --quantity radiance has it.
 
     blender --python show_light_map.py -- SCENE LIGHT_MAP.exr [PICTURE.png]
 
-Each material becomes emission: base colour * light map + the emission that it had. With a picture it is rendered by
+Each material becomes emission: base colour * lightmap + the emission that it had. With a picture it is rendered by
 the scene's camera in Cycles. Made for Blender 3.4.
 """
 
@@ -53,7 +53,7 @@ def main(scene_file, light_map, picture=None):
         if material.node_tree and "Principled BSDF" in material.node_tree.nodes:
             show(material, image)
     for light in bpy.data.lights:
-        light.energy = 0  # their light is in the light map
+        light.energy = 0  # their light is in the lightmap
     scene = bpy.context.scene
     scene.view_settings.view_transform = "Standard"  # Filmic has another tone curve
     scene.camera = next((each for each in scene.objects if each.type == "CAMERA"), None)

@@ -1,4 +1,4 @@
-// Light maps of quadtile-bake for three.js 0.155 and later, which takes irradiance in light maps.
+// Lightmaps of quadtile-bake for three.js 0.155 and later, which takes irradiance in lightmaps.
 
 import { EXRLoader } from 'three/addons/loaders/EXRLoader.js';
 

@@ -1,4 +1,4 @@
-// index.html?scene=scene_baked.glb shows a scene with its light map. `&lightmap=lightmap.exr` shows it with that one,
+// index.html?scene=scene_baked.glb shows a scene with its lightmap. `&lightmap=lightmap.exr` shows it with that one,
 // `&exposure=X` makes it brighter.
 
 import * as THREE from 'three';
@@ -7,7 +7,7 @@ import { GLTFLoader } from 'three/addons/loaders/GLTFLoader.js';
 import { LightMapPlugin, loadLightMap } from './light_map.js';
 
 // Makes the surface diffuse, as the baker does. MeshStandardMaterial is black on metal, and keeps
-// some of the light map's light for reflections, which need an environment map.
+// some of the lightmap's light for reflections, which need an environment map.
 function lambertian(material) {
   if (material.isMeshBasicMaterial) return material; // KHR_materials_unlit
   const lambert = THREE.Material.prototype.copy.call(new THREE.MeshLambertMaterial(), material);
@@ -23,7 +23,7 @@ function light(scene, lightMap) {
     if (object.isLight) baked.push(object);
     if (object.isMesh) object.material = Object.assign(lambertian(object.material), lightMap);
   });
-  baked.forEach((object) => object.removeFromParent()); // their light is in the light map
+  baked.forEach((object) => object.removeFromParent()); // their light is in the lightmap
 }
 
 // Returns the scene's first camera, or one that sees the whole scene.

@@ -14,7 +14,7 @@ load_map             a map from an OpenEXR, PFM or PNG file
 devices              the Vulkan devices of this machine
 reference.subdivide  the same tiles by plain loops, without Vulkan
 plot                 a Matplotlib figure of a map and its tiles
-bake                 the light map of a scene, by the program quadtile-bake
+bake                 the lightmap of a scene, by the program quadtile-bake
 
 Failures raise Error, with `code` and `result`. Faults of an argument raise TypeError or ValueError. docs/python.md is
 the guide.

@@ -1,4 +1,4 @@
-"""The light map baker, run as a program.
+"""The lightmap baker, run as a program.
 
 It is not linked: a scene that makes the driver lose the device, or a crash, ends its process and not the interpreter.
 The module needs none of the baker's libraries.
@@ -21,7 +21,7 @@ class BakeProgress(NamedTuple):
     fraction: float  # 0 to 1, of all rays
     stage: str  # "direct light", "bounce 1"
     left: str  # estimated remaining time, such as "2 min 10 s"; empty at the beginning
-    noise_percent: Optional[float]  # of the light map's mean light so far
+    noise_percent: Optional[float]  # of the lightmap's mean light so far
 
 
 BakeProgress.__module__ = "quadtile"
@@ -69,13 +69,13 @@ def bake(
     progress: Optional[Callable[[BakeProgress], None]] = None,
     **options: Any,
 ) -> numpy.ndarray:
-    """Bakes the light of a scene with the program quadtile-bake. Returns the light map.
+    """Bakes the light of a scene with the program quadtile-bake. Returns the lightmap.
 
         light = quadtile.bake("room.glb", size=256, quality="draft", sky=(1, 1, 1), progress=print)
 
     Args:
         scene: a glTF or OBJ file.
-        output: an OpenEXR file to keep the light map in. Default: none.
+        output: an OpenEXR file to keep the lightmap in. Default: none.
         progress: called with a BakeProgress for every tenth of the work, on this thread. Its exceptions end the bake.
         options: those of quadtile-bake, with _ for -: `sun_direction=(0, -1, 0)` is `--sun-direction 0,-1,0`, and
             `unwrap=True` is `--unwrap`. `quadtile-bake --help` lists them.
@@ -95,7 +95,7 @@ def bake(
     import tempfile
 
     if "page" in options:
-        raise ValueError("quadtile.bake returns one light map, but `page` makes several; run the program quadtile-bake instead")
+        raise ValueError("quadtile.bake returns one lightmap, but `page` makes several; run the program quadtile-bake instead")
     if output is not None and not os.fspath(output).endswith(".exr"):
         raise ValueError(
             f"output must be an OpenEXR file (.exr), not {os.fspath(output)!r}; lit_scene=FILE.glb writes the scene"

@@ -1,4 +1,4 @@
-// Checks of the places of charts, and of the light map coordinates of a scene.
+// Checks of the places of charts, and of the lightmap coordinates of a scene.
 
 #pragma once
 
@@ -64,7 +64,7 @@ inline double cross(const glm::dvec2& a, const glm::dvec2& b) {
     return a.x * b.y - a.y * b.x;
 }
 
-// By triangle the number of its chart: triangles that share a corner in space and in the light map
+// By triangle the number of its chart: triangles that share a corner in space and in the lightmap
 // have the same.
 inline std::vector<std::uint32_t> find_charts(const Scene& scene) {
     std::vector<std::uint32_t> parents(scene.triangles.size());

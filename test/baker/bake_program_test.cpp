@@ -57,7 +57,7 @@ class BakeProgram : public app::test::ProgramTest {
     [[nodiscard]] LoggedProgram start(const Arguments& arguments) const {
         return {arguments, {.directory = directory_.path()}};
     }
-    // The light map's bytes.
+    // The lightmap's bytes.
     [[nodiscard]] std::string bake(const Arguments& arguments, const std::string& name,
                                    const ProgramOptions& options = {}) const {
         const ProgramResult result = run(arguments + Arguments{"-o", name}, options);
@@ -242,7 +242,7 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
     const Json report = Json::parse(read_file(path("report.json")));
     EXPECT_EQ(report["light_map"], Json({64, 64}));
     EXPECT_EQ(report["quantity"], "radiance");
-    EXPECT_THAT(result.error, HasSubstr("the light map holds radiance\n"));
+    EXPECT_THAT(result.error, HasSubstr("the lightmap holds radiance\n"));
     EXPECT_EQ(report["known_texels"], known);
     EXPECT_GT(known, 2000);
     EXPECT_GE(report["covered_texels"].get<std::ptrdiff_t>(), known);
@@ -475,7 +475,7 @@ TEST_F(BakeProgram, GivesLightsTheRadiusOfTheOptionUnlessTheyHaveOne) {
 }
 
 // Fails where the file written has other coordinates than were baked, or where a second bake does
-// not replace the light map of the first.
+// not replace the lightmap of the first.
 TEST_F(BakeProgram, WritesScenesThatBakeToTheSameBits) {
     (void)directory_.add("scene.gltf", lit_scene("another", "3"));
     const Arguments options{"--size", "16", "--quality", "draft", "--reference"};
@@ -763,7 +763,7 @@ TEST_F(BakeProgram, StrayVerticesAreBakedOrNamed) {
 
 TEST_F(BakeProgram, OddScenesAreBakedWithWarnings) {
     const std::string corner = CORNER;
-    // Without area, in the world and in the light map.
+    // Without area, in the world and in the lightmap.
     (void)directory_.add("flat.obj", corner + "f 1/1 1/1 2/2\nf 1/1 2/1 3/1\n");
     (void)directory_.add("infinite.obj", corner + "v 1e39 0 0\nf 7/1 2/2 3/3\n");
     (void)directory_.add("overlap.obj", corner + "v 0 2 0\nv 0 2 1\nv 1 2 1\nf 7/1 8/2 9/3\n");

@@ -285,7 +285,7 @@ double light_below(const Material& material, std::size_t column, const auto& lig
     return mean(map.irradiance, texels).x;
 }
 
-// Catches alpha that is looked up by texel of the light map, at the wrong place or not at all; and
+// Catches alpha that is looked up by texel of the lightmap, at the wrong place or not at all; and
 // light from the sheet to itself.
 TEST(Light, GoesThroughHoles) {
     const auto sun = [](Scene& scene) {
@@ -482,7 +482,7 @@ TEST(Light, AdaptiveTilesGiveWhatUniformOnesDo) {
     EXPECT_NEAR(level(uniform), level(truth), 0.01 * level(truth));
 }
 
-// Catches a figure that is not that of the light map's error: halves of the directions that are no
+// Catches a figure that is not that of the lightmap's error: halves of the directions that are no
 // lattices themselves, passes that are left out, a wrong mean.
 TEST(Light, NoiseIsTheErrorFromTooFewDirections) {
     Quads room = small_room();

@@ -1,4 +1,4 @@
-// The denoiser on light maps whose truth is known.
+// The denoiser on lightmaps whose truth is known.
 
 #include "denoise.hpp"
 

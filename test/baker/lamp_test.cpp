@@ -42,7 +42,7 @@ double expected_at(std::size_t texel, double height, const IsSeen& is_seen = {})
         const auto part = [&](int axis) {
             return (static_cast<int>(i / std::pow(POINTS, axis)) % POINTS + 0.5) / POINTS;
         };
-        // Rows of the light map go along the world's x.
+        // Rows of the lightmap go along the world's x.
         const glm::dvec3 point(static_cast<double>(texel / 8) + part(0), 0.0,
                                static_cast<double>(texel % 8) + part(1));
         const glm::dvec3 lamp(3.5 + part(2), height, 3.5 + part(3));

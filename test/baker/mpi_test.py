@@ -23,7 +23,7 @@ MPIEXEC, PARALLEL, ALONE = sys.argv[1:]
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 LIMIT_SECONDS = 100
 
-# Everything that passes are made for, in blocks of the light map that not all of five ranks get. With few pixels some
+# Everything that passes are made for, in blocks of the lightmap that not all of five ranks get. With few pixels some
 # texels meet no ray and take the light of their neighbours, which are other ranks' at the borders of blocks.
 OPTIONS = [
     "room.gltf", "--sky", "0.2", "--size", "64x40", "--bounces", "1", "--sun-directions", "6", "--lamp-points", "8", "--directional", "--probes", "3,1,1",
@@ -40,7 +40,7 @@ def room():
 
     The wall's chart ends in the first row of a block: these slivers are forgotten for what another rank knows.
     """
-    quads = [  # corners, and the place in the light map
+    quads = [  # corners, and the place in the lightmap
         ([(0, 0, 0), (0, 0, 4), (4, 0, 4), (4, 0, 0)], (0.02, 0.02, 0.48, 0.96)),
         ([(1, 0, 2), (3, 0, 2), (3, 2, 2), (1, 2, 2)], (0.52, 0.02, 0.46, 0.384)),
         ([(2, 3, 1), (2.5, 3, 1), (2.5, 3, 1.5), (2, 3, 1.5)], (0.7, 0.8, 0.2, 0.15)),
@@ -161,7 +161,7 @@ def check_same_bits():
         report = json.loads(Path("same.json").read_text(encoding="utf-8"))
         assert report["ranks"] == ranks, report["ranks"]
         # One progress line and one summary, not one of each rank.
-        assert len(re.findall("the light map holds", job.log())) == 1, job.log()
+        assert len(re.findall("the lightmap holds", job.log())) == 1, job.log()
 
 
 def check_ends():
@@ -193,7 +193,7 @@ def check_ends():
         else:
             job.process.send_signal(signal.Signals["SIG" + victim])
             assert job.wait() != 0
-            # After SIGINT mpirun gives ranks a second, which need not be enough for the light map.
+            # After SIGINT mpirun gives ranks a second, which need not be enough for the lightmap.
             expected_text = "interrupted: 'ended.exr' has the light so far" if victim == "USR1" else "asked to end"
             assert expected_text in job.log(), job.log()
         assert Path("ended.exr.checkpoint").exists(), job.log()

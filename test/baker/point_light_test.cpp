@@ -68,7 +68,7 @@ class LitFloor {
         return quads_.texels(cell);
     }
 
-    // The mean of a function over a floor's texel; rows of the light map go along the world's x.
+    // The mean of a function over a floor's texel; rows of the lightmap go along the world's x.
     template <typename Function>
     static double mean_over(std::size_t texel, int points, const Function& at) {
         double sum = 0.0;

@@ -1,4 +1,4 @@
-// Scenes of quads, ready to bake: each has a cell of the light map to itself.
+// Scenes of quads, ready to bake: each has a cell of the lightmap to itself.
 
 #pragma once
 
@@ -30,7 +30,7 @@ class Quads {
         return static_cast<std::uint32_t>(scene.materials.size() - 1);
     }
 
-    // The front is where cross(a, b) points; `a` is along the light map's x. Returns the cell.
+    // The front is where cross(a, b) points; `a` is along the lightmap's x. Returns the cell.
     std::uint32_t add(const glm::vec3& corner, const glm::vec3& a, const glm::vec3& b,
                       std::uint32_t material = 0) {
         const glm::uvec2 first = first_texel(count_);
@@ -110,7 +110,7 @@ inline Quads blocked_floor(const Sun& sun) {
 }
 // Share of the sun that a texel of the floor sees.
 inline float share_of_sun(std::size_t texel) {
-    const std::size_t x = texel / 8;  // rows of the light map go along the world's x
+    const std::size_t x = texel / 8;  // rows of the lightmap go along the world's x
     return x == 3 ? 0.0F : x == 4 ? 0.5F : 1.0F;
 }
 

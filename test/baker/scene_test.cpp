@@ -118,7 +118,7 @@ class Gltf {
 const std::vector<float> SQUARE_POSITIONS{-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0};
 const std::vector<float> SQUARE_COORDINATES{0, 1, 1, 1, 1, 0, 0, 0};
 
-// Accessors 0 to 3: positions, normals, light map coordinates and indices of the square -1..1 in
+// Accessors 0 to 3: positions, normals, lightmap coordinates and indices of the square -1..1 in
 // the plane z = 0, its front towards +z.
 Gltf square_file(const std::vector<float>& positions = SQUARE_POSITIONS,
                  const std::vector<float>& light_map = SQUARE_COORDINATES) {
@@ -160,7 +160,7 @@ class SceneFile : public testing::Test {
     [[nodiscard]] LoadedScene load_gltf(const std::string& text) const {
         return load("scene.gltf", text);
     }
-    // The square with its light map coordinates, and `rest` after its mesh.
+    // The square with its lightmap coordinates, and `rest` after its mesh.
     [[nodiscard]] LoadedScene load_square(const std::string& rest,
                                           Gltf gltf = square_file()) const {
         return load_gltf(gltf.json(mesh(LIT_SQUARE) + rest));
@@ -604,7 +604,7 @@ TEST_F(SceneFile, LeavesOutTrianglesThatHaveNoPlace) {
     std::vector<float> coordinates = SQUARE_COORDINATES;
     coordinates[2] = nan;
     expect_one_left(square_file(SQUARE_POSITIONS, coordinates),
-                    "light map coordinates that are not finite");
+                    "lightmap coordinates that are not finite");
     std::vector<float> positions = SQUARE_POSITIONS;
     positions[9] = positions[0];  // two corners at one place
     positions[10] = positions[1];
@@ -819,7 +819,7 @@ TEST_F(DamagedSceneFile, IsASceneOrAnError) {
     load_damaged("scene.glb", lit.with_light_map(load_scene(path).scene, {{"png"}}, {8, 8}));
 }
 
-// ---- Scenes with their light map
+// ---- Scenes with their lightmap
 
 using Json = nlohmann::ordered_json;
 
@@ -846,7 +846,7 @@ void expect_same(const Scene& a, const Scene& b) {
     }
 }
 
-// The square's positions, normals, light map coordinates and indices, each with its filter and
+// The square's positions, normals, lightmap coordinates and indices, each with its filter and
 // mode; all in the buffer 0, with buffer 1 for other programs. Without fallback that has no bytes.
 std::string meshopt_square(bool binary) {
     Json json = Json::parse(square_file().json(
@@ -940,7 +940,7 @@ std::string draco_square(int method, bool lossy) {
     return json.dump();
 }
 
-// By corner of a triangle: its place, normal and place in the light map.
+// By corner of a triangle: its place, normal and place in the lightmap.
 std::vector<std::array<float, 8>> corners(const Scene& scene) {
     std::vector<std::array<float, 8>> all;
     for (const Triangle& triangle : scene.triangles) {
@@ -1109,14 +1109,14 @@ TEST_F(LitScene, WithItsOwnCoordinatesKeepsItsMeshes) {
     const Json& view = now["bufferViews"][now["images"][0]["bufferView"].get<std::size_t>()];
     const std::size_t binary = glb.find(std::string("BIN\0", 4)) + 4;
     EXPECT_EQ(glb.substr(binary + view["byteOffset"].get<std::size_t>(), picture.size()), picture);
-    // A second bake replaces the light map of the first.
+    // A second bake replaces the lightmap of the first.
     const fs::path baked = added("baked.glb", glb);
     const Scene again = load_scene(baked).scene;
     EXPECT_TRUE(glb == LitGltf(baked).with_light_map(again, {{"\x89PNG"}}, {8, 8}));
 }
 
 // Catches coordinates that are not those of a page, nodes that share them, and materials that have
-// the light map of another page, or one though their node is excluded.
+// the lightmap of another page, or one though their node is excluded.
 TEST_F(LitScene, HasAMaterialForEachPage) {
     const std::string nodes_of_four =
         R"(,"nodes":[{"mesh":0,"name":"A"},{"mesh":0,"name":"B","translation":[5,0,0]},)"
@@ -1158,7 +1158,7 @@ TEST_F(LitScene, HasAMaterialForEachPage) {
             again.light_map_coordinates[again.triangles[i / 3 * 2].vertices[i % 3]];
         EXPECT_LT(glm::distance(at * 24.0F, glm::round(at * 1.2F) * 20.0F), 1e-4F);
     }
-    // The light maps of another bake replace both.
+    // The lightmaps of another bake replace both.
     EXPECT_EQ(
         json_of(LitGltf(baked).with_light_map(again, {{"\x89PNG"}}, {24, 24}))["images"].size(),
         1U);

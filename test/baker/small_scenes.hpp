@@ -36,7 +36,7 @@ inline void add_quad(Scene& scene, const std::array<glm::vec3, 4>& corners,
     scene.triangles.push_back({{vertices[0], vertices[2], vertices[3]}, material});
 }
 
-// The corners of a rectangle of the light map, from the lower left of its quad on.
+// The corners of a rectangle of the lightmap, from the lower left of its quad on.
 inline std::array<glm::vec2, 4> rectangle(const glm::vec2& low, const glm::vec2& high) {
     return {{{low.x, high.y}, {high.x, high.y}, {high.x, low.y}, {low.x, low.y}}};
 }

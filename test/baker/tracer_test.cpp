@@ -20,7 +20,7 @@ namespace {
 
 using namespace quadtile::baker;
 
-// Triangles of all sizes anywhere in a box, each with a part of the light map that has nothing to
+// Triangles of all sizes anywhere in a box, each with a part of the lightmap that has nothing to
 // do with its shape; `layers` copies of each, one a little behind the other, which have two sides.
 // Single ones have holes, as have the textures of two of their materials.
 Scene random_scene(std::uint32_t seed, std::uint32_t triangles, std::uint32_t layers = 1) {

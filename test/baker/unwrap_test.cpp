@@ -265,7 +265,7 @@ TEST(Unwrap, GivesPartsTheirDensities) {
     }
 }
 
-// Square sheets of one edge each, above each other; all have the same light map coordinates.
+// Square sheets of one edge each, above each other; all have the same lightmap coordinates.
 Scene sheets(const std::vector<float>& edges) {
     Scene scene = empty_scene();
     for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -283,7 +283,7 @@ Scene sheets(const std::vector<float>& edges) {
     return scene;
 }
 
-// The rectangle of an object in the light map, in texels.
+// The rectangle of an object in the lightmap, in texels.
 Box<glm::dvec2> texels_of(const Scene& scene, std::size_t part) {
     Box<glm::dvec2> box;
     for (const std::size_t triangle : {2 * part, 2 * part + 1}) {

@@ -140,7 +140,7 @@ std::string check_bake(Choices& choices, Room& room) {
     if (room.instance->validation_messages() != messages) {
         return "validation messages, printed above";
     }
-    return is_same ? "" : "the light map has other bits than the reference tracer's";
+    return is_same ? "" : "the lightmap has other bits than the reference tracer's";
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Bakes a scene and looks at it in examples/threejs with headless Chromium: node threejs_test.mjs BAKER EXAMPLE.
 // Exit status 77: something that it needs is missing.
 //
-// Squares are tilted, so that a sun gives each another irradiance: E = sun * cosine. A light map whose rows are upside
+// Squares are tilted, so that a sun gives each another irradiance: E = sun * cosine. A lightmap whose rows are upside
 // down, or of another UV set, colour space or unit (E / pi), or a sun that shines twice, makes them another colour. So
 // would a page that takes metals or reflections for the baker's surfaces.
 
@@ -41,7 +41,7 @@ const SQUARES = [
 
 const normalOf = ({ tilt }) => [0, -Math.sin((tilt * Math.PI) / 180), Math.cos((tilt * Math.PI) / 180)];
 
-// Each square has a cell of 3 x 2 in the light map, in the order above.
+// Each square has a cell of 3 x 2 in the lightmap, in the order above.
 function makeScene() {
   const floats = [];
   const nodes = [];
@@ -94,7 +94,7 @@ function makeScene() {
 
 const srgb = (x) => 255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055);
 
-// `step`: that of the light map.
+// `step`: that of the lightmap.
 function range(square, channel, step) {
   const cosine = normalOf(square).reduce((sum, n, i) => sum + n * TO_LIGHT[i], 0);
   const shown = (light) => srgb((square.colour[channel] * light) / Math.PI + (square.emission?.[channel] ?? 0));
@@ -137,7 +137,7 @@ try {
     await page.waitForFunction(() => /Error/.test(document.body.innerText) || !document.getElementById('message'));
     return page.evaluate(() => document.body.innerText);
   };
-  // The 8-bit light map's brightest light is 255 steps.
+  // The 8-bit lightmap's brightest light is 255 steps.
   const brightest = Math.max(...SUN);
   for (const [query, step] of [['', brightest / 255], ['&lightmap=irradiance.exr', 0.002 * brightest], ['&lightmap=radiance.exr', 0.002 * brightest]]) {
     assert.equal(await open(query), '', query);

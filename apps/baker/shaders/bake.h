@@ -144,11 +144,11 @@ const int SHEET_ANGLE = 20;
 struct ListNode {
     float depth;          // whole steps along the direction
     QUADTILE_UINT order;  // FACES_BACK or 0, and the triangle
-    QUADTILE_UINT texel;  // of the light map, or NO_TEXEL
+    QUADTILE_UINT texel;  // of the lightmap, or NO_TEXEL
     QUADTILE_UINT next;   // next in the list, or NO_NODE
 };
 
-// Light that a light map texel has received: numbers of 64 bits, the lower word first. Sums of
+// Light that a lightmap texel has received: numbers of 64 bits, the lower word first. Sums of
 // whole numbers do not depend on their order.
 struct Accumulator {
     QUADTILE_UINT radiance[6];  // red, green, blue
@@ -220,7 +220,7 @@ struct TriangleBox {
     QUADTILE_UINT first_triangle;  // of BOX_TRIANGLES, or NO_NODE: boxes within it follow
 };
 
-// Nearest surfaces to a probe on both sides along a ray: a texel of the light map, with SEES_BACK
+// Nearest surfaces to a probe on both sides along a ray: a texel of the lightmap, with SEES_BACK
 // if the surface's back faces the probe; or NO_TEXEL.
 struct ProbeSight {
     QUADTILE_UINT ahead;  // in the direction of the frame's axis_z

@@ -1,4 +1,4 @@
-// Makes the importance maps of several directions: per texel the greatest light map density of the triangles that touch
+// Makes the importance maps of several directions: per texel the greatest lightmap density of the triangles that touch
 // it, and the number of fragments, whose texel centres are covered. No culling, no depth test.
 //
 // Dispatch: row_shares workgroups per cluster and layer, or as many of these as there is time for, folded into x and y;

@@ -274,7 +274,7 @@ vec2 weights_at(PixelTriangle triangle, ivec2 pixel) {
     return min(weights, 1.0);  // rounding makes those of slivers larger
 }
 
-// Returns the texel of a light map of `width` by `height` texels at the weights.
+// Returns the texel of a lightmap of `width` by `height` texels at the weights.
 uint light_map_texel(PixelTriangle triangle, vec2 weights, uint width, uint height) {
     const vec2 place = vec2(interpolated(triangle.light_map_x, weights.x, weights.y),
                             interpolated(triangle.light_map_y, weights.x, weights.y));

@@ -489,7 +489,7 @@ PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& su
     if (scene.light_map_coordinates.size() != scene.positions.size() ||
         surface.albedo.size() != texels || surface.emission.size() != texels) {
         throw std::invalid_argument(
-            "The path tracer needs light map coordinates and a surface of their extent");
+            "The path tracer needs lightmap coordinates and a surface of their extent");
     }
     PathTracedMap map{.irradiance = std::vector(texels, glm::vec3(0.0F)),
                       .samples = std::vector(texels, std::uint32_t{0}),

@@ -29,7 +29,7 @@ struct PathTracedMap {
 
 // The same light transport as the baker's: Lambertian surfaces, lit at their front by their own
 // triangle's plane; the back of a surface is black (double-sided ones radiate to both sides);
-// albedo and emission of a hit are those of `surface` at the texel of the hit's light map
+// albedo and emission of a hit are those of `surface` at the texel of the hit's lightmap
 // coordinates; suns without angular diameter.
 [[nodiscard]] PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& surface,
                                         const PathTracerOptions& options);
