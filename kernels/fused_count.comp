@@ -5,17 +5,17 @@
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z), from first_block and
 // first_layer on.
 //
-// For each node that is handed over the kernel keeps its importance and the place of its tiles, and of split groups also
-// the importances of the nodes between. These stay: after a change of some blocks only those blocks are counted again,
-// and the groups that they lie in.
+// For each node that is handed over the kernel keeps its importance and the place of its tiles, and of split groups
+// also the importances of the nodes between. These stay: after a change of some blocks only those blocks are counted
+// again, and the groups that they lie in.
 //
 // Bindings: those of fused.glsl.
 //
 // Memory order: the hand-over of messages.glsl. The number of tiles below a split node is a second message. NaN texels
 // count as infinity: the sender of an infinite node releases, and its receiver acquires. Updates release and acquire
-// everything, and send no messages, because the nodes of blocks that do not run have stayed. A workgroup that is the
-// only one to arrive in a group needs no more than a barrier of its own threads. Layers count themselves in by ARRIVE; the
-// last one gives all layers their places and completes the header. The next pass reads importances and places.
+// everything, and send no messages, because the nodes of blocks that do not run have stayed. If an update runs only one
+// workgroup in a group, a barrier of its own threads suffices. Layers count themselves in by ARRIVE; the last one gives
+// all layers their places and completes the header. The next pass reads importances and places.
 
 #define PASS PASS_COUNT
 #include "fused.glsl"

@@ -1,6 +1,6 @@
 #version 460
-// Writes the tiles that an earlier pass has found: in canonical order each to the place that fused_count.comp has found,
-// with a budget in any order, by STAGE. fused.glsl has the common parts of all fused kernels.
+// Writes the tiles that an earlier pass has found: in canonical order each to the place that fused_count.comp has
+// found, with a budget in any order, by STAGE. fused.glsl has the common parts of all fused kernels.
 //
 // Dispatch: workgroups of 256 threads, one per share of blocks (fused_share.glsl).
 //
@@ -11,8 +11,8 @@
 //
 // Memory order: barriers of the workgroup order shared memory. Places in any order are reserved by additions to
 // place_count. The workgroup whose addition makes it the known number of tiles is the last one: it completes the header
-// and sets place_count back to 0. If layers have parts of the list, workgroups release their additions to these, and the
-// last one acquires.
+// and sets place_count back to 0. If layers have parts of the list, workgroups release their additions to these, and
+// the last one acquires.
 
 #define PASS PASS_EMIT
 #include "fused.glsl"

@@ -1,6 +1,7 @@
 #include "process.hpp"
 
 #include "arguments.hpp"
+#include "counted.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -62,8 +63,8 @@ int run_program(std::string_view name, std::string_view out_of_memory,
 
 void check_validation(std::uint64_t messages) {
     if (messages > 0) {
-        throw std::runtime_error("the validation layer has reported " + std::to_string(messages) +
-                                 (messages == 1 ? " message" : " messages") + ", printed above");
+        throw std::runtime_error("the validation layer has reported " +
+                                 counted(messages, "message") + ", printed above");
     }
 }
 

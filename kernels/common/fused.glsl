@@ -5,9 +5,9 @@
 // descent is needed.
 //
 // fused_all.comp writes the tiles in any order. Canonical order takes two passes: fused_count.comp counts the tiles
-// below each block, fused_emit.comp writes each tile to its place. A budget takes a pass before them, fused_budget.comp,
-// which finds the factor that scales the thresholds (budget.h); in any order fused_emit.comp follows at once. Balanced
-// lists take two passes of their own: balance_marks.comp, balance_tiles.comp.
+// below each block, fused_emit.comp writes each tile to its place. A budget takes a pass before them,
+// fused_budget.comp, which finds the factor that scales the thresholds (budget.h); in any order fused_emit.comp follows
+// at once. Balanced lists take two passes of their own: balance_marks.comp, balance_tiles.comp.
 //
 // A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
 // it. If it is, each thread takes 4 x 4 texels along the Z-order curve and knows all their nodes up to the block's, so

@@ -1,11 +1,12 @@
 // Output of a block's tiles to the list, for fused_all.comp, fused_emit.comp and balance_tiles.comp.
 //
-// Each thread lays out its tiles in shared memory, after keep_thresholds. Then all threads write, neighbouring threads to neighbouring places.
+// Each thread lays out its tiles in shared memory, after keep_thresholds. Then all threads write, neighbouring threads
+// to neighbouring places.
 
 // Reserves places in any order, and returns the first. One thread calls this.
 uint reserve_places(uint total) {
-    return in_parts() ? layer * part_capacity() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total,
-                                                            gl_ScopeDevice, 0, 0)
+    return in_parts() ? first_of_part() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total,
+                                                    gl_ScopeDevice, 0, 0)
                       : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
 }
 

@@ -9,6 +9,7 @@
 #include "recording/dirty_regions.hpp"
 #include "recording/downsampler_checks.hpp"
 #include "recording/kernel_constants.hpp"
+#include "values/text.hpp"
 
 #include "../reference/texel_codec.hpp"
 
@@ -28,6 +29,7 @@ namespace {
 using detail::BindingType;
 using detail::cannot;
 using detail::ComputeProgram;
+using detail::counted;
 using detail::Descriptor;
 using detail::DescriptorSet;
 using detail::DeviceContext;
@@ -283,8 +285,7 @@ void Downsampler::Impl::check_shape(const Shape& shape) const {
     const DeviceInfo& info = context->info;
     if (shape.width > info.max_map_extent || shape.height > info.max_map_extent ||
         shape.layers > info.max_layers) {
-        cannot("an image of " + size_of(shape.width, shape.height) + " texels with " +
-               std::to_string(shape.layers) + (shape.layers == 1 ? " layer" : " layers") +
+        cannot("an image of " + size_of(shape.width, shape.height, shape.layers) +
                " is too large for " + info.name + ": its images have at most " +
                std::to_string(info.max_map_extent) + " texels on a side and " +
                std::to_string(info.max_layers) + " layers");
@@ -299,8 +300,7 @@ void Downsampler::Impl::check_shape(const Shape& shape) const {
                "); use MipMethod::per_level there");
     }
     if (state_size_bytes(shape) > context->max_storage_buffer_range_bytes) {
-        cannot("the state of " + std::to_string(shape.layers) +
-               (shape.layers == 1 ? " layer of " : " layers of ") +
+        cannot("the state of " + counted(shape.layers, "layer") + " of " +
                size_of(shape.width, shape.height) + " texels has " +
                std::to_string(state_size_bytes(shape)) + " bytes, a buffer of " + info.name +
                " at most " + std::to_string(context->max_storage_buffer_range_bytes) +

@@ -5,6 +5,7 @@
 #include <quadtile/reference.hpp>
 
 #include "../reference/texel_codec.hpp"
+#include "values/text.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -42,10 +43,6 @@ vk::Format vulkan_format(TexelFormat format) {
 
 vk::Format plain_format(TexelFormat format) {
     return vulkan_format(format == TexelFormat::rgba8_srgb ? TexelFormat::rgba8_unorm : format);
-}
-
-std::string size_of(std::uint32_t width, std::uint32_t height) {
-    return std::to_string(width) + " x " + std::to_string(height);
 }
 
 namespace {

@@ -26,9 +26,6 @@ namespace quadtile::detail {
 // converts sRGB codes.
 [[nodiscard]] vk::Format plain_format(TexelFormat format);
 
-// Returns "640 x 480".
-[[nodiscard]] std::string size_of(std::uint32_t width, std::uint32_t height);
-
 // Checks the options and replaces `automatic`.
 [[nodiscard]] DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions options);
 

@@ -1,6 +1,7 @@
 #include "recording/map_resources.hpp"
 
 #include "recording/kernel_constants.hpp"
+#include "values/text.hpp"
 
 #include <algorithm>
 #include <string>
@@ -33,9 +34,7 @@ void check_map(const DeviceContext& context, const MapShape& shape) {
     if (shape.width > info.max_map_extent || shape.height > info.max_map_extent ||
         shape.layers > info.max_layers) {
         throw Error(ErrorCode::unsupported,
-                    "a map of " + std::to_string(shape.width) + " x " +
-                        std::to_string(shape.height) + " texels with " +
-                        std::to_string(shape.layers) + (shape.layers == 1 ? " layer" : " layers") +
+                    "a map of " + size_of(shape.width, shape.height, shape.layers) +
                         " is too large for " + info.name + ": its images have at most " +
                         std::to_string(info.max_map_extent) + " texels on a side and " +
                         std::to_string(info.max_layers) +

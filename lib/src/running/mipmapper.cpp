@@ -2,6 +2,7 @@
 #include <quadtile/mipmapper.hpp>
 
 #include "device/submission.hpp"
+#include "values/text.hpp"
 
 #include <algorithm>
 #include <string>
@@ -13,17 +14,15 @@ namespace {
 
 using detail::Buffer;
 using detail::Commands;
+using detail::counted;
 using detail::DeviceContext;
 using detail::MemoryKind;
+using detail::size_of;
 using detail::vulkan_calls;
 
 using Access = vk::AccessFlagBits;
 using Stage = vk::PipelineStageFlagBits;
 using Usage = vk::ImageUsageFlagBits;
-
-std::string size_of(std::uint32_t width, std::uint32_t height) {
-    return std::to_string(width) + " x " + std::to_string(height);
-}
 
 // Throws Error(unsupported) if the device does not support such an image; `name` is for messages.
 void check_support(const DeviceContext& context, const std::string& name,
@@ -33,8 +32,7 @@ void check_support(const DeviceContext& context, const std::string& name,
         info.format, info.imageType, info.tiling, info.usage, info.flags, &most, context.dispatch);
     const std::string what = name + " of format " + vk::to_string(info.format) + ", " +
                              size_of(info.extent.width, info.extent.height) + " texels, " +
-                             std::to_string(info.arrayLayers) +
-                             (info.arrayLayers == 1 ? " layer" : " layers");
+                             counted(info.arrayLayers, "layer");
     if (result == vk::Result::eErrorFormatNotSupported) {
         throw Error(ErrorCode::unsupported, context.info.name + " cannot have " + what +
                                                 " with usage " + vk::to_string(info.usage) +

@@ -5,6 +5,7 @@
 #include "../reference/balance.hpp"
 #include "running/request_queue.hpp"
 #include "running/tile_engine.hpp"
+#include "values/text.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -362,8 +363,7 @@ void Service::Impl::trace_run(const Lane& lane, Clock::time_point start,
                             .id = ++traced_waits});
     }
     const TileList& first = lists.front();
-    const std::string count = std::to_string(lists.size());
-    options.trace->add({.name = "run of " + count + (lists.size() == 1 ? " map" : " maps"),
+    options.trace->add({.name = "run of " + detail::counted(lists.size(), "map"),
                         .track = lane.name,
                         .start = start,
                         .duration = Clock::now() - start,

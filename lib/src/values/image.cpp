@@ -2,6 +2,8 @@
 #include <quadtile/image.hpp>
 #include <quadtile/mip_chain.hpp>
 
+#include "text.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -84,9 +86,7 @@ const char* name_of(TexelFormat format) noexcept {
 }
 
 void check_image(const ImageShape& shape) {
-    const std::string size = std::to_string(shape.width) + " x " + std::to_string(shape.height) +
-                             " texels with " + std::to_string(shape.layers) +
-                             (shape.layers == 1 ? " layer" : " layers");
+    const std::string size = detail::size_of(shape.width, shape.height, shape.layers);
     if (shape.width == 0 || shape.height == 0 || shape.layers == 0) {
         throw Error(
             ErrorCode::invalid_argument,

@@ -2,6 +2,8 @@
 #include <quadtile/error.hpp>
 #include <quadtile/threshold.hpp>
 
+#include "text.hpp"
+
 #include <cmath>
 #include <limits>
 #include <string>
@@ -19,11 +21,6 @@ std::string text_of_node(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                          std::uint32_t layer) {
     return "node (level " + std::to_string(level) + ", x " + std::to_string(x) + ", y " +
            std::to_string(y) + ", layer " + std::to_string(layer) + ")";
-}
-
-std::string text_of_size(std::uint32_t width, std::uint32_t height, std::uint32_t layers) {
-    return std::to_string(width) + " x " + std::to_string(height) + " texels with " +
-           std::to_string(layers) + (layers == 1 ? " layer" : " layers");
 }
 
 // Returns the value of a threshold on a map: scaled, with -0 and denormals as 0.
@@ -178,9 +175,9 @@ void Threshold::check_fits(const MapShape& shape) const {
     } else if (nodes_ && (nodes_->width() != shape.width || nodes_->height() != shape.height ||
                           nodes_->layers() != shape.layers)) {
         throw Error(ErrorCode::invalid_argument,
-                    "this map has " + text_of_size(shape.width, shape.height, shape.layers) +
+                    "this map has " + detail::size_of(shape.width, shape.height, shape.layers) +
                         ", but the thresholds of nodes were given for " +
-                        text_of_size(nodes_->width(), nodes_->height(), nodes_->layers()) +
+                        detail::size_of(nodes_->width(), nodes_->height(), nodes_->layers()) +
                         "; give thresholds or fragments of the map's size");
     }
 }

@@ -1,0 +1,25 @@
+// Numbers in messages.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace quadtile::detail {
+
+// Returns "1 layer" or "5 layers".
+inline std::string counted(std::uint64_t count, const char* thing) {
+    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+// Returns "640 x 480".
+inline std::string size_of(std::uint32_t width, std::uint32_t height) {
+    return std::to_string(width) + " x " + std::to_string(height);
+}
+
+// Returns "640 x 480 texels with 2 layers".
+inline std::string size_of(std::uint32_t width, std::uint32_t height, std::uint32_t layers) {
+    return size_of(width, height) + " texels with " + counted(layers, "layer");
+}
+
+}  // namespace quadtile::detail
