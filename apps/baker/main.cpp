@@ -288,7 +288,7 @@ class Run {
         if (ranks_.count() > 1 && ranks_.is_first() && !options_.bake.checkpoint.empty()) {
             last_words =
                 "quadtile-bake: asked to end, and writes a checkpoint if it is given the time; in "
-                "any case the same command with --resume goes on from the last checkpoint\n";
+                "any case the same command with --resume continues from the last checkpoint\n";
         }
         // Signals that ask to end; mpirun passes SIGUSR1 on, without a time-out.
         for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {

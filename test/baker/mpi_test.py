@@ -189,7 +189,7 @@ def check_ends():
             assert job.wait() != 0
             assert f"process rank {victim} " in job.log(), job.log()
             if victim != 0:
-                assert "--resume goes on from the last checkpoint" in job.log(), job.log()
+                assert "--resume continues from the last checkpoint" in job.log(), job.log()
         else:
             job.process.send_signal(signal.Signals["SIG" + victim])
             assert job.wait() != 0
@@ -228,7 +228,7 @@ def check_errors():
             Path("error.exr.checkpoint").mkdir()
         except OSError:
             time.sleep(0.01)
-    assert re.search(r"error: rank 0 of 3 on '.*': cannot write .*--resume goes on", job.log()), job.log()
+    assert re.search(r"error: rank 0 of 3 on '.*': cannot write .*--resume continues", job.log()), job.log()
 
 
 def main():
