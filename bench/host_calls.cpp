@@ -2,16 +2,21 @@
 //
 //     quadtile_host_calls MAP    (1024 x 1024 32-bit floats)
 //
-// Prints the median time of Tiler::subdivide in microseconds, and the maps per second of two
-// threads that use a Service, each with WINDOW requests in flight.
+// Prints the median time of Tiler::subdivide in microseconds, the maps per second of two threads
+// that use a Service, each with WINDOW requests in flight, and the mean milliseconds per stage of
+// runs, taken from one request in WINDOW.
 
 #include <quadtile/quadtile.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <deque>
 #include <fstream>
+#include <functional>
+#include <map>
+#include <string>
 #include <thread>
 
 namespace {
@@ -45,25 +50,43 @@ double tiler_us(const quadtile::Device& device, const quadtile::MapView& map,
 double service_maps_per_s(const quadtile::Device& device, const quadtile::MapView& map,
                           const quadtile::Threshold& threshold) {
     quadtile::Service service(device);
-    const auto work = [&](int requests) {
+    using Stages = std::vector<quadtile::StageTime>;
+    const auto work = [&](int requests, std::vector<Stages>& stages) {
         std::deque<std::future<quadtile::TileList>> under_way;
         for (int i = 0; i < requests; ++i) {
             under_way.push_back(service.submit({.map = map, .threshold = threshold}).result);
             if (under_way.size() == WINDOW) {
-                (void)under_way.front().get();
+                const quadtile::TileList list = under_way.front().get();
                 under_way.pop_front();
+                if (i % WINDOW == 0) {
+                    stages.push_back(list.report.stages);
+                }
             }
         }
         for (auto& result : under_way) {
             (void)result.get();
         }
     };
-    work(100);
+    std::array<std::vector<Stages>, 2> stages;
+    work(100, stages[0]);
+    stages[0].clear();
     const Clock::time_point start = Clock::now();
-    std::thread other(work, REQUESTS);
-    work(REQUESTS);
+    std::thread other(work, REQUESTS, std::ref(stages[1]));
+    work(REQUESTS, stages[0]);
     other.join();
     const double seconds = seconds_since(start);
+    stages[0].insert(stages[0].end(), stages[1].begin(), stages[1].end());
+    std::map<std::string, double> means;
+    for (const Stages& run : stages[0]) {
+        for (const quadtile::StageTime& stage : run) {
+            means[stage.stage] += stage.milliseconds / static_cast<double>(stages[0].size());
+        }
+    }
+    for (const auto& [stage, mean] : means) {
+        std::string name = stage;
+        std::ranges::replace(name, ' ', '_');
+        std::printf("service_%s_ms %.4f\n", name.c_str(), mean);
+    }
     const quadtile::ServiceStatistics done = service.statistics();
     std::printf("maps_per_run %.2f\n",
                 static_cast<double>(done.succeeded) / static_cast<double>(done.runs));

@@ -4,7 +4,8 @@
     PYTHONPATH=build/release/python bench/python.py build/release/bin/quadtile_host_calls
 
 Prints what importing takes, the microseconds of subdivide beside Tiler, and the maps per second of two threads with one
-Service, in Python and in C++; each the best of three rounds.
+Service, in Python and in C++; each the best of three rounds. Each round also prints the mean milliseconds of the
+Service's stages, C++ first, of one request in 16.
 """
 
 import collections
@@ -55,27 +56,37 @@ def subdivide_us(map):
     return statistics.median(times[20:])
 
 
-def service_maps_per_s(map):
-    with quadtile.Service() as service:
+def service(map):
+    """Maps per second of two threads, maps per run, and the mean milliseconds per stage of runs."""
+    with quadtile.Service() as lanes:
+        lists = []
 
         def work(requests):
             under_way = collections.deque()
-            for _ in range(requests):
-                under_way.append(service.submit(map, max_resolution=64))
+            for i in range(requests):
+                under_way.append(lanes.submit(map, max_resolution=64))
                 if len(under_way) == WINDOW:
-                    under_way.popleft().result()
+                    tiles = under_way.popleft().result()
+                    if i % WINDOW == 0:
+                        lists.append(tiles)
             for future in under_way:
                 future.result()
 
         work(100)
+        lists.clear()
         start = time.perf_counter()
         other = threading.Thread(target=work, args=(REQUESTS,))
         other.start()
         work(REQUESTS)
         other.join()
         seconds = time.perf_counter() - start
-        done = service.statistics()
-        return 2 * REQUESTS / seconds, done["succeeded"] / done["runs"]
+        done = lanes.statistics()
+        values = {"service_maps_per_s": 2 * REQUESTS / seconds, "maps_per_run": done["succeeded"] / done["runs"]}
+        for tiles in lists:
+            for stage in tiles.stages:
+                name = f"service_{stage.name.replace(' ', '_')}_ms"
+                values[name] = values.get(name, 0) + stage.milliseconds / len(lists)
+        return values
 
 
 def main():
@@ -91,10 +102,9 @@ def main():
                 name, value = line.split()
                 cpp[name].append(float(value))
             python["tiler_us"].append(subdivide_us(map))
-            rate, maps_per_run = service_maps_per_s(map)
-            python["service_maps_per_s"].append(rate)
-            python["maps_per_run"].append(maps_per_run)
-            print({name: (cpp[name][-1], round(values[-1], 1)) for name, values in python.items()}, flush=True)
+            for name, value in service(map).items():
+                python[name].append(value)
+            print({name: (cpp[name][-1], round(values[-1], 4)) for name, values in python.items()}, flush=True)
     cpp_us, python_us = min(cpp["tiler_us"]), min(python["tiler_us"])
     print(f"subdivide               {python_us:8.1f} us, Tiler {cpp_us:8.1f} us: {python_us - cpp_us:+.1f} us")
     cpp_rate, python_rate = max(cpp["service_maps_per_s"]), max(python["service_maps_per_s"])

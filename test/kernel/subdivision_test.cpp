@@ -75,18 +75,28 @@ void expect_same_as_reference(const MapShape& shape, const Variant& variant, Str
     }
 }
 
-// On the device as it is also thin maps, and those just beside a power of two.
+// Catches errors of one variant; on the device as it is also those of the least map, of edges of
+// blocks, of hand-overs and of many layers. Drivers compile for each shape anew.
 TEST_F(Subdivision, EveryStrategyEqualsTheReference) {
     for (const Variant& variant : tile_variants()) {
         std::vector<MapShape> shapes{{100, 37, 3}};
         if (variant.name == all_variants().front().name) {
-            shapes.insert(shapes.end(), {{1, 1}, {2, 1}, {3, 3}, {129, 1}, {64, 64}, {7, 7, 70}});
-            shapes.insert(shapes.end(), {{65, 65}, {128, 127, 2}, {1023, 65}, {1, 3000}});
+            shapes.insert(shapes.end(), {{1, 1}, {65, 65}, {1, 3000}, {7, 7, 70}});
         }
         for (const MapShape& shape : shapes) {
             for (const Strategy strategy : STRATEGIES) {
                 expect_same_as_reference(shape, variant, strategy);
             }
+        }
+    }
+}
+
+// Catches errors of thin maps, and of those just beside a power of two.
+TEST_F(Subdivision, EveryStrategyEqualsTheReferenceOnMoreShapes) {
+    for (const MapShape& shape : {MapShape{2, 1}, MapShape{3, 3}, MapShape{129, 1},
+                                  MapShape{64, 64}, MapShape{128, 127, 2}, MapShape{1023, 65}}) {
+        for (const Strategy strategy : STRATEGIES) {
+            expect_same_as_reference(shape, all_variants().front(), strategy);
         }
     }
 }
