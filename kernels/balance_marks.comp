@@ -31,8 +31,7 @@ uint forced_by(uvec4 siblings) {
     const uvec4 wide = (siblings & 0x7U) | (siblings & 0x38U) << 1 | (siblings & 0x1c0U) << 2;
     const uint window = wide.x | wide.y << 1 | wide.z << 4 | wide.w << 5;
     uint forced = 0;
-#define REACH(bit, by_edges, by_corners) \
-    forced |= (window & (CORNERS ? by_corners : by_edges)) != 0 ? 1U << bit : 0
+#define REACH(bit, by_edges, by_corners) forced |= (window & (CORNERS ? by_corners : by_edges)) != 0 ? 1U << bit : 0
     REACH(0, 0x0013U, 0x0033U);
     REACH(1, 0x006fU, 0x00ffU);
     REACH(2, 0x008cU, 0x00ccU);
@@ -119,9 +118,7 @@ Found find(Block block, bool is_root, uint thread) {
     return Found(node_mask, 0, 0, 0.0, uvec4(0));
 }
 
-void publish_nan(Block block, uint nan, uint layer_state) {
-    add_nan_texels(nan, layer_state);
-}
+void publish_nan(Block block, uint nan, uint layer_state) { add_nan_texels(nan, layer_state); }
 
 uint reserve(bool is_root, uint total, uint below, uint layer_state) { return 0; }
 
@@ -131,8 +128,7 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
     if (thread == 0) {
         words[layer] = take_nan_texels(importance, layer_words());
         // Texels are not split.
-        const bool splits =
-            parameters.top_level > 0 && is_split(parameters.top_level, uvec2(0), importance);
+        const bool splits = parameters.top_level > 0 && is_split(parameters.top_level, uvec2(0), importance);
         keep_node(max(parameters.top_level, BLOCK_LEVELS), uvec2(0), importance, splits ? node_mask : 0);
     }
 }

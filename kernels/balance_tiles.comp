@@ -194,8 +194,7 @@ uint place_blocks(uint thread) {
 // in any order.
 void finish_layer() {
     if (in_parts()) {
-        const uint required =
-            atomicExchange(words[layer_words() + LAYER_PART_WORD], 0, gl_ScopeDevice, 0, 0);
+        const uint required = atomicExchange(words[layer_words() + LAYER_PART_WORD], 0, gl_ScopeDevice, 0, 0);
         const uint capacity = part_capacity();
         WRITE_LAYER_HEADER(layer, make_header(required, first_of_part(), capacity));
         atomicAdd(state.place_count, min(required, capacity), gl_ScopeDevice, 0, 0);

@@ -30,9 +30,7 @@ Found find(Block block, bool is_root, uint thread) {
     return found;
 }
 
-void publish_nan(Block block, uint nan, uint layer_state) {
-    add_nan_texels(nan, layer_state);
-}
+void publish_nan(Block block, uint nan, uint layer_state) { add_nan_texels(nan, layer_state); }
 
 uint reserve(bool is_root, uint total, uint below, uint layer_state) {
     if (is_root && (in_parts() || parameters.layers == 1)) {
@@ -41,9 +39,7 @@ uint reserve(bool is_root, uint total, uint below, uint layer_state) {
     return reserve_places(total);
 }
 
-void write(Block block, uint thread, Found found) {
-    write_tiles(block, thread, found.total, place);
-}
+void write(Block block, uint thread, Found found) { write_tiles(block, thread, found.total, place); }
 
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (!is_finisher) {
@@ -52,8 +48,7 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
     const uint layer_state = layer_words();
     if (!is_split(parameters.top_level, uvec2(0), importance)) {
         write_node(place, end_of_places(), layer,
-                   Node(parameters.top_level, uvec2(0), importance,
-                               threshold_of(parameters.top_level, uvec2(0))));
+                   Node(parameters.top_level, uvec2(0), importance, threshold_of(parameters.top_level, uvec2(0))));
     }
     words[layer] = take_nan_texels(importance, layer_state);
     uint required = below + total;

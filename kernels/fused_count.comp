@@ -47,8 +47,7 @@ Found find(Block block, bool is_root, uint thread) {
     uint count = tile_count(found.tiles);
     if (block.base > 0) {
         found.handed_over = tiles_handed_over(block, thread);
-        count += found.handed_over.x + found.handed_over.y + found.handed_over.z +
-                 found.handed_over.w;
+        count += found.handed_over.x + found.handed_over.y + found.handed_over.z + found.handed_over.w;
         keep_nodes(block, thread, nodes);
     }
     found.before = scan(count, thread, found.total);

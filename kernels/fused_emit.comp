@@ -25,9 +25,7 @@
 // Returns the node of a level around a block. On a map of one block the root takes the place of the block's node.
 uvec2 node_around(uint level, uvec2 block) { return block >> (max(level, BLOCK_LEVELS) - BLOCK_LEVELS); }
 
-uint kept_word(uint kind, uint level, uvec2 block) {
-    return words[node_word(kind, level, node_around(level, block))];
-}
+uint kept_word(uint kind, uint level, uvec2 block) { return words[node_word(kind, level, node_around(level, block))]; }
 
 // Returns the lowest level above a level that was handed over, or the root's.
 uint handed_over_above(uint level) {

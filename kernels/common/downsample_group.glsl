@@ -12,8 +12,7 @@ struct Group {
 };
 
 uvec2 extent_of(uint level) {
-    return uvec2(mip_extent(parameters.width, level, EDGE_RULE),
-                 mip_extent(parameters.height, level, EDGE_RULE));
+    return uvec2(mip_extent(parameters.width, level, EDGE_RULE), mip_extent(parameters.height, level, EDGE_RULE));
 }
 
 uvec2 blocks_of(uint level, uint levels) {

@@ -108,8 +108,7 @@ uint part_capacity() { return parameters.tile_capacity / parameters.layers; }
 
 // Returns whether tiles go to parts of the list of one size.
 bool in_parts() {
-    return LAYER_LISTS &&
-           (PASS == PASS_ALL || ((PASS == PASS_TILES || PASS == PASS_EMIT) && STAGE == STAGE_ANY));
+    return LAYER_LISTS && (PASS == PASS_ALL || ((PASS == PASS_TILES || PASS == PASS_EMIT) && STAGE == STAGE_ANY));
 }
 uint first_of_part() { return in_parts() ? layer * part_capacity() : 0; }
 
@@ -124,8 +123,7 @@ uint budget_words() { return parameters.layers * (1 + parameters.state_words_per
 
 // Returns a word of a node of the blocks' level or above; on maps of one block that of the root.
 uint node_word(uint kind, uint level, uvec2 index) {
-    return budget_words() + BUDGET_WORDS +
-           kind * fused_nodes(parameters.width, parameters.height, parameters.layers) +
+    return budget_words() + BUDGET_WORDS + kind * fused_nodes(parameters.width, parameters.height, parameters.layers) +
            fused_node_index(parameters.width, parameters.height, max(level, BLOCK_LEVELS), index.x, index.y, layer);
 }
 
@@ -148,9 +146,8 @@ Group make_group(uint level, uint levels, uvec2 index, uvec2 groups, uint counte
     const uint count = groups.x * groups.y;
     const uint slots = counters + 2 * count;
     const uint second_slots = slots + (count << 2 * levels);
-    return Group(level, levels, index, counters + place, counters + count + place,
-                 slots + (place << 2 * levels), second_slots + (place << 2 * levels),
-                 second_slots + (count << 2 * levels));
+    return Group(level, levels, index, counters + place, counters + count + place, slots + (place << 2 * levels),
+                 second_slots + (place << 2 * levels), second_slots + (count << 2 * levels));
 }
 
 // Returns the group that a block's node is handed over to.
@@ -276,16 +273,13 @@ uvec4 read_quads(Block block, bool siblings, uint thread) {
             keys[i] = key_from_bits(keys[i]);
         }
     } else {
-        keys = uvec4(key_of_quad(quads[0]), key_of_quad(quads[1]), key_of_quad(quads[2]),
-                     key_of_quad(quads[3]));
+        keys = uvec4(key_of_quad(quads[0]), key_of_quad(quads[1]), key_of_quad(quads[2]), key_of_quad(quads[3]));
     }
     return keys;
 }
 
 // Returns the position of a thread's node of step 2.
-uvec2 position_of(Block block, uint thread) {
-    return ((block.index << block.steps) >> 2) + morton(thread);
-}
+uvec2 position_of(Block block, uint thread) { return ((block.index << block.steps) >> 2) + morton(thread); }
 
 // Returns bits of those of four nodes, in Z-order from `first` on, that are inside an extent.
 uint inside(uvec2 first, uvec2 extent) {

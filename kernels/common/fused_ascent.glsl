@@ -66,8 +66,7 @@ void add_nan_texels(uint added, uint layer_state) {
 
 // Removes the NaN texels of a layer from the state and returns their number.
 uint take_nan_texels(float importance, uint layer_state) {
-    return may_hold_nan(importance)
-               ? atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0) : 0;
+    return may_hold_nan(importance) ? atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0) : 0;
 }
 
 // ---- Groups ----------------------------------------------------------------------------------------------
@@ -137,8 +136,7 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
     }
     const uvec2 all = min(extent_of(group.level) - first, uvec2(1U << group.levels));
     const uint expected = is_update() ? parameters.expected[handover] : all.x * all.y;
-    const uint arrived =
-        is_alone ? added : atomicAdd(words[group.counter], added, gl_ScopeDevice, 0, 0) + added;
+    const uint arrived = is_alone ? added : atomicAdd(words[group.counter], added, gl_ScopeDevice, 0, 0) + added;
     if (((arrived - expected) & ((1U << ARRIVAL_BITS) - 1)) != 0) {
         return false;
     }
@@ -234,8 +232,7 @@ uint receive_tiles(Block block, uint first_key) {
         return atomicExchange(words[ahead.tiles], 0, gl_ScopeDevice, 0, 0);
     }
     // If all blocks of the largest group are split into texels, their number reads 0.
-    const bool is_full = ahead_tiles == 0 && is_split(ahead.level, first_of_step_1(block),
-                                                      item_of_key(first_key));
+    const bool is_full = ahead_tiles == 0 && is_split(ahead.level, first_of_step_1(block), item_of_key(first_key));
     return is_full ? 1U << (32 - ARRIVAL_BITS) : ahead_tiles;
 }
 
@@ -259,8 +256,7 @@ void ascend() {
     const uint thread = thread_index();
     layer = parameters.first_layer + gl_WorkGroupID.z;
     const uvec2 first_block = uvec2(parameters.first_block & 0xffffU, parameters.first_block >> 16);
-    Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level),
-                        first_block + gl_WorkGroupID.xy);
+    Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), first_block + gl_WorkGroupID.xy);
     // With a budget, fused_budget.comp has written the block's node: if it is not split, the block need not be read.
     // (Then it has no NaN texel.)
     bool is_known = false;
@@ -326,9 +322,7 @@ void ascend() {
         }
         if (thread == 0) {
             const uint layer_state = layer_words();
-            const Group group = group_of(level, block.index, handovers == 0
-                                                                 ? layer_state + LAYER_WORDS
-                                                                 : ahead.end);
+            const Group group = group_of(level, block.index, handovers == 0 ? layer_state + LAYER_WORDS : ahead.end);
             if (handovers == 0) {
                 publish_nan(block, nan, layer_state);
             }
@@ -338,8 +332,7 @@ void ascend() {
             if (splits || is_root) {
                 reserved = reserve(is_root, found.total, below, layer_state);
             }
-            goes_on = !is_root && arrive(group, handovers, block, importance, splits,
-                                         found.total + below);
+            goes_on = !is_root && arrive(group, handovers, block, importance, splits, found.total + below);
             place = reserved;
             tiles_below = below;
         }

@@ -3,9 +3,8 @@
 TileListHeader make_header(uint required, uint first_tile, uint capacity) {
     const uint factor = WITH_BUDGET ? words[budget_words() + BUDGET_FACTOR_WORD] : 0;
     const bool is_lost = is_update() && state.is_counted == 0;
-    TileListHeader made =
-        tile_list_header(is_lost ? 0 : required, is_lost ? 0 : first_tile, capacity,
-                         parameters.max_workgroup_count, budget_factor(factor));
+    TileListHeader made = tile_list_header(is_lost ? 0 : required, is_lost ? 0 : first_tile, capacity,
+                                           parameters.max_workgroup_count, budget_factor(factor));
     made.flags |= is_lost ? TILE_LIST_NOT_COUNTED : 0;
     made.flags |= PASS == PASS_TILES ? TILE_LIST_BALANCED : 0;
     return made;
@@ -41,8 +40,7 @@ uint place_layers(uint thread) {
         if (is_there) {
             words[word + LAYER_PLACE_WORD] = first + before;
             if (LAYER_LISTS) {
-                const uint rest =
-                    parameters.tile_capacity - min(parameters.tile_capacity, first + before);
+                const uint rest = parameters.tile_capacity - min(parameters.tile_capacity, first + before);
                 WRITE_LAYER_HEADER(start + thread, make_header(tiles, first + before, rest));
             }
         }

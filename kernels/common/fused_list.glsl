@@ -5,14 +5,11 @@
 
 // Reserves places in any order, and returns the first. One thread calls this.
 uint reserve_places(uint total) {
-    return in_parts() ? first_of_part() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total,
-                                                    gl_ScopeDevice, 0, 0)
+    return in_parts() ? first_of_part() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total, gl_ScopeDevice, 0, 0)
                       : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
 }
 
-uint end_of_places() {
-    return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity;
-}
+uint end_of_places() { return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity; }
 
 shared uint thread_tiles[WORKGROUP_SIZE];
 shared uint thread_places[WORKGROUP_SIZE];
@@ -43,8 +40,7 @@ Node tile_at(Block block, uint owner, uint rest) {
     uint quad = 0;
     [[unroll]]
     for (uint i = 0; i < 3; ++i) {
-        const uint in_quad =
-            bitCount(tiles & (0xfU << 4 * i)) + (tiles >> (QUAD_TILES_SHIFT + i) & 1);
+        const uint in_quad = bitCount(tiles & (0xfU << 4 * i)) + (tiles >> (QUAD_TILES_SHIFT + i) & 1);
         if (quad == i && rest >= in_quad) {
             rest -= in_quad;
             ++quad;

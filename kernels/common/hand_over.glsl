@@ -24,10 +24,7 @@
 #define HANDED_OVER(word) atomicLoad(word, gl_ScopeDevice, 0, 0)
 
 // Counts an arrival, by thread 0. Returns the number of earlier arrivals.
-#define ARRIVE(counter) \
-    atomicAdd(counter, 1, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease)
+#define ARRIVE(counter) atomicAdd(counter, 1, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease)
 
 // Acquires the results of all arrivals. Thread 0 of the last workgroup calls this.
-void acquire_arrivals() {
-    memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
-}
+void acquire_arrivals() { memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire); }

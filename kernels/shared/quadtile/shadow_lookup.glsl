@@ -82,8 +82,7 @@ ShadowPlane shadow_plane(mat4 clip_from_world, vec3 position, vec3 normal) {
 
     // Motion of the point with the position: along two tangents and the normal.
     const mat3x4 directions =
-        clip_from_world * mat3x4(vec4(tangent, 0.0), vec4(cross(normal, tangent), 0.0),
-                                 vec4(normal, 0.0));
+        clip_from_world * mat3x4(vec4(tangent, 0.0), vec4(cross(normal, tangent), 0.0), vec4(normal, 0.0));
     const vec3 a = (directions[0].xyz - point * directions[0].w) / clip.w;
     const vec3 b = (directions[1].xyz - point * directions[1].w) / clip.w;
     const vec3 up = (directions[2].xyz - point * directions[2].w) / clip.w;
@@ -123,8 +122,7 @@ ShadowPoint shadow_point_of_plane(ShadowPlane plane, vec2 texels, vec2 texel, fl
     point.tile = SHADOW_NONE;
     point.level = 0;
     point.texel = texel;
-    point.depth = clamp(plane.point.z, 0.0, 1.0) +
-                  plane.lift * (SHADOW_LIFT_TEXELS * texel_extent) - SHADOW_LIFT_DEPTH;
+    point.depth = clamp(plane.point.z, 0.0, 1.0) + plane.lift * (SHADOW_LIFT_TEXELS * texel_extent) - SHADOW_LIFT_DEPTH;
     point.slope = plane.slope / texels;
     point.texel_extent = texel_extent;
     return point;
@@ -161,8 +159,7 @@ uint shadow_layer(uint light, vec3 position) {
 /// `light`.
 ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     // Of several faces only the first has a number of layers other than 0.
-    const bool is_face = shadow_frame.lights[light].layers != 1 &&
-                         shadow_frame.lights[light].perspective > 0.0;
+    const bool is_face = shadow_frame.lights[light].layers != 1 && shadow_frame.lights[light].perspective > 0.0;
     const float perspective = shadow_frame.lights[light].perspective;
     ShadowPoint point;
     point.is_inside = false;
@@ -183,17 +180,13 @@ ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     // Limited to the core, since the crop is rounded differently here.
     const vec2 slot = vec2(tile.slot & 0xffffU, tile.slot >> 16);
     const float gutter = float(SHADOW_PARAMETERS.gutter);
-    const float slot_extent =
-        float(shadow_slot_extent(SHADOW_PARAMETERS.tile_extent, tile.state & 0xffU));
+    const float slot_extent = float(shadow_slot_extent(SHADOW_PARAMETERS.tile_extent, tile.state & 0xffU));
     const float texels = 0.5 * tile.crop_scale * atlas_extent;
     const vec2 crop = vec2(tile.crop_x, tile.crop_y);
-    const vec2 texel = (tile.crop_scale * plane.point.xy + crop) * (0.5 * atlas_extent) +
-                       0.5 * atlas_extent;
-    const float map_texel_extent = shadow_frame.lights[light].texel_extent *
-                                   mix(1.0, plane.w, perspective);
+    const vec2 texel = (tile.crop_scale * plane.point.xy + crop) * (0.5 * atlas_extent) + 0.5 * atlas_extent;
+    const float map_texel_extent = shadow_frame.lights[light].texel_extent * mix(1.0, plane.w, perspective);
 
-    point = shadow_point_of_plane(plane, vec2(texels),
-                                  clamp(texel, slot + gutter, slot + slot_extent - gutter),
+    point = shadow_point_of_plane(plane, vec2(texels), clamp(texel, slot + gutter, slot + slot_extent - gutter),
                                   map_texel_extent * map_extent / (2.0 * texels));
     if (is_face) {  // taps of wide filters beyond the edge read the texels at it
         point.depth += dot(point.slope, point.texel - texel);

@@ -113,9 +113,8 @@ float shadow_penumbra(uint light, ShadowDisc disc, ShadowPlane plane, float wide
     for (int i = 0; i < SHADOW_SOFT_SEARCH; ++i) {
         const float share = (float(i) + 0.5) / float(SHADOW_SOFT_SEARCH);
         const float distance = widest * share * share;
-        const ShadowPoint point =
-            SHADOW_SOFT_POINT(light, shadow_plane_beside(plane, disc.scale * distance *
-                                                                    shadow_soft_direction(i, turn)));
+        const ShadowPoint point = SHADOW_SOFT_POINT(
+            light, shadow_plane_beside(plane, disc.scale * distance * shadow_soft_direction(i, turn)));
         if (!point.is_inside) {
             continue;
         }
