@@ -15,9 +15,7 @@
 // next pass reads the results.
 
 #define PASS PASS_MARKS
-#define MARKS
 #include "fused.glsl"
-#include "fused_workgroup.glsl"
 #include "fused_ascent.glsl"
 #include "balance.glsl"
 
@@ -72,7 +70,7 @@ Found find(Block block, bool is_root, uint thread) {
     const uint split = split_nodes_of(block, thread);
     uvec4 siblings = ((uvec4(split) >> uvec4(0, 1, 2, 3)) & 1) * MASK_OF_SELF;
     if (is_group) {
-        siblings = receive_second(thread, split);
+        siblings = receive(block, thread, split, ahead.second_slots, 0);
     } else {
         if (split != 0) {
             atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);
@@ -118,12 +116,6 @@ Found find(Block block, bool is_root, uint thread) {
     return Found(node_mask, 0, 0, 0.0, uvec4(0));
 }
 
-void publish_nan(Block block, uint nan, uint layer_state) { add_nan_texels(nan, layer_state); }
-
-uint reserve(bool is_root, uint total, uint below, uint layer_state) { return 0; }
-
-void write(Block block, uint thread, Found found) {}
-
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
         words[layer] = take_nan_texels(importance, layer_words());
@@ -132,5 +124,3 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
         keep_node(max(parameters.top_level, BLOCK_LEVELS), uvec2(0), importance, splits ? node_mask : 0);
     }
 }
-
-void main() { ascend(); }

@@ -140,7 +140,7 @@ void reserve_places(bool lists_nodes) {
 }
 
 void append_tile(uint place, Node node) {
-    write_node(first_place[TILES] + place, parameters.tile_capacity, layer, node);
+    write_node(first_place[TILES] + place, parameters.tile_capacity, layer, node, 0);
 }
 
 // Ends the last pass: its last workgroup completes the header and resets the state to 0. All threads of all workgroups
@@ -148,7 +148,7 @@ void append_tile(uint place, Node node) {
 //
 // Memory order: the hand-over of hand_over.glsl; the results are the additions to tile_count.
 void finish() {
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease);
+    order_threads();
     if (gl_LocalInvocationIndex != 0 ||
         ARRIVE(state.finished_workgroups) + 1 != gl_NumWorkGroups.x * gl_NumWorkGroups.y) {
         return;

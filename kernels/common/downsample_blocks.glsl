@@ -24,12 +24,6 @@ struct Block {
     uint texels;
 };
 
-// Returns a block of the base level.
-Block block_at(uvec2 index) {
-    const uint level = parameters.base_level;
-    return Block(level, BLOCK_LEVELS, index, extent_of_block(level, BLOCK_LEVELS, index), 0);
-}
-
 uvec2 first_texel(Block block) { return block.index << block.levels; }
 
 // Nodes of five levels of a block: 16 x 16, 8 x 8, 4 x 4, 2 x 2 and 1, each level row by row.
@@ -81,11 +75,6 @@ uvec2 place_in_quarter(uint thread) {
                  ((thread >> 1) & 1) | ((thread >> 2) & 2) | ((thread >> 3) & 4) | ((thread >> 4) & 8));
 }
 uvec2 quarter(uint i) { return uvec2(i & 1, i >> 1); }
-#if PYRAMID
-uvec2 own_texel(uvec2 first_quad, uint thread, uint i) {
-    return 2 * (first_quad + 16 * quarter(i >> 2)) + quarter(i & 3);
-}
-#endif
 
 // Whether the texels of groups come as messages: if all blocks run, and one thread reads each texel. On an H200
 // messages slow the kernel down where they need too many registers: 8-bit texels that are not filtered (18.1 instead of
@@ -203,7 +192,7 @@ void reduce_base(Block block, uint thread) {
     }
 #if PYRAMID
     if (meets_nan) {
-        count_nan(first, thread);
+        count_nan(first);
     }
 #endif
     ITEM item = reduce_neighbours(items, thread);

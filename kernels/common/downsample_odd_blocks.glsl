@@ -165,7 +165,9 @@ void reduce_regular(Block block, Part level_1, uvec2 count, uint thread) {
                 put(block.level + 1, 2 * position + quarter(q), items[q]);
             }
             const ITEM item = reduce_four(items[0], items[1], items[2], items[3]);
-            store(block.level + 2, position, item);
+            if (is_made(block.level + 2, position)) {
+                put(block.level + 2, position, item);
+            }
             room[PITCH * local.y + local.x] = item;
         }
     }

@@ -3,11 +3,7 @@
 // Each thread lays out its tiles in shared memory, after keep_thresholds. Then all threads write, neighbouring threads
 // to neighbouring places.
 
-// Reserves places in any order, and returns the first. One thread calls this.
-uint reserve_places(uint total) {
-    return in_parts() ? first_of_part() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total, gl_ScopeDevice, 0, 0)
-                      : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
-}
+#include "fused_tiles.glsl"
 
 uint end_of_places() { return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity; }
 
@@ -74,7 +70,7 @@ uint owner_of(uint place) {
 }
 
 // Returns the flags of the sides where a tile's neighbour is coarser.
-#ifdef BALANCED
+#if PASS == PASS_TILES
 uint sides_of(Block block, Node node);
 #else
 uint sides_of(Block block, Node node) { return 0; }

@@ -7,7 +7,7 @@ const uint TILE_STEP_SHIFT = 20;
 
 uint tile_count(uint tiles) { return tiles >= 1U << TILE_STEP_SHIFT ? 1 : bitCount(tiles); }
 
-#ifdef BALANCED
+#if PASS == PASS_TILES
 // Returns whether the balanced list splits a node inside the map that begins in the thread's texels.
 bool splits_node(Block block, uint step, uvec2 position, float importance);
 #else

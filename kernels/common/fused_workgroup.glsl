@@ -7,6 +7,8 @@
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
 
+shared bool goes_on;  // message of thread 0 to all threads
+
 shared uint counts[WORKGROUP_SIZE];
 
 // Returns to each thread the sum of the counts of earlier threads, and the sum of all counts.

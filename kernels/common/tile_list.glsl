@@ -55,8 +55,6 @@ void write_node(uint place, uint end, uint layer, Node node, uint sides) {
     }
 }
 
-void write_node(uint place, uint end, uint layer, Node node) { write_node(place, end, layer, node, 0); }
-
 // Returns the header of a list, or of a part of one, that begins at `first_tile` and has room for `capacity` tiles.
 TileListHeader tile_list_header(uint required, uint first_tile, uint capacity,
                                 uint max_workgroup_count, float threshold_factor) {

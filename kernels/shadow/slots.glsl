@@ -117,9 +117,7 @@ uint find_free_slot(uint slot_class, uint rank) {
 
 // ---- Places of a class: its free slots, then quarters of places of the next class that its own tiles leave
 
-// Adds to a sum by class. Two sums share a word: there are less than 2^16 tiles.
-void add_class(inout uvec4 sums, uint slot_class) { sums[slot_class / 2] += 1U << (16 * (slot_class % 2)); }
-
+// Returns a sum by class. Two sums share a word: there are less than 2^16 tiles.
 uint of_class(uvec4 sums, uint slot_class) { return (sums[slot_class / 2] >> (16 * (slot_class % 2))) & 0xffffU; }
 
 // Returns whether all tiles that need a slot find a place.

@@ -206,14 +206,27 @@ ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
 
 // ---- Light
 
+/// Returns a point's depth at another place in the atlas.
+float shadow_depth_at(ShadowPoint point, vec2 texel) { return point.depth + dot(point.slope, texel - point.texel); }
+
+/// Compares a point with the four texels around a corner of texels, in the order of a gather (left below, right below,
+/// right above, left above). Returns the sum of those that the light reaches, weighted by column (`low`, `high`: x) and
+/// by row (y, from above).
+float shadow_compared(ShadowPoint point, vec2 corner, vec2 low, vec2 high, vec2 atlas_extent) {
+    const vec4 stored = textureGather(shadow_atlas, corner / atlas_extent);
+    const vec4 depths = shadow_depth_at(point, corner) + 0.5 * (point.slope.x * vec4(-1.0, 1.0, 1.0, -1.0) +
+                                                                point.slope.y * vec4(1.0, 1.0, -1.0, -1.0));
+    return dot(vec4(lessThanEqual(depths, stored)),
+               vec4(low.x * high.y, high.x * high.y, high.x * low.y, low.x * low.y));
+}
+
 /// Returns 1 if the light reaches a point by the nearest texel of the atlas, else 0.
 float shadow_nearest(ShadowPoint point) {
     if (!point.is_inside) {
         return point.outside;
     }
     const ivec2 nearest = ivec2(floor(point.texel));
-    const float depth = point.depth + dot(point.slope, vec2(nearest) + 0.5 - point.texel);
-    return depth <= texelFetch(shadow_atlas, nearest, 0).x ? 1.0 : 0.0;
+    return shadow_depth_at(point, vec2(nearest) + 0.5) <= texelFetch(shadow_atlas, nearest, 0).x ? 1.0 : 0.0;
 }
 
 /// Returns the share of light that reaches a point, 0 to 1: the mean of 3 x 3 bilinear comparisons.
@@ -228,16 +241,8 @@ float shadow_filtered(ShadowPoint point) {
     float light = 0.0;
     for (int i = 0; i < 4; ++i) {
         const vec2 part = vec2(i & 1, i >> 1);
-        const vec2 corner = base + 2.0 * part;  // of four texels
-        const vec4 stored = textureGather(shadow_atlas, corner / atlas_extent);
-        // In the order of a gather: left below, right below, right above, left above.
-        const float middle = point.depth + dot(point.slope, corner - point.texel);
-        const vec4 depths = middle + 0.5 * (point.slope.x * vec4(-1.0, 1.0, 1.0, -1.0) +
-                                            point.slope.y * vec4(1.0, 1.0, -1.0, -1.0));
-        const vec2 low = mix(1.0 - f, vec2(1.0), part);  // weights
-        const vec2 high = mix(vec2(1.0), f, part);
-        light += dot(vec4(lessThanEqual(depths, stored)),
-                     vec4(low.x * high.y, high.x * high.y, high.x * low.y, low.x * low.y));
+        light += shadow_compared(point, base + 2.0 * part, mix(1.0 - f, vec2(1.0), part), mix(vec2(1.0), f, part),
+                                 atlas_extent);
     }
     return light / 9.0;
 }
