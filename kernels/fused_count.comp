@@ -30,7 +30,8 @@ Found find(Block block, bool is_root, uint thread) {
     found.tiles = tiles_of(block, thread, nodes, found.importance);
     uint count = tile_count(found.tiles);
     if (block.base > 0) {
-        found.handed_over = receive_second(block, thread);
+        const uint split = split_nodes_of(block, thread);
+        found.handed_over = receive(block, thread, split, ahead.second_slots, NODE_TILES);
         count += found.handed_over.x + found.handed_over.y + found.handed_over.z + found.handed_over.w;
         keep_nodes(block, thread, nodes);
     }

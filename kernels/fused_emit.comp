@@ -18,11 +18,12 @@
 #include "fused_header.glsl"
 #include "fused_share.glsl"
 
-uint kept_word(uint kind, uint level, uvec2 block) {
-    return words[node_word(kind, level, block >> (level - BLOCK_LEVELS))];
-}
+// Returns the node of a level around a block.
+uvec2 node_around(uint level, uvec2 block) { return block >> (level - BLOCK_LEVELS); }
 
-float kept_importance(uint level, uvec2 block) { return uintBitsToFloat(kept_word(NODE_IMPORTANCE, level, block)); }
+float kept_importance(uint level, uvec2 index) {
+    return uintBitsToFloat(words[node_word(NODE_IMPORTANCE, level, index)]);
+}
 
 // Returns the lowest level above a level that was handed over, or the root's.
 uint handed_over_above(uint level) {
@@ -38,7 +39,7 @@ uint place_in_order(uint level, uvec2 block) {
     [[unroll]]
     for (uint i = 0; i < MAX_HANDOVERS; ++i) {
         const uint to = handed_over_above(from);
-        const uint in_node = kept_word(NODE_PLACE, from, block);
+        const uint in_node = words[node_word(NODE_PLACE, from, node_around(from, block))];
         first += level < to ? in_node : 0;
         from = to;
     }
@@ -48,15 +49,16 @@ uint place_in_order(uint level, uvec2 block) {
 bool find_large(Around around, uint thread, out float importance, out uint own_place) {
     const uint top = root_level();
     const uint level_above = handed_over_above(around.level);
+    const uvec2 above = node_around(level_above, around.block);
     const uint level = min(around.level, parameters.top_level);  // of the threshold
     float of_parent = 0.0;
     float of_above = 0.0;
     importance = 0.0;
     own_place = 0;
     if (around.begins) {  // all loads are issued together
-        importance = kept_importance(around.level, around.block);
-        of_parent = kept_importance(min(around.level + 1, top), around.block);
-        of_above = kept_importance(level_above, around.block);
+        importance = kept_importance(around.level, around.index);
+        of_parent = kept_importance(min(around.level + 1, top), around.index >> 1);
+        of_above = kept_importance(level_above, above);
         own_place = STAGE == STAGE_CANONICAL ? place_in_order(around.level, around.block) : 0;
     }
     keep_thresholds(thread);
@@ -67,7 +69,7 @@ bool find_large(Around around, uint thread, out float importance, out uint own_p
             // The parent may be a node between two hand-overs, which is known only if the node above these is split.
             is_tile = around.level == top ||
                       (of_parent >= kept_threshold(level + 1, around.index >> 1) &&
-                       of_above >= kept_threshold(level_above, around.block >> (level_above - BLOCK_LEVELS)));
+                       of_above >= kept_threshold(level_above, above));
         } else if (around.level == BLOCK_LEVELS) {
             mark_split(around.own, own_place);
         }

@@ -197,11 +197,6 @@ uint split_nodes_of(Block block, uint thread) {
     return split & nodes_of(block, thread);
 }
 
-// Receives the second messages of a thread's split nodes, of four nodes of a group; 0 for other nodes.
-uvec4 receive_second(Block block, uint thread) {
-    return receive(block, thread, split_nodes_of(block, thread), ahead.second_slots, NODE_TILES);
-}
-
 // Returns the number of tiles below the nodes of a split group. Thread 0 calls this. `first_key` is the key of the
 // first node.
 uint receive_tiles(Block block, uint first_key) {

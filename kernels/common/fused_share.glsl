@@ -42,8 +42,8 @@ struct Around {
 
 // The kernel defines the following functions.
 
-// Returns whether the node is a tile, its importance and, in canonical order, its place. All threads call this. It calls
-// keep_thresholds, and mark_split for a split block.
+// Returns whether the node is a tile, its importance and, in canonical order, its place. All threads call this. It
+// calls keep_thresholds, and mark_split for a split block.
 bool find_large(Around around, uint thread, out float importance, out uint own_place);
 // Reserves places for so many tiles. Thread RESERVER calls this.
 void reserve(uint total);
@@ -65,11 +65,12 @@ void main() {
     layer = gl_WorkGroupID.z;
     const uint blocks = 1U << 2 * SHARE_LEVELS;
     const uint own = thread & (blocks - 1);
-    const uint level = BLOCK_LEVELS + (thread >> 2 * SHARE_LEVELS);
+    const uint above = thread >> 2 * SHARE_LEVELS;  // levels above the blocks
+    const uint level = BLOCK_LEVELS + above;
     const uvec2 block = block_index(own);
-    const uvec2 index = block >> (level - BLOCK_LEVELS);
+    const uvec2 index = block >> above;
     const bool is_there = level <= root_level() && exists(BLOCK_LEVELS, block);
-    const bool begins = is_there && index << (level - BLOCK_LEVELS) == block;
+    const bool begins = is_there && index << above == block;
     const Around around = Around(own, block, level, index, is_there, begins);
     if (thread == 0) {
         split_blocks = 0;
