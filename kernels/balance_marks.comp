@@ -15,9 +15,7 @@
 // next pass reads the results.
 
 #define PASS PASS_MARKS
-#define MARKS
 #include "fused.glsl"
-#include "fused_workgroup.glsl"
 #include "fused_ascent.glsl"
 #include "balance.glsl"
 
@@ -31,8 +29,7 @@ uint forced_by(uvec4 siblings) {
     const uvec4 wide = (siblings & 0x7U) | (siblings & 0x38U) << 1 | (siblings & 0x1c0U) << 2;
     const uint window = wide.x | wide.y << 1 | wide.z << 4 | wide.w << 5;
     uint forced = 0;
-#define REACH(bit, by_edges, by_corners) \
-    forced |= (window & (CORNERS ? by_corners : by_edges)) != 0 ? 1U << bit : 0
+#define REACH(bit, by_edges, by_corners) forced |= (window & (CORNERS ? by_corners : by_edges)) != 0 ? 1U << bit : 0
     REACH(0, 0x0013U, 0x0033U);
     REACH(1, 0x006fU, 0x00ffU);
     REACH(2, 0x008cU, 0x00ccU);
@@ -73,7 +70,7 @@ Found find(Block block, bool is_root, uint thread) {
     const uint split = split_nodes_of(block, thread);
     uvec4 siblings = ((uvec4(split) >> uvec4(0, 1, 2, 3)) & 1) * MASK_OF_SELF;
     if (is_group) {
-        siblings = receive_second(thread, split);
+        siblings = receive(block, thread, split, ahead.second_slots, 0);
     } else {
         if (split != 0) {
             atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);
@@ -119,22 +116,11 @@ Found find(Block block, bool is_root, uint thread) {
     return Found(node_mask, 0, 0, 0.0, uvec4(0));
 }
 
-void publish_nan(Block block, uint nan, uint layer_state) {
-    add_nan_texels(nan, layer_state);
-}
-
-uint reserve(bool is_root, uint total, uint below, uint layer_state) { return 0; }
-
-void write(Block block, uint thread, Found found) {}
-
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
         words[layer] = take_nan_texels(importance, layer_words());
         // Texels are not split.
-        const bool splits =
-            parameters.top_level > 0 && is_split(parameters.top_level, uvec2(0), importance);
+        const bool splits = parameters.top_level > 0 && is_split(parameters.top_level, uvec2(0), importance);
         keep_node(max(parameters.top_level, BLOCK_LEVELS), uvec2(0), importance, splits ? node_mask : 0);
     }
 }
-
-void main() { ascend(); }

@@ -1,15 +1,11 @@
 #version 460
-// Tiles of a balanced list, found from the results of balance_marks.comp. By STAGE they are written in any order, or
-// counted, or written to their places in canonical order. balance.glsl has the method, fused.glsl the common parts of
-// all fused kernels.
+// Tiles of a balanced list, found from the results of balance_marks.comp: written or counted, by STAGE. balance.glsl
+// has the method, fused.glsl the common parts of all fused kernels.
 //
-// Dispatch: workgroups of 256 threads, one per share of blocks (fused_share.glsl).
-//
-// A thread per block and level finds from masks whether the node of that level around the block is split. This gives
-// the split blocks, and the other blocks in which a tile begins. Then all threads treat the split blocks. From the 3 x
-// 3 blocks around each they find its split nodes, and those one node around it: splits reach no further. If the block's
-// own texels split it, the importances of its nodes exist from level 2 on, and few texels are read. If only neighbours
-// split it, all texels are read.
+// Dispatch and steps: fused_share.glsl. Masks tell whether the nodes around a block are split. From the 3 x 3 blocks
+// around a split block all threads find its split nodes, and those one node around it: splits reach no further. If the
+// block's own texels split it, the importances of its nodes exist from level 2 on, and few texels are read. If only
+// neighbours split it, all texels are read.
 //
 // Independent loads are issued together, because latency dominates the time of this kernel.
 //
@@ -22,10 +18,7 @@
 // layer completes the header. All counters are 0 again then.
 
 #define PASS PASS_TILES
-#define BALANCED
 #include "fused.glsl"
-#include "fused_workgroup.glsl"
-#include "fused_tiles.glsl"
 #include "fused_list.glsl"
 #include "fused_header.glsl"
 #include "fused_share.glsl"
@@ -190,24 +183,6 @@ uint place_blocks(uint thread) {
     return first;
 }
 
-// Completes a layer's part of the list, and the list after the last layer. One thread of the last workgroup calls this,
-// in any order.
-void finish_layer() {
-    if (in_parts()) {
-        const uint required =
-            atomicExchange(words[layer_words() + LAYER_PART_WORD], 0, gl_ScopeDevice, 0, 0);
-        const uint capacity = part_capacity();
-        WRITE_LAYER_HEADER(layer, make_header(required, first_of_part(), capacity));
-        atomicAdd(state.place_count, min(required, capacity), gl_ScopeDevice, 0, 0);
-        atomicAdd(state.required_count, required, gl_ScopeDevice, 0, 0);
-    }
-    if (is_last_layer()) {
-        const uint places = atomicExchange(state.place_count, 0, gl_ScopeDevice, 0, 0);
-        const uint required = in_parts() ? atomicExchange(state.required_count, 0, gl_ScopeDevice, 0, 0) : places;
-        finish_list(required, places);
-    }
-}
-
 // Counts the workgroup in. Returns whether it was the layer's last.
 bool count_in(bool releases) {
     const uint word = layer_words() + LAYER_ARRIVALS_WORD;
@@ -220,61 +195,73 @@ bool count_in(bool releases) {
     return true;
 }
 
-// Finishes the reservations of the workgroup. One thread calls this.
-void finish_reservations(bool has_tiles) {
-    if (STAGE == STAGE_ANY && count_in(has_tiles)) {
-        finish_layer();
+void reserve(uint total) { place = reserve_places(total); }
+
+// The last workgroup of a layer completes the layer's part of the list, and that of the last layer the list.
+void finish(bool has_tiles) {
+    if (count_in(has_tiles)) {
+        if (in_parts()) {
+            const uint required = atomicExchange(words[layer_words() + LAYER_PART_WORD], 0, gl_ScopeDevice, 0, 0);
+            atomicAdd(state.place_count, finish_part(required), gl_ScopeDevice, 0, 0);
+            atomicAdd(state.required_count, required, gl_ScopeDevice, 0, 0);
+        }
+        if (is_last_layer()) {
+            const uint all = atomicExchange(state.place_count, 0, gl_ScopeDevice, 0, 0);
+            finish_list(in_parts() ? atomicExchange(state.required_count, 0, gl_ScopeDevice, 0, 0) : all, all);
+        }
     }
 }
 
-shared bool is_last;
-
-void order_threads() {
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
-                   gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-}
-
-// Finishes the counts. All threads call this after the counts are handed over.
 void finish_counts(uint thread) {
     order_threads();
     if (thread == 0) {
-        is_last = count_in(true);
+        goes_on = count_in(true);
     }
     order_threads();
-    if (!is_last) {
-        return;
-    }
-    const uint tiles = place_blocks(thread);
-    if (thread == 0) {
-        HAND_OVER(words[layer_words() + LAYER_TILES_WORD], tiles);
-        is_last = is_last_layer();
-    }
-    order_threads();
-    if (is_last) {
-        const uint required = place_layers(thread);
-        if (thread == 0) {
-            finish_list(required, 0);
-        }
+    if (goes_on) {
+        finish_layers(place_blocks(thread), thread);
     }
 }
 
 // ---- Blocks ------------------------------------------------------------------------------------------------
 
-float importance_of_quad(uvec2 quad) {
-    const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
-    return item_of_key(key_of_quad(textureGather(map, vec3(vec2(2 * quad + 1) * texel, layer), 0)));
+// Bits of the levels whose node around a block is split.
+shared uint split_levels[1 << 2 * MAX_SHARE_LEVELS];
+
+bool find_large(Around around, uint thread, out float importance, out uint own_place) {
+    const uint level = around.level;
+    if (thread < 1U << 2 * SHARE_LEVELS) {
+        split_levels[thread] = 0;
+    }
+    keep_thresholds(thread);
+    barrier();
+    importance = 0.0;
+    own_place = 0;
+    if (around.begins) {
+        importance = uintBitsToFloat(records[word_of_importance(level, around.index)]);
+        own_place = STAGE == STAGE_CANONICAL ? place_in_order(around.block) : 0;
+    }
+    // Nodes also count as parents of those of which the block is the first one.
+    const uint below = max(level, BLOCK_LEVELS + 1) - 1 - BLOCK_LEVELS;
+    if (around.exists && around.block >> below << below == around.block && is_split_by_masks(level, around.index)) {
+        atomicOr(split_levels[around.own], 1U << level);
+        if (level == BLOCK_LEVELS) {
+            mark_split(around.own, own_place);
+        }
+    }
+    barrier();
+    // A node is a tile if it is not split and its parent is.
+    const uint split = split_levels[around.own] >> level;
+    return around.begins && (split & 1) == 0 && (level == root_level() || (split & 2) != 0);
 }
 
-// Thread that reserves places: the last one writes the fewest tiles.
-const uint RESERVER = WORKGROUP_SIZE - 1;
-shared uint place;
+bool is_known;  // whether the block's own texels split it
 
-// Finds a split block's tiles, and writes or counts them. `is_final`: the block is the workgroup's last.
-void list_tiles(Block block, uint thread, bool is_final) {
-    const uint first_word = words_of_block(block.index);
-    const bool is_known = records[word_of_mask(BLOCK_LEVELS, block.index)] != 0;
+uint find_small(Block block, uint thread, out float importance) {
+    is_known = records[word_of_mask(BLOCK_LEVELS, block.index)] != 0;
     float nodes[7];
-    nodes[2] = STAGE == STAGE_COUNT ? 0.0 : uintBitsToFloat(records[first_word + BALANCE_LEVEL_2 + thread]);
+    nodes[2] = STAGE == STAGE_COUNT
+                   ? 0.0 : uintBitsToFloat(records[words_of_block(block.index) + BALANCE_LEVEL_2 + thread]);
     if (thread < 6) {
         split_rows[2 * first_split_row(BLOCK_LEVELS) + thread] = 0;
     }
@@ -286,115 +273,21 @@ void list_tiles(Block block, uint thread, bool is_final) {
         nodes[2] = item_of_key(largest_of_four(keys));
     }
     find_upper_nodes(thread, nodes);  // contains a barrier
-    float importance;
-    const uint tiles = tiles_of(block, thread, nodes, importance);
-    uint total;
-    const uint before = scan(tile_count(tiles), thread, total);
-    if (STAGE == STAGE_COUNT) {
-        if (thread == 0) {
-            HAND_OVER(records[first_word + BALANCE_PLACE], total);
-        }
-        return;
-    }
-    if (thread == RESERVER) {
-        place = STAGE == STAGE_ANY ? reserve_places(total) : place_in_order(block.index);
-    }
+    return tiles_of(block, thread, nodes, importance);
+}
+
+void keep_importances(Block block, uint thread, uint tiles) {
+    const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
     if (is_known) {
         [[unroll]]
         for (uint i = 0; i < 4; ++i) {
             if ((tiles >> (QUAD_TILES_SHIFT + i) & 1) != 0) {
-                step_1[4 * thread + i] = importance_of_quad(2 * position_of(block, thread) + morton(i));
+                const uvec2 quad = 2 * position_of(block, thread) + morton(i);
+                const vec4 texels = textureGather(map, vec3(vec2(2 * quad + 1) * texel, layer), 0);
+                step_1[4 * thread + i] = item_of_key(key_of_quad(texels));
             }
         }
     }
-    lay_out(block, thread, tiles, importance, before);
-    barrier();
-    if (thread == RESERVER && is_final) {
-        finish_reservations(true);
-    }
-    write_tiles(block, thread, total, place);
 }
 
-shared uint split_levels[1 << 2 * MAX_SHARE_LEVELS];  // of each block: bits of the levels whose node around it is split
-shared uint split_blocks;                             // bits of blocks
-shared uint tile_blocks;                              // bits of the blocks where a tile of their level or above begins
-
-void main() {
-    const uint thread = thread_index();
-    layer = gl_WorkGroupID.z;
-    const uint top = max(parameters.top_level, BLOCK_LEVELS);
-    const uint blocks = 1U << 2 * SHARE_LEVELS;
-    if (thread < blocks) {
-        split_levels[thread] = 0;
-    }
-    if (thread == 0) {
-        split_blocks = 0;
-        tile_blocks = 0;
-    }
-    keep_thresholds(thread);
-    barrier();
-    // On a map of one block the root takes the place of the block's node.
-    const uint own = thread & (blocks - 1);
-    const uvec2 own_block = block_index(own);
-    const uint level = BLOCK_LEVELS + (thread >> 2 * SHARE_LEVELS);
-    bool is_first = false;  // whether the block is the first one of its node of this level
-    uvec2 index = uvec2(0);
-    float importance = 0.0;
-    if (level <= top && exists(BLOCK_LEVELS, own_block)) {
-        index = own_block >> (level - BLOCK_LEVELS);
-        is_first = index << (level - BLOCK_LEVELS) == own_block;
-        importance = uintBitsToFloat(records[word_of_importance(level, index)]);
-        // Irrelevant if nothing begins below the node.
-        const uint below = max(level, BLOCK_LEVELS + 1) - 1 - BLOCK_LEVELS;
-        if (own_block >> below << below == own_block && is_split_by_masks(level, index)) {
-            atomicOr(split_levels[own], 1U << level);
-            if (level == BLOCK_LEVELS) {
-                atomicOr(split_blocks, 1U << own);
-            }
-        }
-    }
-    barrier();
-    // A node is a tile if it is not split and its parent is.
-    const bool is_tile = is_first && (split_levels[own] >> level & 1) == 0 &&
-                         (level == top || (split_levels[own] >> (level + 1) & 1) != 0);
-    if (is_tile) {
-        atomicOr(tile_blocks, 1U << own);
-    }
-    barrier();
-    if (STAGE == STAGE_COUNT) {
-        if (thread < blocks && exists(BLOCK_LEVELS, own_block) && (split_blocks >> own & 1) == 0) {
-            HAND_OVER(records[words_of_block(own_block) + BALANCE_PLACE], tile_blocks >> own & 1);
-        }
-    } else {
-        const uint large_tiles = bitCount(tile_blocks);
-        if (thread == RESERVER && STAGE == STAGE_ANY && large_tiles > 0) {
-            place = reserve_places(large_tiles);
-        }
-        Node node = Node(min(level, parameters.top_level), index, importance, 0.0);
-        uint sides = 0;
-        if (is_tile) {
-            node.threshold = kept_threshold(node.level, index);
-            sides = level < parameters.top_level ? sides_of_large(node) : 0;
-        }
-        barrier();
-        if (thread == RESERVER && split_blocks == 0) {
-            finish_reservations(large_tiles > 0);
-        }
-        if (is_tile) {
-            const uint own_place = STAGE == STAGE_ANY ? place + bitCount(tile_blocks & ((1U << own) - 1))
-                                                      : place_in_order(own_block);
-            write_node(own_place, end_of_places(), layer, node, sides);
-        }
-    }
-    [[dont_unroll]]
-    for (uint i = 0; i < blocks; ++i) {
-        if ((split_blocks >> i & 1) != 0) {
-            barrier();  // the shared variables are free again
-            list_tiles(Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i)), thread,
-                       split_blocks >> i == 1);
-        }
-    }
-    if (STAGE == STAGE_COUNT) {
-        finish_counts(thread);
-    }
-}
+void count_tiles(uvec2 block, uint tiles) { HAND_OVER(records[words_of_block(block) + BALANCE_PLACE], tiles); }

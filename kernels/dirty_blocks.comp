@@ -62,15 +62,10 @@ void main() {
             rectangle.y >= parameters.height || rectangle.width == 0 || rectangle.height == 0) {
             continue;
         }
-        const uint last_x =
-            rectangle.x + min(rectangle.width, parameters.width - rectangle.x) - 1;
-        const uint last_y =
-            rectangle.y + min(rectangle.height, parameters.height - rectangle.y) - 1;
-        const uvec2 first = uvec2(block_of(rectangle.x, BLOCK_LEVELS, grid.x),
-                                  block_of(rectangle.y, BLOCK_LEVELS, grid.y));
-        const uvec2 touched =
-            uvec2(block_of(last_x, BLOCK_LEVELS, grid.x), block_of(last_y, BLOCK_LEVELS, grid.y)) -
-            first + 1;
+        const uvec2 corner = uvec2(rectangle.x, rectangle.y);
+        const uvec2 inside = min(uvec2(rectangle.width, rectangle.height), extent_of(0) - corner);
+        const uvec2 first = block_of(corner, BLOCK_LEVELS, grid);
+        const uvec2 touched = block_of(corner + inside - 1, BLOCK_LEVELS, grid) - first + 1;
         for (uint n = gl_LocalInvocationIndex; n < touched.x * touched.y; n += 64) {
             const uvec2 index = first + uvec2(n % touched.x, n / touched.x);
             const uint block = (rectangle.layer * grid.y + index.y) * grid.x + index.x;
@@ -80,14 +75,11 @@ void main() {
             }
         }
     }
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer,
-                   gl_SemanticsAcquireRelease);
-    if (gl_LocalInvocationIndex == 0 &&
-        ARRIVE(header.finished_workgroups) + 1 == gl_NumWorkGroups.x) {
+    order_threads();
+    if (gl_LocalInvocationIndex == 0 && ARRIVE(header.finished_workgroups) + 1 == gl_NumWorkGroups.x) {
         acquire_arrivals();
         const uint listed = HANDED_OVER(header.listed);
         header = DirtyBlocksHeader(folded_x(listed, parameters.max_workgroup_count),
-                                   folded_y(listed, parameters.max_workgroup_count), 1, listed,
-                                   blocks, 0, 0, 0);
+                                   folded_y(listed, parameters.max_workgroup_count), 1, listed, blocks, 0, 0, 0);
     }
 }

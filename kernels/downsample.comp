@@ -80,7 +80,8 @@ void main() {
         }
     }
 #endif
-    const Block block = block_at(index);
+    const uvec2 extent = extent_of_block(parameters.base_level, BLOCK_LEVELS, index);
+    const Block block = Block(parameters.base_level, BLOCK_LEVELS, index, extent, 0);
     const bool even = is_even(block);
     if (even) {
         reduce_base(block, thread);

@@ -15,8 +15,6 @@
 
 #define PASS PASS_ALL
 #include "fused.glsl"
-#include "fused_workgroup.glsl"
-#include "fused_tiles.glsl"
 #include "fused_list.glsl"
 #include "fused_ascent.glsl"
 #include "fused_header.glsl"
@@ -30,20 +28,7 @@ Found find(Block block, bool is_root, uint thread) {
     return found;
 }
 
-void publish_nan(Block block, uint nan, uint layer_state) {
-    add_nan_texels(nan, layer_state);
-}
-
-uint reserve(bool is_root, uint total, uint below, uint layer_state) {
-    if (is_root && (in_parts() || parameters.layers == 1)) {
-        return first_of_part() + below;
-    }
-    return reserve_places(total);
-}
-
-void write(Block block, uint thread, Found found) {
-    write_tiles(block, thread, found.total, place);
-}
+void write(Block block, uint thread, Found found) { write_tiles(block, thread, found.total, place); }
 
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (!is_finisher) {
@@ -51,19 +36,16 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
     }
     const uint layer_state = layer_words();
     if (!is_split(parameters.top_level, uvec2(0), importance)) {
-        write_node(place, end_of_places(), layer,
-                   Node(parameters.top_level, uvec2(0), importance,
-                               threshold_of(parameters.top_level, uvec2(0))));
+        const float threshold = threshold_of(parameters.top_level, uvec2(0));
+        write_node(place, end_of_places(), layer, Node(parameters.top_level, uvec2(0), importance, threshold), 0);
     }
     words[layer] = take_nan_texels(importance, layer_state);
     uint required = below + total;
     uint written = 0;
     if (parameters.layers > 1 || in_parts()) {
-        const uint capacity = part_capacity();
         if (in_parts()) {
             atomicAdd(words[layer_state + LAYER_PART_WORD], -below, gl_ScopeDevice, 0, 0);
-            layer_headers[layer] = make_header(required, first_of_part(), capacity);
-            atomicAdd(state.place_count, min(required, capacity), gl_ScopeDevice, 0, 0);
+            atomicAdd(state.place_count, finish_part(required), gl_ScopeDevice, 0, 0);
         }
         atomicAdd(state.required_count, required, gl_ScopeDevice, 0, 0);
         if (!is_last_layer()) {
@@ -78,5 +60,3 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
     }
     finish_list(required, written);
 }
-
-void main() { ascend(); }

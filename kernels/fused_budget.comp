@@ -14,7 +14,6 @@
 
 #define PASS PASS_BUDGET
 #include "fused.glsl"
-#include "fused_workgroup.glsl"
 #include "fused_ascent.glsl"
 
 // Additions of the block to the bins from 1 on, two of 16 bits in a word: a block adds less than 4096.
@@ -120,15 +119,9 @@ void choose_factor(uint thread) {
 
 Found find(Block block, bool is_root, uint thread) {
     count_nodes(block, is_root, thread);
-    announce();
+    order_threads();
     return Found(0, 0, 0, 0.0, uvec4(0));
 }
-
-void publish_nan(Block block, uint nan, uint layer_state) { add_nan_texels(nan, layer_state); }
-
-uint reserve(bool is_root, uint total, uint below, uint layer_state) { return 0; }
-
-void write(Block block, uint thread, Found found) {}
 
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {
@@ -136,11 +129,9 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
         words[layer] = take_nan_texels(importance, layer_words());
         goes_on = is_last_layer();
     }
-    announce();
+    order_threads();
     if (!goes_on) {
         return;
     }
     choose_factor(thread);
 }
-
-void main() { ascend(); }

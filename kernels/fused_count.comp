@@ -19,25 +19,9 @@
 
 #define PASS PASS_COUNT
 #include "fused.glsl"
-#include "fused_workgroup.glsl"
 #include "fused_tiles.glsl"
 #include "fused_ascent.glsl"
 #include "fused_header.glsl"
-
-// Returns the tiles below a thread's nodes of a group, in Z-order. Only split nodes have handed over some.
-uvec4 tiles_handed_over(Block block, uint thread) {
-    const uint split = split_nodes_of(block, thread);
-    if (!is_update()) {
-        return receive_second(thread, split);
-    }
-    uvec4 tiles;
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        const uint word = node_word(NODE_TILES, block.base + 1, 2 * position_of(block, thread) + morton(i));
-        tiles[i] = (split >> i & 1) != 0 ? HANDED_OVER(words[word]) : 0;
-    }
-    return tiles;
-}
 
 Found find(Block block, bool is_root, uint thread) {
     Found found = Found(0, 0, 0, 0.0, uvec4(0));
@@ -46,22 +30,14 @@ Found find(Block block, bool is_root, uint thread) {
     found.tiles = tiles_of(block, thread, nodes, found.importance);
     uint count = tile_count(found.tiles);
     if (block.base > 0) {
-        found.handed_over = tiles_handed_over(block, thread);
-        count += found.handed_over.x + found.handed_over.y + found.handed_over.z +
-                 found.handed_over.w;
+        const uint split = split_nodes_of(block, thread);
+        found.handed_over = receive(block, thread, split, ahead.second_slots, NODE_TILES);
+        count += found.handed_over.x + found.handed_over.y + found.handed_over.z + found.handed_over.w;
         keep_nodes(block, thread, nodes);
     }
     found.before = scan(count, thread, found.total);
     return found;
 }
-
-void publish_nan(Block block, uint nan, uint layer_state) {
-    const uint word = node_word(NODE_NAN_TEXELS, BLOCK_LEVELS, block.index);
-    add_nan_texels(nan - (is_update() ? words[word] : 0), layer_state);
-    words[word] = nan;
-}
-
-uint reserve(bool is_root, uint total, uint below, uint layer_state) { return 0; }
 
 // Writes the places of the first tiles of a group's nodes.
 void write(Block block, uint thread, Found found) {
@@ -90,22 +66,9 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
                                    : take_nan_texels(importance, layer_state);
         if (is_only_layer) {
             finish_list(total, 0);
-        } else {
-            HAND_OVER(words[layer_state + LAYER_TILES_WORD], total);
-            goes_on = is_last_layer();
         }
     }
-    if (is_only_layer) {
-        return;
-    }
-    announce();
-    if (!goes_on) {
-        return;
-    }
-    const uint required = place_layers(thread);
-    if (thread == 0) {
-        finish_list(required, 0);
+    if (!is_only_layer) {
+        finish_layers(total, thread);
     }
 }
-
-void main() { ascend(); }

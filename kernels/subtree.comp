@@ -64,8 +64,7 @@ float importance_of(uint level, uvec2 position) {
         const float texel = texelFetch(map, ivec3(position, layer), 0).r;
         return uintBitsToFloat(settled_bits(texel_key(texel, parameters.unorm_bits)));
     }
-    return read_pyramid(pyramid_index(parameters.width, parameters.height, level, position.x,
-                                      position.y, layer));
+    return read_pyramid(pyramid_index(parameters.width, parameters.height, level, position.x, position.y, layer));
 }
 
 #if USER_THRESHOLD
@@ -141,7 +140,7 @@ void reserve_places(bool lists_nodes) {
 }
 
 void append_tile(uint place, Node node) {
-    write_node(first_place[TILES] + place, parameters.tile_capacity, layer, node);
+    write_node(first_place[TILES] + place, parameters.tile_capacity, layer, node, 0);
 }
 
 // Ends the last pass: its last workgroup completes the header and resets the state to 0. All threads of all workgroups
@@ -149,8 +148,7 @@ void append_tile(uint place, Node node) {
 //
 // Memory order: the hand-over of hand_over.glsl; the results are the additions to tile_count.
 void finish() {
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer,
-                   gl_SemanticsAcquireRelease);
+    order_threads();
     if (gl_LocalInvocationIndex != 0 ||
         ARRIVE(state.finished_workgroups) + 1 != gl_NumWorkGroups.x * gl_NumWorkGroups.y) {
         return;
@@ -207,8 +205,7 @@ void main() {
 
     const bool lists_nodes = lower >= LOWEST_LISTED_LEVEL;
     // The up to four texels of a split node of level 1 are tiles in any case.
-    const uvec2 children =
-        is_split && lower == 1 ? min(extent_of(0) - 2 * node.position, uvec2(2)) : uvec2(0);
+    const uvec2 children = is_split && lower == 1 ? min(extent_of(0) - 2 * node.position, uvec2(2)) : uvec2(0);
     uint tile_place = local_place(TILES, is_tile ? 1 : children.x * children.y);
     const uint node_place = lists_nodes ? local_place(NODES, uint(is_split)) : 0;
     barrier();

@@ -131,12 +131,6 @@ void put(uint level, uvec2 position, ITEM item) {
     put_texel(level, position, encode(item));
 }
 
-void store(uint level, uvec2 position, ITEM item) {
-    if (is_made(level, position)) {
-        put(level, position, item);
-    }
-}
-
 // A quad as the texture unit returns it: gathers of one or two channels, four texels of four channels, or, filtered,
 // one texel (and its maximum).
 struct Quad {

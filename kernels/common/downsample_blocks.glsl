@@ -24,12 +24,6 @@ struct Block {
     uint texels;
 };
 
-// Returns a block of the base level.
-Block block_at(uvec2 index) {
-    const uint level = parameters.base_level;
-    return Block(level, BLOCK_LEVELS, index, extent_of_block(level, BLOCK_LEVELS, index), 0);
-}
-
 uvec2 first_texel(Block block) { return block.index << block.levels; }
 
 // Nodes of five levels of a block: 16 x 16, 8 x 8, 4 x 4, 2 x 2 and 1, each level row by row.
@@ -60,8 +54,7 @@ ITEM reduce_level(Block block, uint step, uint levels, uint thread) {
         if (node < width * width) {
             const uvec2 local = uvec2(node & (width - 1), node >> (4 - step));
             const uint child = below + 4 * width * local.y + 2 * local.x;
-            item = reduce_four(nodes[child], nodes[child + 1], nodes[child + 2 * width],
-                               nodes[child + 2 * width + 1]);
+            item = reduce_four(nodes[child], nodes[child + 1], nodes[child + 2 * width], nodes[child + 2 * width + 1]);
             make_node(block, step, levels, local, item);
         }
     }
@@ -82,19 +75,12 @@ uvec2 place_in_quarter(uint thread) {
                  ((thread >> 1) & 1) | ((thread >> 2) & 2) | ((thread >> 3) & 4) | ((thread >> 4) & 8));
 }
 uvec2 quarter(uint i) { return uvec2(i & 1, i >> 1); }
-#if PYRAMID
-uvec2 own_texel(uvec2 first_quad, uint thread, uint i) {
-    return 2 * (first_quad + 16 * quarter(i >> 2)) + quarter(i & 3);
-}
-#endif
 
 // Whether the texels of groups come as messages: if all blocks run, and one thread reads each texel. On an H200
 // messages slow the kernel down where they need too many registers: 8-bit texels that are not filtered (18.1 instead of
 // 14.4 us for 2048 x 2048), and groups of 32 x 32 texels of four channels (22.8 instead of 20.1).
-const uint MESSAGE_LEVELS =
-    SOURCE_UNORM_BITS != 0 && !FILTERED ? 0 : (CHANNELS < 4 ? 5 : 4);
-const bool GETS_MESSAGES = ODD_BLOCKS == 0 && !BLOCKS_FROM_LIST && !SOME_BLOCKS &&
-                           GROUP_LEVELS <= MESSAGE_LEVELS;
+const uint MESSAGE_LEVELS = SOURCE_UNORM_BITS != 0 && !FILTERED ? 0 : (CHANNELS < 4 ? 5 : 4);
+const bool GETS_MESSAGES = ODD_BLOCKS == 0 && !BLOCKS_FROM_LIST && !SOME_BLOCKS && GROUP_LEVELS <= MESSAGE_LEVELS;
 
 // Place of a thread's load i from a group. If the group has more than 16 x 16 texels, a thread loads the four below a
 // node of 16 x 16. Otherwise the group counts as one of 16 x 16 or 8 x 8, and threads load it row by row.
@@ -171,8 +157,7 @@ void load_group(Block block, uint thread) {
         }
     }
     if (is_wide(block)) {
-        make_node(block, 0, 1, uvec2(thread & 15, thread >> 4),
-                  reduce_four(items[0], items[1], items[2], items[3]));
+        make_node(block, 0, 1, uvec2(thread & 15, thread >> 4), reduce_four(items[0], items[1], items[2], items[3]));
     }
 }
 
@@ -181,8 +166,7 @@ void load_group(Block block, uint thread) {
 void reduce_base(Block block, uint thread) {
     const uvec2 place = place_in_quarter(thread);
     const uvec2 first = 32 * block.index + place;
-    const bool copies_tables =
-        SOURCE_ENCODING == ENCODING_SRGB8 || TARGET_ENCODING == ENCODING_SRGB8;
+    const bool copies_tables = SOURCE_ENCODING == ENCODING_SRGB8 || TARGET_ENCODING == ENCODING_SRGB8;
     Quad quads[4];
     if (copies_tables && !FILTERED) {  // holding all texels meanwhile would take too many registers
         copy_srgb_tables(thread, WORKGROUP_SIZE);
@@ -208,7 +192,7 @@ void reduce_base(Block block, uint thread) {
     }
 #if PYRAMID
     if (meets_nan) {
-        count_nan(first, thread);
+        count_nan(first);
     }
 #endif
     ITEM item = reduce_neighbours(items, thread);

@@ -12,13 +12,17 @@ struct Group {
 };
 
 uvec2 extent_of(uint level) {
-    return uvec2(mip_extent(parameters.width, level, EDGE_RULE),
-                 mip_extent(parameters.height, level, EDGE_RULE));
+    return uvec2(mip_extent(parameters.width, level, EDGE_RULE), mip_extent(parameters.height, level, EDGE_RULE));
 }
 
 uvec2 blocks_of(uint level, uint levels) {
     return uvec2(blocks_along(parameters.width, level, levels, EDGE_RULE),
                  blocks_along(parameters.height, level, levels, EDGE_RULE));
+}
+
+// Returns the block, of so many, that a texel lies in.
+uvec2 block_of(uvec2 texel, uint levels, uvec2 blocks) {
+    return uvec2(block_of(texel.x, levels, blocks.x), block_of(texel.y, levels, blocks.y));
 }
 
 // Returns the group of a node, in a hand-over whose words begin at `counters`. ONE_GROUP: all nodes are one group, from
@@ -30,7 +34,7 @@ Group group_of(uint level, uvec2 node, uint counters, uint node_words) {
     if (!ONE_GROUP) {
         levels = step_levels(level, parameters.top_level);
         groups = blocks_of(level, levels);
-        index = uvec2(block_of(node.x, levels, groups.x), block_of(node.y, levels, groups.y));
+        index = block_of(node, levels, groups);
     }
     const uint place = index.y * groups.x + index.x;
     const uint count = groups.x * groups.y;

@@ -45,8 +45,7 @@ layout(constant_id = 5) const bool FILTERED = false;
 // Type of a decoded texel.
 #define ITEM TEXEL
 
-const uint SOURCE_UNORM_BITS = SOURCE_ENCODING == ENCODING_UNORM16 ? 16
-                                        : (SOURCE_ENCODING >= ENCODING_UNORM8 ? 8 : 0);
+const uint SOURCE_UNORM_BITS = SOURCE_ENCODING == ENCODING_UNORM16 ? 16 : (SOURCE_ENCODING >= ENCODING_UNORM8 ? 8 : 0);
 const bool IS_SUM = REDUCTION == REDUCE_MEAN || REDUCTION == REDUCE_SUM;
 
 #if CUSTOM
@@ -60,8 +59,7 @@ ITEM nothing() {
         return ITEM(infinity, -infinity);
     }
 #endif
-    return ITEM(REDUCTION == REDUCE_MAX ? -infinity
-                                        : (REDUCTION == REDUCE_MIN ? infinity : 0.0));
+    return ITEM(REDUCTION == REDUCE_MAX ? -infinity : (REDUCTION == REDUCE_MIN ? infinity : 0.0));
 }
 
 ITEM reduce_two(ITEM a, ITEM b) {
@@ -83,18 +81,14 @@ ITEM reduce_two(ITEM a, ITEM b) {
 #define KEY uvec4
 #endif
 
-bool is_minimum(uint channel) {
-    return REDUCTION == REDUCE_MIN || (REDUCTION == REDUCE_MIN_MAX && channel == 0);
-}
+bool is_minimum(uint channel) { return REDUCTION == REDUCE_MIN || (REDUCTION == REDUCE_MIN_MAX && channel == 0); }
 
 // Returns the key of a float's bits: as in importance_key.h, or, if the source is unorm, the bits themselves, which are
 // in order because they are neither negative nor NaN. Only this function and float_of choose the kind of key, so keys
 // of texels and of items that were handed over can be compared.
 uint key_of_bits(uint bits) { return SOURCE_UNORM_BITS != 0 ? bits : key_from_bits(bits); }
 
-float float_of(uint key) {
-    return uintBitsToFloat(SOURCE_UNORM_BITS != 0 ? key : settled_bits(key));
-}
+float float_of(uint key) { return uintBitsToFloat(SOURCE_UNORM_BITS != 0 ? key : settled_bits(key)); }
 
 bool counts_as_nan(uint key) { return SOURCE_UNORM_BITS == 0 && key_is_nan(key); }
 
@@ -132,12 +126,8 @@ KEY reduce_keys(KEY a, KEY b) {
 
 ITEM item_of(TEXEL texel) { return item_of_key(key_of(texel)); }
 
-KEY reduce_four(KEY a, KEY b, KEY c, KEY d) {
-    return reduce_keys(reduce_keys(a, b), reduce_keys(c, d));
-}
-ITEM reduce_four(ITEM a, ITEM b, ITEM c, ITEM d) {
-    return reduce_two(reduce_two(a, b), reduce_two(c, d));
-}
+KEY reduce_four(KEY a, KEY b, KEY c, KEY d) { return reduce_keys(reduce_keys(a, b), reduce_keys(c, d)); }
+ITEM reduce_four(ITEM a, ITEM b, ITEM c, ITEM d) { return reduce_two(reduce_two(a, b), reduce_two(c, d)); }
 
 ITEM mean_of_four(ITEM sum) { return sum; }  // extremes have no means
 
@@ -185,8 +175,7 @@ float decode_linear(float texel, uint encoding, bool filtered) {
         return IN_CODES ? texel * largest_code : texel;
     }
     const float code = floor(texel * largest_code + 0.5);
-    return IN_CODES ? code
-                    : uintBitsToFloat(bits_from_unorm(uint(code), encoding == ENCODING_UNORM16 ? 16 : 8));
+    return IN_CODES ? code : uintBitsToFloat(bits_from_unorm(uint(code), encoding == ENCODING_UNORM16 ? 16 : 8));
 }
 
 #if CHANNELS == 4
@@ -245,8 +234,7 @@ float encode_linear(float value) {
 #if CHANNELS == 4
 // Returns the code whose linear light is nearest on the scale of codes; see SrgbTables.
 float encode_colour(float linear) {
-    const float value =
-        clamp(linear, uintBitsToFloat(SRGB_DARKEST), uintBitsToFloat(SRGB_BRIGHTEST));
+    const float value = clamp(linear, uintBitsToFloat(SRGB_DARKEST), uintBitsToFloat(SRGB_BRIGHTEST));
     const uint cell = srgb_cell(floatBitsToUint(value));
     const uint code = bitfieldExtract(SRGB.starts[cell / 4], int(8 * (cell % 4)), 8);
     return float(code + uint(value >= SRGB.border[code])) * (1.0 / 255.0);
@@ -257,8 +245,7 @@ TEXEL encode(ITEM item) {
     const TEXEL value = item;
 #if CHANNELS == 4
     if (TARGET_ENCODING == ENCODING_SRGB8) {
-        return vec4(encode_colour(value.r), encode_colour(value.g), encode_colour(value.b),
-                    encode_linear(value.a));
+        return vec4(encode_colour(value.r), encode_colour(value.g), encode_colour(value.b), encode_linear(value.a));
     }
 #endif
     TEXEL texel;
@@ -274,11 +261,7 @@ ITEM item_of_stored(ITEM item) { return decode(encode(item), true); }
 #endif
 
 uint word_of(ITEM item, uint i) { return floatBitsToUint(CHANNEL(item, i)); }
-void set_word(inout ITEM item, uint i, uint word) {
-    CHANNEL(item, i) = uintBitsToFloat(word);
-}
+void set_word(inout ITEM item, uint i, uint word) { CHANNEL(item, i) = uintBitsToFloat(word); }
 
 // Returns a texel of level 0 for the copy.
-TEXEL copy_of(TEXEL texel) {
-    return SOURCE_ENCODING == TARGET_ENCODING ? texel : encode(item_of(texel));
-}
+TEXEL copy_of(TEXEL texel) { return SOURCE_ENCODING == TARGET_ENCODING ? texel : encode(item_of(texel)); }

@@ -76,9 +76,7 @@ ITEM reduce_nine(ITEM items[9], uvec2 count) {
 }
 
 // Returns child i of 3 x 3, or the nearest one if it is missing.
-uvec2 child_at(Children children, uint i) {
-    return children.first + min(uvec2(i % 3, i / 3), children.count - 1);
-}
+uvec2 child_at(Children children, uint i) { return children.first + min(uvec2(i % 3, i / 3), children.count - 1); }
 
 // Reduces the children of a texel. All loads are issued before the first result is used.
 ITEM reduce_texels(Block block, Children children) {
@@ -167,7 +165,9 @@ void reduce_regular(Block block, Part level_1, uvec2 count, uint thread) {
                 put(block.level + 1, 2 * position + quarter(q), items[q]);
             }
             const ITEM item = reduce_four(items[0], items[1], items[2], items[3]);
-            store(block.level + 2, position, item);
+            if (is_made(block.level + 2, position)) {
+                put(block.level + 2, position, item);
+            }
             room[PITCH * local.y + local.x] = item;
         }
     }
@@ -201,10 +201,9 @@ void reduce_strip(Block block, Part level_1, uvec2 start, uvec2 end, uint thread
     barrier();
     const Part level_2 = part_above(block, 2);
     const uvec2 start_2 = start / 2;
-    const uvec2 end_2 = uvec2(end.x == level_1.count.x ? level_2.count.x : end.x / 2,
-                              level_2.count.y);
-    make_part(block, 2, level_2.first + start_2, end_2 - min(start_2, end_2), strip,
-              Kept(0, level_2.first, PITCH), thread);
+    const uvec2 end_2 = uvec2(end.x == level_1.count.x ? level_2.count.x : end.x / 2, level_2.count.y);
+    make_part(block, 2, level_2.first + start_2, end_2 - min(start_2, end_2), strip, Kept(0, level_2.first, PITCH),
+              thread);
 }
 
 // Copies the texels of a part of a block, up to 4 x 256.
@@ -230,8 +229,7 @@ ITEM reduce_odd_block(Block block, uint thread) {
         const uvec2 start = axis == 0 ? uvec2(2 * regular.x, 0) : uvec2(0, 2 * regular.y);
         const uvec2 end = uvec2(axis == 0 ? level_1.count.x : 2 * regular.x, level_1.count.y);
         if (COPY_SOURCE && block.level == 0) {
-            copy_part(block, 2 * start,
-                      uvec2(axis == 0 ? block.extent.x : 4 * regular.x, block.extent.y), thread);
+            copy_part(block, 2 * start, uvec2(axis == 0 ? block.extent.x : 4 * regular.x, block.extent.y), thread);
         }
         reduce_strip(block, level_1, start, end, thread);
     }
@@ -270,10 +268,8 @@ bool is_even(Block block) {
         // Means that were stored and are read again have another weight at the edges.
         const bvec2 last = equal(block.index + 1, blocks_of(block.level, block.levels));
         const uint full = 1U << block.level;
-        even.x = even.x &&
-                 !(last.x && mip_last_coverage(parameters.width, block.level, EDGE_RULE) != full);
-        even.y = even.y &&
-                 !(last.y && mip_last_coverage(parameters.height, block.level, EDGE_RULE) != full);
+        even.x = even.x && !(last.x && mip_last_coverage(parameters.width, block.level, EDGE_RULE) != full);
+        even.y = even.y && !(last.y && mip_last_coverage(parameters.height, block.level, EDGE_RULE) != full);
     }
     return even.x && even.y;
 }

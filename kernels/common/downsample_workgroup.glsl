@@ -16,13 +16,10 @@ shared bool shared_announcement;
 
 void crew_barrier() {
     if (CREW_IS_SUBGROUP) {
-        controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup,
-                       gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+        controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
                        gl_SemanticsAcquireRelease);
     } else {
-        controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
-                       gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
-                       gl_SemanticsAcquireRelease);
+        order_threads();
     }
 }
 
@@ -66,8 +63,7 @@ ITEM reduce_neighbours(ITEM items[4], uint thread) {
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {  // to the thread i places on, cyclically
         const uint other = (thread + i) & 3;
-        const ITEM given = other < 2 ? (other == 0 ? items[0] : items[1])
-                                     : (other == 2 ? items[2] : items[3]);
+        const ITEM given = other < 2 ? (other == 0 ? items[0] : items[1]) : (other == 2 ? items[2] : items[3]);
         own[i] = subgroupShuffle(given, (gl_SubgroupInvocationID & ~3U) + ((thread - i) & 3));
     }
     // own[i] is from the thread i places before.
@@ -75,16 +71,13 @@ ITEM reduce_neighbours(ITEM items[4], uint thread) {
     [[unroll]]
     for (uint i = 0; i < 4; ++i) {
         const uint before = (thread - i) & 3;
-        by_thread[i] = before < 2 ? (before == 0 ? own[0] : own[1])
-                                  : (before == 2 ? own[2] : own[3]);
+        by_thread[i] = before < 2 ? (before == 0 ? own[0] : own[1]) : (before == 2 ? own[2] : own[3]);
     }
     return reduce(by_thread[0], by_thread[1], by_thread[2], by_thread[3]);
 #else
     // Pairs side by side come first, as everywhere.
-    ITEM upper = reduce_two(right ? items[1] : items[0],
-                            subgroupShuffleXor(right ? items[0] : items[1], 1));
-    ITEM under = reduce_two(right ? items[3] : items[2],
-                            subgroupShuffleXor(right ? items[2] : items[3], 1));
+    ITEM upper = reduce_two(right ? items[1] : items[0], subgroupShuffleXor(right ? items[0] : items[1], 1));
+    ITEM under = reduce_two(right ? items[3] : items[2], subgroupShuffleXor(right ? items[2] : items[3], 1));
     const ITEM item = reduce_two(lower ? under : upper, subgroupShuffleXor(lower ? upper : under, 2));
     return REDUCTION == REDUCE_MEAN ? mean_of_four(item) : item;
 #endif
@@ -95,8 +88,7 @@ ITEM reduce_neighbours(ITEM items[4], uint thread) {
 bool has_sixteen() { return gl_SubgroupSize >= 16; }
 
 ITEM reduce_sixteen(ITEM item) {
-    return reduce_four(item, subgroupShuffleXor(item, 4), subgroupShuffleXor(item, 8),
-                       subgroupShuffleXor(item, 12));
+    return reduce_four(item, subgroupShuffleXor(item, 4), subgroupShuffleXor(item, 8), subgroupShuffleXor(item, 12));
 }
 #else
 bool has_sixteen() { return false; }

@@ -42,12 +42,12 @@
 #include "tile_list.glsl"
 
 // Values of the kernel's PASS.
-const uint PASS_ALL = 0;
-const uint PASS_COUNT = 1;
-const uint PASS_EMIT = 2;
-const uint PASS_BUDGET = 3;
-const uint PASS_MARKS = 4;
-const uint PASS_TILES = 5;
+#define PASS_ALL 0
+#define PASS_COUNT 1
+#define PASS_EMIT 2
+#define PASS_BUDGET 3
+#define PASS_MARKS 4
+#define PASS_TILES 5
 
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
@@ -58,12 +58,8 @@ layout(constant_id = 22) const bool WITH_BUDGET = false;
 // order the parts follow each other; in any order they are of one size.
 layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
 layout(constant_id = 24) const bool LAYER_LISTS = false;
-// Stage of balance_tiles.comp and fused_emit.comp: tiles in any order; counts; tiles to their places, in canonical
-// order.
-layout(constant_id = 28) const uint STAGE = 0;
-const uint STAGE_ANY = 0;
-const uint STAGE_COUNT = 1;
-const uint STAGE_CANONICAL = 2;
+// Stage of balance_tiles.comp and fused_emit.comp.
+layout(constant_id = 28) const uint STAGE = STAGE_ANY;
 // Whether each node has a threshold of its own; otherwise each level has one.
 layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
 
@@ -104,28 +100,32 @@ uvec2 extent_of(uint level) {
 
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
+// Returns the first word of the layer's state.
+uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
+
 uint part_capacity() { return parameters.tile_capacity / parameters.layers; }
 
 // Returns whether tiles go to parts of the list of one size.
 bool in_parts() {
-    return LAYER_LISTS &&
-           (PASS == PASS_ALL || ((PASS == PASS_TILES || PASS == PASS_EMIT) && STAGE == STAGE_ANY));
+    return LAYER_LISTS && (PASS == PASS_ALL || ((PASS == PASS_TILES || PASS == PASS_EMIT) && STAGE == STAGE_ANY));
 }
 uint first_of_part() { return in_parts() ? layer * part_capacity() : 0; }
 
+// Reserves places in any order, and returns the first. One thread calls this.
+uint reserve_places(uint total) {
+    return in_parts() ? first_of_part() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total, gl_ScopeDevice, 0, 0)
+                      : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
+}
+
 // Returns whether only some blocks run.
 bool is_update() { return PASS == PASS_COUNT && parameters.expected[0] != 0; }
-
-// Returns the first word of the layer's state.
-uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
 
 // Returns the first word for budgets: the index of the factor, then the histogram.
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
 
 // Returns a word of a node of the blocks' level or above; on maps of one block that of the root.
 uint node_word(uint kind, uint level, uvec2 index) {
-    return budget_words() + BUDGET_WORDS +
-           kind * fused_nodes(parameters.width, parameters.height, parameters.layers) +
+    return budget_words() + BUDGET_WORDS + kind * fused_nodes(parameters.width, parameters.height, parameters.layers) +
            fused_node_index(parameters.width, parameters.height, max(level, BLOCK_LEVELS), index.x, index.y, layer);
 }
 
@@ -142,21 +142,17 @@ struct Group {
     uint end;      // first word behind the level's
 };
 
-// Returns the group of a level with so many groups, in a hand-over whose words begin at `counters`.
-Group make_group(uint level, uint levels, uvec2 index, uvec2 groups, uint counters) {
+// Returns the group of a node, in a hand-over whose words begin at `counters`.
+Group group_of(uint level, uvec2 node, uint counters) {
+    const uint levels = step_levels(level, parameters.top_level);
+    const uvec2 index = node >> levels;
+    const uvec2 groups = extent_of(level + levels);
     const uint place = index.y * groups.x + index.x;
     const uint count = groups.x * groups.y;
     const uint slots = counters + 2 * count;
     const uint second_slots = slots + (count << 2 * levels);
-    return Group(level, levels, index, counters + place, counters + count + place,
-                 slots + (place << 2 * levels), second_slots + (place << 2 * levels),
-                 second_slots + (count << 2 * levels));
-}
-
-// Returns the group that a block's node is handed over to.
-Group group_of(uint level, uvec2 index, uint counters) {
-    const uint levels = step_levels(level, parameters.top_level);
-    return make_group(level, levels, index >> levels, extent_of(level + levels), counters);
+    return Group(level, levels, index, counters + place, counters + count + place, slots + (place << 2 * levels),
+                 second_slots + (place << 2 * levels), second_slots + (count << 2 * levels));
 }
 
 // Returns whether all other layers are finished. Thread 0 calls this, once per layer.
@@ -276,16 +272,13 @@ uvec4 read_quads(Block block, bool siblings, uint thread) {
             keys[i] = key_from_bits(keys[i]);
         }
     } else {
-        keys = uvec4(key_of_quad(quads[0]), key_of_quad(quads[1]), key_of_quad(quads[2]),
-                     key_of_quad(quads[3]));
+        keys = uvec4(key_of_quad(quads[0]), key_of_quad(quads[1]), key_of_quad(quads[2]), key_of_quad(quads[3]));
     }
     return keys;
 }
 
 // Returns the position of a thread's node of step 2.
-uvec2 position_of(Block block, uint thread) {
-    return ((block.index << block.steps) >> 2) + morton(thread);
-}
+uvec2 position_of(Block block, uint thread) { return ((block.index << block.steps) >> 2) + morton(thread); }
 
 // Returns bits of those of four nodes, in Z-order from `first` on, that are inside an extent.
 uint inside(uvec2 first, uvec2 extent) {
@@ -293,3 +286,5 @@ uint inside(uvec2 first, uvec2 extent) {
     const uint row = (1U << count.x) - 1;
     return count.y > 1 ? row * 0x5U : (count.y > 0 ? row : 0);
 }
+
+#include "fused_workgroup.glsl"

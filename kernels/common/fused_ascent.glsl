@@ -3,8 +3,6 @@
 //
 // Each workgroup sends its block's node to its group (messages.glsl). The last workgroup of a group treats the group's
 // nodes like the quads of texels before. A counter also finds the last layer to finish.
-//
-// A workgroup whose node is not split runs little code: it makes the maximum, sends it, counts itself in and ends.
 
 #include "nan_count.glsl"
 
@@ -21,16 +19,14 @@ struct Found {
 
 // All threads call this if the block's node is split; with PASS_MARKS for all groups.
 Found find(Block block, bool is_root, uint thread);
-// Thread 0 calls this for a block of texels, before it sends the node. `nan`: NaN texels of the block.
-void publish_nan(Block block, uint nan, uint layer_state);
-// Returns a place for `total` tiles. Thread 0 calls this if the block has tiles. `below`: tiles below a group's nodes.
-uint reserve(bool is_root, uint total, uint below, uint layer_state);
-// All threads call this after reserve, if they called find.
+#if PASS == PASS_ALL || PASS == PASS_COUNT
+// All threads call this after places are reserved, if they called find.
 void write(Block block, uint thread, Found found);
+#endif
 // All threads of the workgroup that has made the root of a layer call this after the layer's tiles are counted. If
 // there are tiles to write, the finisher is another thread than 0, so that it works beside thread 0.
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread);
-#ifdef MARKS
+#if PASS == PASS_MARKS
 // Thread 0 calls this for a node before it counts it in.
 void keep_node(uint level, uvec2 index, float importance, uint mask);
 #else
@@ -41,10 +37,6 @@ void keep_node(uint level, uvec2 index, float importance, uint mask) {
 
 // ---- NaN -------------------------------------------------------------------------------------------------
 
-uvec2 own_texel(uvec2 first_quad, uint thread, uint i) {
-    return 2 * (first_quad + morton(thread) + 16 * morton(i >> 2)) + morton(i & 3);
-}
-
 // Returns the number of NaN texels of a block that has some. All threads call this.
 uint nan_texels_of(Block block, uvec4 keys, uint thread) {
     if (thread == 0) {
@@ -52,13 +44,20 @@ uint nan_texels_of(Block block, uvec4 keys, uint thread) {
     }
     barrier();
     if (counts_as_nan(largest_of_four(keys))) {
-        count_nan(first_of_step_1(block), thread);
+        count_nan(first_of_step_1(block) + morton(thread));
     }
     barrier();
     return nan_texels;
 }
 
-void add_nan_texels(uint added, uint layer_state) {
+// Adds a block's NaN texels to those of the layer. Thread 0 calls this before it sends the node.
+void publish_nan(Block block, uint nan, uint layer_state) {
+    uint added = nan;
+    if (PASS == PASS_COUNT) {  // an update counts the block again
+        const uint word = node_word(NODE_NAN_TEXELS, BLOCK_LEVELS, block.index);
+        added -= is_update() ? words[word] : 0;
+        words[word] = nan;
+    }
     if (added != 0) {
         atomicAdd(words[layer_state + LAYER_NAN_WORD], added, gl_ScopeDevice, 0, 0);
     }
@@ -66,14 +65,12 @@ void add_nan_texels(uint added, uint layer_state) {
 
 // Removes the NaN texels of a layer from the state and returns their number.
 uint take_nan_texels(float importance, uint layer_state) {
-    return may_hold_nan(importance)
-               ? atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0) : 0;
+    return may_hold_nan(importance) ? atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0) : 0;
 }
 
 // ---- Groups ----------------------------------------------------------------------------------------------
 
 // Messages of thread 0 to all threads.
-shared bool goes_on;
 shared Group ahead;                       // group whose nodes this workgroup reads next
 shared uint ahead_tiles;                  // tiles below that group's blocks, modulo 2^(32 - ARRIVAL_BITS)
 shared uint largest_keys[MAX_HANDOVERS];  // largest key of each group that this workgroup reads
@@ -84,11 +81,6 @@ shared uint tiles_below;                  // tiles below the nodes of the group 
 // them, if they are blocks of texels and the pass is PASS_ALL.
 const uint ARRIVAL_BITS = 10;
 
-void announce() {
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
-                   gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-}
-
 // Returns whether this workgroup is the only one of an update that arrives in its group. Then it neither releases nor
 // acquires.
 bool is_alone_in(uint handover) { return is_update() && parameters.expected[handover] == 1; }
@@ -97,15 +89,12 @@ void acquire_for_all(uint thread) {
     if (thread == 0) {
         acquire_arrivals();
     }
-    announce();
+    order_threads();
 }
 
-// Slot of a node's second message: its mask, or the number of tiles below it. These are not 0 if the node is split, so
-// they are messages as they are. Other nodes send none.
-#define SECOND_SLOT(group, local) words[group.second_slots + ((local).y << group.levels) + (local).x]
-
 // Sends a block's node to its group and counts it in. Returns whether it was the last. Thread 0 calls this. `tiles`: of
-// the block and below; or the mask.
+// the block and below; or the mask. These are not 0 if the node is split, so they are messages as they are. Only split
+// nodes send them.
 bool arrive(Group group, uint handover, Block block, float importance, bool splits, uint tiles) {
     const bool is_alone = is_alone_in(handover);
     bool releases = may_hold_nan(importance) || is_update();
@@ -130,15 +119,15 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
     const uvec2 first = group.index << group.levels;
     if (!is_update()) {
         const uvec2 local = block.index - first;
+        const uint slot = (local.y << group.levels) + local.x;
         if (PASS != PASS_ALL && PASS != PASS_BUDGET && splits) {
-            atomicStore(SECOND_SLOT(group, local), tiles, gl_ScopeDevice, 0, 0);
+            HAND_OVER(words[group.second_slots + slot], tiles);
         }
-        SEND(words[group.slots + (local.y << group.levels) + local.x], floatBitsToUint(importance));
+        SEND(words[group.slots + slot], floatBitsToUint(importance));
     }
     const uvec2 all = min(extent_of(group.level) - first, uvec2(1U << group.levels));
     const uint expected = is_update() ? parameters.expected[handover] : all.x * all.y;
-    const uint arrived =
-        is_alone ? added : atomicAdd(words[group.counter], added, gl_ScopeDevice, 0, 0) + added;
+    const uint arrived = is_alone ? added : atomicAdd(words[group.counter], added, gl_ScopeDevice, 0, 0) + added;
     if (((arrived - expected) & ((1U << ARRIVAL_BITS) - 1)) != 0) {
         return false;
     }
@@ -149,52 +138,55 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
     return true;
 }
 
-// Receives the keys of a group's nodes, four siblings per thread; 0 for nodes that do not exist.
-uvec4 receive_nodes(Block block, uint thread) {
-    const uvec2 local = 2 * morton(thread);
-    uvec4 keys = uvec4(0);
-    if (thread < 1U << 2 * ahead.levels >> 2) {
-        const uvec2 position = first_of_step_1(block) + local;
-        const uint expected = inside(position, extent_of(ahead.level));
-        if (is_update()) {
-            [[unroll]]
-            for (uint i = 0; i < 4; ++i) {
-                if ((expected >> i & 1) != 0) {
-                    keys[i] = key_of_bits(
-                        HANDED_OVER(words[node_word(NODE_IMPORTANCE, ahead.level, position + morton(i))]));
-                }
-            }
-            return keys;
-        }
-        const uint first = ahead.slots + (local.y << ahead.levels) + local.x;
-        const uint second = first + (1U << ahead.levels);
-        // Nodes that are never sent are not waited for.
-        const uvec4 absent = uvec4(not(notEqual(uvec4(expected) & uvec4(1, 2, 4, 8), uvec4(0))));
-        uvec4 messages;
-        [[dont_unroll]]
-        do {
-            messages = uvec4(MESSAGE(words[first]), MESSAGE(words[first + 1]),
-                             MESSAGE(words[second]), MESSAGE(words[second + 1]));
-        } while (any(equal(messages | absent, uvec4(0))));
-        CLEAR_MESSAGE(words[first]);
-        CLEAR_MESSAGE(words[first + 1]);
-        CLEAR_MESSAGE(words[second]);
-        CLEAR_MESSAGE(words[second + 1]);
-        [[unroll]]
-        for (uint i = 0; i < 4; ++i) {
-            keys[i] = absent[i] != 0 ? 0 : key_of_bits(bits_of_message(messages[i]));
-        }
-    }
-    return keys;
-}
-
 // Returns bits of those of a thread's four nodes of step 1 that exist.
 uint nodes_of(Block block, uint thread) {
     const bool in_block = block.steps > 0 && (block.steps < 2 || thread < 1U << 2 * (block.steps - 2));
     return in_block ? inside(2 * position_of(block, thread), extent_of(block.base + 1)) : 0;
 }
 
-// Returns bits of those that are split.
+// Receives words of a thread's four nodes of a group, 0 for those without a bit in `sent`: messages from the slots that
+// begin at `slots`, or, in an update, the words `kind` that the nodes have kept.
+uvec4 receive(Block block, uint thread, uint sent, uint slots, uint kind) {
+    uvec4 received = uvec4(0);
+    if (is_update()) {
+        [[unroll]]
+        for (uint i = 0; i < 4; ++i) {
+            const uint word = node_word(kind, block.base + 1, 2 * position_of(block, thread) + morton(i));
+            received[i] = (sent >> i & 1) != 0 ? HANDED_OVER(words[word]) : 0;
+        }
+    } else if (sent != 0) {
+        const uvec2 local = 2 * morton(thread);
+        const uint first = slots + (local.y << ahead.levels) + local.x;
+        const uint second = first + (1U << ahead.levels);
+        // Messages that are never sent are not waited for.
+        const uvec4 absent = uvec4(not(notEqual(uvec4(sent) & uvec4(1, 2, 4, 8), uvec4(0))));
+        [[dont_unroll]]
+        do {
+            received = uvec4(MESSAGE(words[first]), MESSAGE(words[first + 1]),
+                             MESSAGE(words[second]), MESSAGE(words[second + 1]));
+        } while (any(equal(received | absent, uvec4(0))));
+        CLEAR_MESSAGE(words[first]);
+        CLEAR_MESSAGE(words[first + 1]);
+        CLEAR_MESSAGE(words[second]);
+        CLEAR_MESSAGE(words[second + 1]);
+    }
+    return received;
+}
+
+// Receives the keys of a group's nodes, four siblings per thread; 0 for nodes that do not exist.
+uvec4 receive_nodes(Block block, uint thread) {
+    const bool in_group = thread < 1U << 2 * ahead.levels >> 2;
+    const uint exist = in_group ? inside(first_of_step_1(block) + 2 * morton(thread), extent_of(ahead.level)) : 0;
+    uvec4 keys = receive(block, thread, exist, ahead.slots, NODE_IMPORTANCE);
+    [[unroll]]
+    for (uint i = 0; i < 4; ++i) {
+        const uint bits = is_update() ? keys[i] : bits_of_message(keys[i]);
+        keys[i] = (exist >> i & 1) != 0 ? key_of_bits(bits) : 0;
+    }
+    return keys;
+}
+
+// Returns bits of those of a thread's four nodes of step 1 that are split.
 uint split_nodes_of(Block block, uint thread) {
     uint split = 0;
     [[unroll]]
@@ -205,27 +197,6 @@ uint split_nodes_of(Block block, uint thread) {
     return split & nodes_of(block, thread);
 }
 
-// Receives the second messages of a thread's split nodes, of four nodes of a group; 0 for other nodes.
-uvec4 receive_second(uint thread, uint split) {
-    const uvec2 local = 2 * morton(thread);
-    const uvec4 absent = uvec4(not(notEqual(uvec4(split) & uvec4(1, 2, 4, 8), uvec4(0))));
-    uvec4 received = uvec4(0);
-    [[dont_unroll]]
-    do {
-        received.x = absent.x != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local));
-        received.y = absent.y != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local + uvec2(1, 0)));
-        received.z = absent.z != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local + uvec2(0, 1)));
-        received.w = absent.w != 0 ? 0 : MESSAGE(SECOND_SLOT(ahead, local + uvec2(1, 1)));
-    } while (any(equal(received | absent, uvec4(0))));
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        if ((split >> i & 1) != 0) {
-            CLEAR_MESSAGE(SECOND_SLOT(ahead, local + morton(i)));
-        }
-    }
-    return received;
-}
-
 // Returns the number of tiles below the nodes of a split group. Thread 0 calls this. `first_key` is the key of the
 // first node.
 uint receive_tiles(Block block, uint first_key) {
@@ -234,8 +205,7 @@ uint receive_tiles(Block block, uint first_key) {
         return atomicExchange(words[ahead.tiles], 0, gl_ScopeDevice, 0, 0);
     }
     // If all blocks of the largest group are split into texels, their number reads 0.
-    const bool is_full = ahead_tiles == 0 && is_split(ahead.level, first_of_step_1(block),
-                                                      item_of_key(first_key));
+    const bool is_full = ahead_tiles == 0 && is_split(ahead.level, first_of_step_1(block), item_of_key(first_key));
     return is_full ? 1U << (32 - ARRIVAL_BITS) : ahead_tiles;
 }
 
@@ -255,12 +225,11 @@ void keep_nodes(Block block, uint thread, float nodes[7]) {
 
 // ---- Ascent --------------------------------------------------------------------------------------------------
 
-void ascend() {
+void main() {
     const uint thread = thread_index();
     layer = parameters.first_layer + gl_WorkGroupID.z;
     const uvec2 first_block = uvec2(parameters.first_block & 0xffffU, parameters.first_block >> 16);
-    Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level),
-                        first_block + gl_WorkGroupID.xy);
+    Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), first_block + gl_WorkGroupID.xy);
     // With a budget, fused_budget.comp has written the block's node: if it is not split, the block need not be read.
     // (Then it has no NaN texel.)
     bool is_known = false;
@@ -297,7 +266,7 @@ void ascend() {
     while (true) {
         if (handovers > 0) {
             if (is_alone_in(handovers - 1)) {
-                announce();
+                order_threads();
             } else if (is_update()) {
                 acquire_for_all(thread);
             }
@@ -326,29 +295,29 @@ void ascend() {
         }
         if (thread == 0) {
             const uint layer_state = layer_words();
-            const Group group = group_of(level, block.index, handovers == 0
-                                                                 ? layer_state + LAYER_WORDS
-                                                                 : ahead.end);
+            const Group group = group_of(level, block.index, handovers == 0 ? layer_state + LAYER_WORDS : ahead.end);
             if (handovers == 0) {
                 publish_nan(block, nan, layer_state);
             }
             const bool has_tiles_below = PASS == PASS_ALL && splits && handovers > 0;
             const uint below = has_tiles_below ? receive_tiles(block, keys.x) : 0;
             uint reserved = 0;
-            if (splits || is_root) {
-                reserved = reserve(is_root, found.total, below, layer_state);
+            if (PASS == PASS_ALL && (splits || is_root)) {
+                const bool follows_all = is_root && (in_parts() || parameters.layers == 1);
+                reserved = follows_all ? first_of_part() + below : reserve_places(found.total);
             }
-            goes_on = !is_root && arrive(group, handovers, block, importance, splits,
-                                         found.total + below);
+            goes_on = !is_root && arrive(group, handovers, block, importance, splits, found.total + below);
             place = reserved;
             tiles_below = below;
         }
         if (splits || !is_root) {
             barrier();
         }
+#if PASS == PASS_ALL || PASS == PASS_COUNT
         if (splits) {
             write(block, thread, found);
         }
+#endif
         if (is_root) {
             const bool is_finisher = thread == (splits ? WORKGROUP_SIZE - 1 : 0);
             finish_layer(is_finisher, importance, found.total, tiles_below, thread);

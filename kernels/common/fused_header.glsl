@@ -1,14 +1,19 @@
-// Headers of the list and of its parts, as fused_all.comp, fused_count.comp and balance_tiles.comp complete them.
+// Headers of the list and of its parts, and places of layers.
 
 TileListHeader make_header(uint required, uint first_tile, uint capacity) {
     const uint factor = WITH_BUDGET ? words[budget_words() + BUDGET_FACTOR_WORD] : 0;
     const bool is_lost = is_update() && state.is_counted == 0;
-    TileListHeader made =
-        tile_list_header(is_lost ? 0 : required, is_lost ? 0 : first_tile, capacity,
-                         parameters.max_workgroup_count, budget_factor(factor));
+    TileListHeader made = tile_list_header(is_lost ? 0 : required, is_lost ? 0 : first_tile, capacity,
+                                           parameters.max_workgroup_count, budget_factor(factor));
     made.flags |= is_lost ? TILE_LIST_NOT_COUNTED : 0;
     made.flags |= PASS == PASS_TILES ? TILE_LIST_BALANCED : 0;
     return made;
+}
+
+// Completes the header of the layer's part of the list. Returns the tiles in it.
+uint finish_part(uint required) {
+    WRITE_LAYER_HEADER(layer, make_header(required, first_of_part(), part_capacity()));
+    return min(required, part_capacity());
 }
 
 void finish_list(uint required, uint written) {
@@ -41,8 +46,7 @@ uint place_layers(uint thread) {
         if (is_there) {
             words[word + LAYER_PLACE_WORD] = first + before;
             if (LAYER_LISTS) {
-                const uint rest =
-                    parameters.tile_capacity - min(parameters.tile_capacity, first + before);
+                const uint rest = parameters.tile_capacity - min(parameters.tile_capacity, first + before);
                 WRITE_LAYER_HEADER(start + thread, make_header(tiles, first + before, rest));
             }
         }
@@ -50,4 +54,20 @@ uint place_layers(uint thread) {
         barrier();
     }
     return first;
+}
+
+// In canonical order, completes the list after the last layer. `tiles`: of this one. All threads of the workgroup that
+// finishes a layer call this.
+void finish_layers(uint tiles, uint thread) {
+    if (thread == 0) {
+        HAND_OVER(words[layer_words() + LAYER_TILES_WORD], tiles);
+        goes_on = is_last_layer();
+    }
+    order_threads();
+    if (goes_on) {
+        const uint required = place_layers(thread);
+        if (thread == 0) {
+            finish_list(required, 0);
+        }
+    }
 }

@@ -3,16 +3,9 @@
 // Each thread lays out its tiles in shared memory, after keep_thresholds. Then all threads write, neighbouring threads
 // to neighbouring places.
 
-// Reserves places in any order, and returns the first. One thread calls this.
-uint reserve_places(uint total) {
-    return in_parts() ? first_of_part() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total,
-                                                    gl_ScopeDevice, 0, 0)
-                      : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
-}
+#include "fused_tiles.glsl"
 
-uint end_of_places() {
-    return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity;
-}
+uint end_of_places() { return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity; }
 
 shared uint thread_tiles[WORKGROUP_SIZE];
 shared uint thread_places[WORKGROUP_SIZE];
@@ -43,8 +36,7 @@ Node tile_at(Block block, uint owner, uint rest) {
     uint quad = 0;
     [[unroll]]
     for (uint i = 0; i < 3; ++i) {
-        const uint in_quad =
-            bitCount(tiles & (0xfU << 4 * i)) + (tiles >> (QUAD_TILES_SHIFT + i) & 1);
+        const uint in_quad = bitCount(tiles & (0xfU << 4 * i)) + (tiles >> (QUAD_TILES_SHIFT + i) & 1);
         if (quad == i && rest >= in_quad) {
             rest -= in_quad;
             ++quad;
@@ -78,7 +70,7 @@ uint owner_of(uint place) {
 }
 
 // Returns the flags of the sides where a tile's neighbour is coarser.
-#ifdef BALANCED
+#if PASS == PASS_TILES
 uint sides_of(Block block, Node node);
 #else
 uint sides_of(Block block, Node node) { return 0; }

@@ -5,11 +5,9 @@
 const uint QUAD_TILES_SHIFT = 16;
 const uint TILE_STEP_SHIFT = 20;
 
-uint tile_count(uint tiles) {
-    return tiles >= 1U << TILE_STEP_SHIFT ? 1 : bitCount(tiles);
-}
+uint tile_count(uint tiles) { return tiles >= 1U << TILE_STEP_SHIFT ? 1 : bitCount(tiles); }
 
-#ifdef BALANCED
+#if PASS == PASS_TILES
 // Returns whether the balanced list splits a node inside the map that begins in the thread's texels.
 bool splits_node(Block block, uint step, uvec2 position, float importance);
 #else
@@ -27,14 +25,12 @@ uint tiles_of(Block block, uint thread, float nodes[7], out float importance) {
     importance = 0.0;
     [[unroll]]
     for (uint step = 2; step <= 6; ++step) {
-        if (step <= block.steps &&
-            !splits_node(block, step, position >> (step - 2), nodes[step])) {
+        if (step <= block.steps && !splits_node(block, step, position >> (step - 2), nodes[step])) {
             unsplit = step;
             importance = nodes[step];
         }
     }
-    if (block.steps >= 2 && (thread >= 1U << 2 * (block.steps - 2) ||
-                             !exists(block.base + 2, position))) {
+    if (block.steps >= 2 && (thread >= 1U << 2 * (block.steps - 2) || !exists(block.base + 2, position))) {
         return 0;
     }
     if (unsplit >= 2) {

@@ -7,6 +7,8 @@
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
 
+shared bool goes_on;  // message of thread 0 to all threads
+
 shared uint counts[WORKGROUP_SIZE];
 
 // Returns to each thread the sum of the counts of earlier threads, and the sum of all counts.
@@ -106,8 +108,7 @@ void find_upper_nodes(uint thread, inout float nodes[7]) {
         barrier();
         nodes[3] = four_nodes(thread & ~3U);
         const uint first = thread & ~15U;
-        nodes[4] = reduce_four(four_nodes(first), four_nodes(first + 4), four_nodes(first + 8),
-                               four_nodes(first + 12));
+        nodes[4] = reduce_four(four_nodes(first), four_nodes(first + 4), four_nodes(first + 8), four_nodes(first + 12));
     }
     if ((thread & 15) == 0) {
         nodes_of_step_4[thread / 16] = nodes[4];
@@ -120,14 +121,12 @@ void find_upper_nodes(uint thread, inout float nodes[7]) {
                                    nodes_of_step_4[4 * i + 2], nodes_of_step_4[4 * i + 3]);
     }
     const uint quarter = thread / 64;
-    nodes[5] = quarter < 2 ? (quarter < 1 ? of_step_5[0] : of_step_5[1])
-                           : (quarter < 3 ? of_step_5[2] : of_step_5[3]);
+    nodes[5] = quarter < 2 ? (quarter < 1 ? of_step_5[0] : of_step_5[1]) : (quarter < 3 ? of_step_5[2] : of_step_5[3]);
     nodes[6] = reduce_four(of_step_5[0], of_step_5[1], of_step_5[2], of_step_5[3]);
 }
 
 // Makes the nodes of the steps 2 to 6, after keep_step_1.
 void find_nodes(uint thread, out float nodes[7]) {
-    nodes[2] = reduce_four(step_1[4 * thread], step_1[4 * thread + 1], step_1[4 * thread + 2],
-                           step_1[4 * thread + 3]);
+    nodes[2] = reduce_four(step_1[4 * thread], step_1[4 * thread + 1], step_1[4 * thread + 2], step_1[4 * thread + 3]);
     find_upper_nodes(thread, nodes);
 }

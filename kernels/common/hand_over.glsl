@@ -24,10 +24,13 @@
 #define HANDED_OVER(word) atomicLoad(word, gl_ScopeDevice, 0, 0)
 
 // Counts an arrival, by thread 0. Returns the number of earlier arrivals.
-#define ARRIVE(counter) \
-    atomicAdd(counter, 1, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease)
+#define ARRIVE(counter) atomicAdd(counter, 1, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease)
+
+// Orders the accesses of the workgroup's threads.
+void order_threads() {
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                   gl_SemanticsAcquireRelease);
+}
 
 // Acquires the results of all arrivals. Thread 0 of the last workgroup calls this.
-void acquire_arrivals() {
-    memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire);
-}
+void acquire_arrivals() { memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire); }

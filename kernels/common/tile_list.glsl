@@ -50,14 +50,9 @@ void write_node(uint place, uint end, uint layer, Node node, uint sides) {
     if (place < end) {
         const bool is_clamped = node.level == 0 && node.importance >= node.threshold;
         const uint flags = sides | (is_clamped ? TILE_CLAMPED : 0);
-        write_tile(place, Tile(tile_position(node.position.x, node.position.y),
-                               tile_node(node.level, flags, layer), node.importance,
-                               node.threshold));
+        write_tile(place, Tile(tile_position(node.position.x, node.position.y), tile_node(node.level, flags, layer),
+                               node.importance, node.threshold));
     }
-}
-
-void write_node(uint place, uint end, uint layer, Node node) {
-    write_node(place, end, layer, node, 0);
 }
 
 // Returns the header of a list, or of a part of one, that begins at `first_tile` and has room for `capacity` tiles.
@@ -65,7 +60,6 @@ TileListHeader tile_list_header(uint required, uint first_tile, uint capacity,
                                 uint max_workgroup_count, float threshold_factor) {
     const uint written = min(required, capacity);
     return TileListHeader(written, required, required > written ? TILE_LIST_OVERFLOW : 0, capacity,
-                          folded_x(written, max_workgroup_count),
-                          folded_y(written, max_workgroup_count), 1, first_tile, 4, written, 0, 0,
-                          threshold_factor, 0, 0, 0);
+                          folded_x(written, max_workgroup_count), folded_y(written, max_workgroup_count), 1, first_tile,
+                          4, written, 0, 0, threshold_factor, 0, 0, 0);
 }

@@ -40,10 +40,9 @@ void write_tile(uint index, uint found, uint slot_class, uint cell, uint flags) 
     words[first + 2] = slot;
     words[first + 3] = slot_class | flags << 8;
     words[first + 4] = floatBitsToUint(shadow_crop_scale(parameters, level, slot_class));
-    words[first + 5] = floatBitsToUint(
-        shadow_crop_offset(parameters, level, slot_class, position & 0xffffU, slot & 0xffffU));
-    words[first + 6] =
-        floatBitsToUint(shadow_crop_offset(parameters, level, slot_class, position >> 16, slot >> 16));
+    words[first + 5] =
+        floatBitsToUint(shadow_crop_offset(parameters, level, slot_class, position & 0xffffU, slot & 0xffffU));
+    words[first + 6] = floatBitsToUint(shadow_crop_offset(parameters, level, slot_class, position >> 16, slot >> 16));
     words[first + 7] = importance;
 }
 

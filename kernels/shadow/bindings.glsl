@@ -58,9 +58,7 @@ ShadowTile load_tile(uint index) {
     return ShadowTile(words[first], words[first + 1], words[first + 2], words[first + 3], 0.0, 0.0, 0.0, 0.0);
 }
 
-uint list_word(uint list, uint place) {
-    return places.lists + list * shadow_list_stride(parameters.max_tiles) + place;
-}
+uint list_word(uint list, uint place) { return places.lists + list * shadow_list_stride(parameters.max_tiles) + place; }
 
 // ---- Events: per factor the difference in tiles to the factor before, then per factor that in cells (modulo 2^32).
 // All are 0 before and after a frame.
@@ -205,6 +203,4 @@ bool has_last_frame() { return header.tiles > 0; }
 uint last_light_word(uint light, uint element) { return places.last_lights + 16 * light + element; }
 
 // Returns the page of the last frame's tile with a node's first texel.
-uint last_page(uint level, uvec2 node, uint light) {
-    return imageLoad(page_table, ivec3(node << level, light)).x;
-}
+uint last_page(uint level, uvec2 node, uint light) { return imageLoad(page_table, ivec3(node << level, light)).x; }

@@ -85,8 +85,7 @@ void tally_block(uint first_found, uint count, uint block) {
         uint ranks = 0;
         for (uint word = 0; word < bit_words; ++word) {
             const uint of_class = bits_of_class(slot_class, word) & bits_below(rank, word);
-            ranks += uint(bitCount(of_class & bits[BITS_NEW * BIT_WORDS + word])) +
-                     (uint(bitCount(of_class)) << 10) +
+            ranks += uint(bitCount(of_class & bits[BITS_NEW * BIT_WORDS + word])) + (uint(bitCount(of_class)) << 10) +
                      (uint(bitCount(bits[BITS_KEPT * BIT_WORDS + word] & bits_below(rank, word))) << 20);
         }
         if (rank < count) {

@@ -62,8 +62,7 @@ void count_block(uint block, uint light) {
         for (uint i = 0; i < 4; ++i) {
             if (lowers && texels[i] > 0.0) {
                 texels[i] = shadow_unasked(texels[i], factor);
-                imageStore(importance_map, ivec3(first_texel + z_order(i), light),
-                           uvec4(floatBitsToUint(texels[i])));
+                imageStore(importance_map, ivec3(first_texel + z_order(i), light), uvec4(floatBitsToUint(texels[i])));
             }
         }
         needed[first_quad + thread] = max(max(texels[0], texels[1]), max(texels[2], texels[3]));

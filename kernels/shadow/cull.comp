@@ -47,8 +47,7 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
                 light = tile_light;
                 bounds = shadow_bounds(parameters, frame.lights[light], shadow_change_of(object));
             }
-            if ((object.light_mask & (1U << light)) != 0 &&
-                shadow_overlaps(parameters, bounds, staged[i])) {
+            if ((object.light_mask & (1U << light)) != 0 && shadow_overlaps(parameters, bounds, staged[i])) {
                 if (writes) {
                     instances[place + visited] = staged_index[i];
                 }
@@ -76,8 +75,7 @@ void main() {
     const bool finds_room = place + count <= instance_capacity;
     visit_tiles(object, count > 0 && finds_room, place);
     if (index < object_count) {
-        draws[index] = DrawIndexedIndirectCommand(
-            object.index_count, finds_room ? count : header.render_count, object.first_index,
-            object.vertex_offset, finds_room ? place : 0);
+        draws[index] = DrawIndexedIndirectCommand(object.index_count, finds_room ? count : header.render_count,
+                                                  object.first_index, object.vertex_offset, finds_room ? place : 0);
     }
 }

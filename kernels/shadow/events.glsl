@@ -88,6 +88,5 @@ void count_tile(uint level, float importance, uint last_class, uint first, uint 
 
 // Returns the number of factors with which a node of level 1 or above is split. `page`: of its first texel.
 uint split_end(uint level, float importance, uint page) {
-    return budget_bin(importance,
-                      shadow_split_threshold(parameters, level, shadow_page_level(page) < level));
+    return budget_bin(importance, shadow_split_threshold(parameters, level, shadow_page_level(page) < level));
 }

@@ -70,10 +70,8 @@ struct Depths {
 Depths depths_at(ivec2 pixel, ivec2 extent) {
     const float here = fetch_depth(pixel, extent);
     return Depths(here,
-                  depth_step(fetch_depth(pixel - ivec2(1, 0), extent), here,
-                             fetch_depth(pixel + ivec2(1, 0), extent)),
-                  depth_step(fetch_depth(pixel - ivec2(0, 1), extent), here,
-                             fetch_depth(pixel + ivec2(0, 1), extent)));
+                  depth_step(fetch_depth(pixel - ivec2(1, 0), extent), here, fetch_depth(pixel + ivec2(1, 0), extent)),
+                  depth_step(fetch_depth(pixel - ivec2(0, 1), extent), here, fetch_depth(pixel + ivec2(0, 1), extent)));
 }
 
 #if EDGES
@@ -96,8 +94,7 @@ uint word_at(ivec2 pixel, ivec2 extent, uint light) {
         return 0;
     }
     const ShadowTile tile = load_tile(shadow_page_tile(last_page(0, uvec2(sight.x, sight.y), light + layer)));
-    const uint column =
-        shadow_atlas_texel(parameters, tile, sight.x, tile.position & 0xffffU, tile.slot & 0xffffU);
+    const uint column = shadow_atlas_texel(parameters, tile, sight.x, tile.position & 0xffffU, tile.slot & 0xffffU);
     const uint row = shadow_atlas_texel(parameters, tile, sight.y, tile.position >> 16, tile.slot >> 16);
     const float stored = texelFetch(atlas, ivec2(column, row), 0).x;
     return shadow_lit_word(light, true, shadow_is_reached(parameters, sight, tile, column, row, stored));

@@ -65,9 +65,7 @@ uint first_texel(uint i, uint below_root) {
 bool is_tile(uint i) { return i > 0 && !is_split(ends[i]) && is_split(ends[(i - 1) / 4]); }
 
 // Returns how many tiles begin before a texel.
-uint rank_of(uint texel) {
-    return ranks[texel / 32] + bitCount(starts[texel / 32] & ((1U << (texel % 32)) - 1));
-}
+uint rank_of(uint texel) { return ranks[texel / 32] + bitCount(starts[texel / 32] & ((1U << (texel % 32)) - 1)); }
 
 // Returns whether this thread's four texels are tiles.
 bool has_texels() {

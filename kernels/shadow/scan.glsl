@@ -17,10 +17,8 @@ shared SUMS chunk_sums[gl_WorkGroupSize.x / 4];  // subgroups have at least four
 
 // Makes the workgroup's writes visible to all its threads.
 void workgroup_barrier() {
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup,
-                   gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
-                   gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable |
-                       gl_SemanticsMakeVisible);
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                   gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
 }
 
 // Returns the sums of the values of the threads before this one (thread_index); `total` gets those of all. All threads

@@ -10,9 +10,8 @@ uint share_of(uint count) { return (count + gl_WorkGroupSize.x - 1) / gl_WorkGro
 
 uint first_of_share(uint count) { return thread_index() * share_of(count); }
 
-#define FOR_SHARE(item, count)                                                              \
-    for (uint item = first_of_share(count); item < first_of_share(count) + share_of(count); \
-         ++item)                                                                            \
+#define FOR_SHARE(item, count)                                                                      \
+    for (uint item = first_of_share(count); item < first_of_share(count) + share_of(count); ++item) \
         if (item < (count))
 
 // ---- Free slots: maximal ones, within no larger free slot; as bits of a page's words, at the first cell of each. A
@@ -118,14 +117,8 @@ uint find_free_slot(uint slot_class, uint rank) {
 
 // ---- Places of a class: its free slots, then quarters of places of the next class that its own tiles leave
 
-// Adds to a sum by class. Two sums share a word: there are less than 2^16 tiles.
-void add_class(inout uvec4 sums, uint slot_class) {
-    sums[slot_class / 2] += 1U << (16 * (slot_class % 2));
-}
-
-uint of_class(uvec4 sums, uint slot_class) {
-    return (sums[slot_class / 2] >> (16 * (slot_class % 2))) & 0xffffU;
-}
+// Returns a sum by class. Two sums share a word: there are less than 2^16 tiles.
+uint of_class(uvec4 sums, uint slot_class) { return (sums[slot_class / 2] >> (16 * (slot_class % 2))) & 0xffffU; }
 
 // Returns whether all tiles that need a slot find a place.
 bool has_places(uvec4 needed, uvec4 free) {

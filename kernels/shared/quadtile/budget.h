@@ -17,9 +17,6 @@
 #define QUADTILE_BUDGET_H
 
 #include "language.h"
-#ifdef __cplusplus
-#include <bit>
-#endif
 
 QUADTILE_NAMESPACE_BEGIN
 

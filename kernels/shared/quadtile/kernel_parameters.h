@@ -168,8 +168,12 @@ struct SubdivisionState {
     SubdivisionPass passes[MAX_LEVELS];
 };
 
-// ---- fused_*.comp
-// --------------------------------------------------------------------------------
+// ---- fused_*.comp ------------------------------------------------------------------------------
+
+// Stages of fused_share.glsl.
+const QUADTILE_UINT STAGE_ANY = 0;        // writes tiles in any order
+const QUADTILE_UINT STAGE_COUNT = 1;      // counts tiles
+const QUADTILE_UINT STAGE_CANONICAL = 2;  // writes tiles to their places in canonical order
 
 struct FusedParameters {
     QUADTILE_UINT width;  // of the map, texels

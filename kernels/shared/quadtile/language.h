@@ -9,6 +9,7 @@
 
 #ifdef __cplusplus
 
+#include <bit>
 #include <cstdint>
 
 /// Begins the definitions of a header: namespace quadtile in C++, nothing in GLSL.
@@ -21,6 +22,10 @@
 #define QUADTILE_UINT std::uint32_t
 /// A signed integer of 32 bits: std::int32_t in C++, int in GLSL.
 #define QUADTILE_INT std::int32_t
+/// Returns the number of bits of a word that are 1.
+#define QUADTILE_BIT_COUNT(word) static_cast<std::uint32_t>(std::popcount(word))
+/// Returns the place of the highest bit of a word that is 1.
+#define QUADTILE_HIGHEST_BIT(word) (static_cast<std::uint32_t>(std::bit_width(word)) - 1U)
 
 #else
 
@@ -29,6 +34,8 @@
 #define QUADTILE_SHARED
 #define QUADTILE_UINT uint
 #define QUADTILE_INT int
+#define QUADTILE_BIT_COUNT(word) uint(bitCount(word))
+#define QUADTILE_HIGHEST_BIT(word) uint(findMSB(word))
 
 #endif
 

@@ -18,9 +18,6 @@
 
 #include "language.h"
 #include "quadtree.h"
-#ifdef __cplusplus
-#include <bit>
-#endif
 
 QUADTILE_NAMESPACE_BEGIN
 
@@ -57,11 +54,7 @@ QUADTILE_SHARED QUADTILE_UINT mip_last_child(QUADTILE_UINT extent, QUADTILE_UINT
 QUADTILE_SHARED QUADTILE_UINT mip_last_coverage(QUADTILE_UINT extent, QUADTILE_UINT level,
                                                 QUADTILE_UINT edge_rule) {
     if (edge_rule == EDGE_DROP) {
-#ifdef __cplusplus
-        const QUADTILE_UINT halvings = static_cast<QUADTILE_UINT>(std::bit_width(extent)) - 1;
-#else
-        const QUADTILE_UINT halvings = findMSB(extent);
-#endif
+        const QUADTILE_UINT halvings = QUADTILE_HIGHEST_BIT(extent);
         return 1U << (level < halvings ? level : halvings);
     }
     return extent - ((mip_extent(extent, level, edge_rule) - 1) << level);

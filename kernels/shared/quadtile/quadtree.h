@@ -16,9 +16,6 @@
 
 #include "language.h"
 #include "limits.h"
-#ifdef __cplusplus
-#include <bit>
-#endif
 
 QUADTILE_NAMESPACE_BEGIN
 
@@ -29,11 +26,7 @@ QUADTILE_SHARED QUADTILE_UINT level_extent(QUADTILE_UINT extent, QUADTILE_UINT l
 
 /// Returns the sum of floor(n / 2^i) over all i >= 1 (Legendre's formula).
 QUADTILE_SHARED QUADTILE_UINT sum_of_halves(QUADTILE_UINT n) {
-#ifdef __cplusplus
-    return n - static_cast<QUADTILE_UINT>(std::popcount(n));
-#else
-    return n - bitCount(n);
-#endif
+    return n - QUADTILE_BIT_COUNT(n);
 }
 
 /// Returns the left column of a level (>= 1) in the pyramid of a map of `width` texels.

@@ -82,8 +82,7 @@ ShadowPlane shadow_plane(mat4 clip_from_world, vec3 position, vec3 normal) {
 
     // Motion of the point with the position: along two tangents and the normal.
     const mat3x4 directions =
-        clip_from_world * mat3x4(vec4(tangent, 0.0), vec4(cross(normal, tangent), 0.0),
-                                 vec4(normal, 0.0));
+        clip_from_world * mat3x4(vec4(tangent, 0.0), vec4(cross(normal, tangent), 0.0), vec4(normal, 0.0));
     const vec3 a = (directions[0].xyz - point * directions[0].w) / clip.w;
     const vec3 b = (directions[1].xyz - point * directions[1].w) / clip.w;
     const vec3 up = (directions[2].xyz - point * directions[2].w) / clip.w;
@@ -123,8 +122,7 @@ ShadowPoint shadow_point_of_plane(ShadowPlane plane, vec2 texels, vec2 texel, fl
     point.tile = SHADOW_NONE;
     point.level = 0;
     point.texel = texel;
-    point.depth = clamp(plane.point.z, 0.0, 1.0) +
-                  plane.lift * (SHADOW_LIFT_TEXELS * texel_extent) - SHADOW_LIFT_DEPTH;
+    point.depth = clamp(plane.point.z, 0.0, 1.0) + plane.lift * (SHADOW_LIFT_TEXELS * texel_extent) - SHADOW_LIFT_DEPTH;
     point.slope = plane.slope / texels;
     point.texel_extent = texel_extent;
     return point;
@@ -161,8 +159,7 @@ uint shadow_layer(uint light, vec3 position) {
 /// `light`.
 ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     // Of several faces only the first has a number of layers other than 0.
-    const bool is_face = shadow_frame.lights[light].layers != 1 &&
-                         shadow_frame.lights[light].perspective > 0.0;
+    const bool is_face = shadow_frame.lights[light].layers != 1 && shadow_frame.lights[light].perspective > 0.0;
     const float perspective = shadow_frame.lights[light].perspective;
     ShadowPoint point;
     point.is_inside = false;
@@ -183,17 +180,13 @@ ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     // Limited to the core, since the crop is rounded differently here.
     const vec2 slot = vec2(tile.slot & 0xffffU, tile.slot >> 16);
     const float gutter = float(SHADOW_PARAMETERS.gutter);
-    const float slot_extent =
-        float(shadow_slot_extent(SHADOW_PARAMETERS.tile_extent, tile.state & 0xffU));
+    const float slot_extent = float(shadow_slot_extent(SHADOW_PARAMETERS.tile_extent, tile.state & 0xffU));
     const float texels = 0.5 * tile.crop_scale * atlas_extent;
     const vec2 crop = vec2(tile.crop_x, tile.crop_y);
-    const vec2 texel = (tile.crop_scale * plane.point.xy + crop) * (0.5 * atlas_extent) +
-                       0.5 * atlas_extent;
-    const float map_texel_extent = shadow_frame.lights[light].texel_extent *
-                                   mix(1.0, plane.w, perspective);
+    const vec2 texel = (tile.crop_scale * plane.point.xy + crop) * (0.5 * atlas_extent) + 0.5 * atlas_extent;
+    const float map_texel_extent = shadow_frame.lights[light].texel_extent * mix(1.0, plane.w, perspective);
 
-    point = shadow_point_of_plane(plane, vec2(texels),
-                                  clamp(texel, slot + gutter, slot + slot_extent - gutter),
+    point = shadow_point_of_plane(plane, vec2(texels), clamp(texel, slot + gutter, slot + slot_extent - gutter),
                                   map_texel_extent * map_extent / (2.0 * texels));
     if (is_face) {  // taps of wide filters beyond the edge read the texels at it
         point.depth += dot(point.slope, point.texel - texel);
@@ -213,14 +206,27 @@ ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
 
 // ---- Light
 
+/// Returns a point's depth at another place in the atlas.
+float shadow_depth_at(ShadowPoint point, vec2 texel) { return point.depth + dot(point.slope, texel - point.texel); }
+
+/// Compares a point with the four texels around a corner of texels, in the order of a gather (left below, right below,
+/// right above, left above). Returns the sum of those that the light reaches, weighted by column (`low`, `high`: x) and
+/// by row (y, from above).
+float shadow_compared(ShadowPoint point, vec2 corner, vec2 low, vec2 high, vec2 atlas_extent) {
+    const vec4 stored = textureGather(shadow_atlas, corner / atlas_extent);
+    const vec4 depths = shadow_depth_at(point, corner) + 0.5 * (point.slope.x * vec4(-1.0, 1.0, 1.0, -1.0) +
+                                                                point.slope.y * vec4(1.0, 1.0, -1.0, -1.0));
+    return dot(vec4(lessThanEqual(depths, stored)),
+               vec4(low.x * high.y, high.x * high.y, high.x * low.y, low.x * low.y));
+}
+
 /// Returns 1 if the light reaches a point by the nearest texel of the atlas, else 0.
 float shadow_nearest(ShadowPoint point) {
     if (!point.is_inside) {
         return point.outside;
     }
     const ivec2 nearest = ivec2(floor(point.texel));
-    const float depth = point.depth + dot(point.slope, vec2(nearest) + 0.5 - point.texel);
-    return depth <= texelFetch(shadow_atlas, nearest, 0).x ? 1.0 : 0.0;
+    return shadow_depth_at(point, vec2(nearest) + 0.5) <= texelFetch(shadow_atlas, nearest, 0).x ? 1.0 : 0.0;
 }
 
 /// Returns the share of light that reaches a point, 0 to 1: the mean of 3 x 3 bilinear comparisons.
@@ -235,16 +241,8 @@ float shadow_filtered(ShadowPoint point) {
     float light = 0.0;
     for (int i = 0; i < 4; ++i) {
         const vec2 part = vec2(i & 1, i >> 1);
-        const vec2 corner = base + 2.0 * part;  // of four texels
-        const vec4 stored = textureGather(shadow_atlas, corner / atlas_extent);
-        // In the order of a gather: left below, right below, right above, left above.
-        const float middle = point.depth + dot(point.slope, corner - point.texel);
-        const vec4 depths = middle + 0.5 * (point.slope.x * vec4(-1.0, 1.0, 1.0, -1.0) +
-                                            point.slope.y * vec4(1.0, 1.0, -1.0, -1.0));
-        const vec2 low = mix(1.0 - f, vec2(1.0), part);  // weights
-        const vec2 high = mix(vec2(1.0), f, part);
-        light += dot(vec4(lessThanEqual(depths, stored)),
-                     vec4(low.x * high.y, high.x * high.y, high.x * low.y, low.x * low.y));
+        light += shadow_compared(point, base + 2.0 * part, mix(1.0 - f, vec2(1.0), part), mix(vec2(1.0), f, part),
+                                 atlas_extent);
     }
     return light / 9.0;
 }

@@ -93,16 +93,9 @@ float shadow_bilinear(ShadowPoint point) {
     if (!point.is_inside) {
         return point.outside;
     }
-    const vec2 corner = floor(point.texel - 0.5) + 1.0;  // of four texels
-    const vec2 high = point.texel + 0.5 - corner;        // weights
-    const vec2 low = 1.0 - high;
-    const vec4 stored = textureGather(shadow_atlas, corner / vec2(textureSize(shadow_atlas, 0)));
-    // In the order of a gather: left below, right below, right above, left above.
-    const float middle = point.depth + dot(point.slope, corner - point.texel);
-    const vec4 depths = middle + 0.5 * (point.slope.x * vec4(-1.0, 1.0, 1.0, -1.0) +
-                                        point.slope.y * vec4(1.0, 1.0, -1.0, -1.0));
-    return dot(vec4(lessThanEqual(depths, stored)),
-               vec4(low.x * high.y, high.x * high.y, high.x * low.y, low.x * low.y));
+    const vec2 corner = floor(point.texel - 0.5) + 1.0;
+    const vec2 high = point.texel + 0.5 - corner;
+    return shadow_compared(point, corner, 1.0 - high, high, vec2(textureSize(shadow_atlas, 0)));
 }
 
 /// Returns the radius of the penumbra at a point of a plane, in units of ShadowDisc::scale;
@@ -113,15 +106,14 @@ float shadow_penumbra(uint light, ShadowDisc disc, ShadowPlane plane, float wide
     for (int i = 0; i < SHADOW_SOFT_SEARCH; ++i) {
         const float share = (float(i) + 0.5) / float(SHADOW_SOFT_SEARCH);
         const float distance = widest * share * share;
-        const ShadowPoint point =
-            SHADOW_SOFT_POINT(light, shadow_plane_beside(plane, disc.scale * distance *
-                                                                    shadow_soft_direction(i, turn)));
+        const ShadowPoint point = SHADOW_SOFT_POINT(
+            light, shadow_plane_beside(plane, disc.scale * distance * shadow_soft_direction(i, turn)));
         if (!point.is_inside) {
             continue;
         }
         const ivec2 nearest = ivec2(floor(point.texel));
         const float stored = texelFetch(shadow_atlas, nearest, 0).x;
-        const float depth = point.depth + dot(point.slope, vec2(nearest) + 0.5 - point.texel);
+        const float depth = shadow_depth_at(point, vec2(nearest) + 0.5);
         const float radius = disc.spread * (plane.point.z - stored);
         if (depth > stored && distance <= radius + point.texel_extent / plane.w) {
             sum += max(radius, 0.0);

@@ -5,9 +5,6 @@
 #define QUADTILE_UNORM_H
 
 #include "language.h"
-#ifdef __cplusplus
-#include <bit>
-#endif
 
 QUADTILE_NAMESPACE_BEGIN
 
@@ -25,11 +22,7 @@ QUADTILE_SHARED QUADTILE_UINT bits_from_unorm(QUADTILE_UINT c, QUADTILE_UINT bit
         return 0x3f800000U;  // 1
     }
     const QUADTILE_UINT fraction = bits == 8 ? c * 0x01010101U : c * 0x00010001U;
-#ifdef __cplusplus
-    const QUADTILE_UINT shift = static_cast<QUADTILE_UINT>(std::countl_zero(fraction));
-#else
-    const QUADTILE_UINT shift = 31 - findMSB(fraction);
-#endif
+    const QUADTILE_UINT shift = 31 - QUADTILE_HIGHEST_BIT(fraction);
     const QUADTILE_UINT digits =
         shift == 0 ? fraction : (fraction << shift) | (fraction >> (32 - shift));
     const QUADTILE_UINT mantissa = (digits >> 8) + ((digits >> 7) & 1U);

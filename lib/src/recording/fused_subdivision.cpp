@@ -1,7 +1,5 @@
 #include "recording/fused_subdivision.hpp"
 
-#include <quadtile/texel_encoding.h>
-
 #include "../reference/texel_codec.hpp"
 #include "recording/kernel_constants.hpp"
 #include "recording/map_resources.hpp"
@@ -15,10 +13,6 @@ namespace quadtile::detail {
 static_assert(sizeof(FusedParameters) <= 128, "more than every device has for push constants");
 
 namespace {
-
-constexpr std::uint32_t STAGE_ANY = 0;  // fused.glsl
-constexpr std::uint32_t STAGE_COUNT = 1;
-constexpr std::uint32_t STAGE_CANONICAL = 2;
 
 FusedParameters parameters_of(const DeviceContext& context, const FusedSubdivision::Run& run) {
     const MapShape& shape = run.shape;
@@ -64,17 +58,7 @@ std::uint32_t levels_of_share(const MapShape& shape) {
 }  // namespace
 
 void FusedSubdivision::prepare() const {
-    (void)pipeline({.pass = Kernel::fused_all,
-                    .encoding = ENCODING_FLOAT32,
-                    .tiles_in_one_chunk = true,
-                    .with_budget = false,
-                    .layer_thresholds = false,
-                    .node_thresholds = false,
-                    .layer_lists = false,
-                    .share_levels = 0,
-                    .pyramid_in_one_chunk = false,
-                    .corners = false,
-                    .stage = 0});
+    (void)pipeline({});
 }
 
 vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
@@ -119,17 +103,13 @@ vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
 
 FusedSubdivision::PipelineKey FusedSubdivision::key_of(const Run& run) const {
     return {
-        .pass = Kernel::fused_all,
         .encoding = reference::encoding_of(run.shape.format),
         .tiles_in_one_chunk = (run.tile_capacity - 1) >> program_.context().tile_chunk_shift == 0,
-        .with_budget = false,
         .layer_thresholds = run.layer_thresholds,
         .node_thresholds = run.node_thresholds,
         .layer_lists = run.layer_lists,
-        .share_levels = 0,
         .pyramid_in_one_chunk = run.descent && pyramid_is_one_chunk(program_.context(), run.shape),
-        .corners = run.options.balance == Balance::corners,
-        .stage = 0};
+        .corners = run.options.balance == Balance::corners};
 }
 
 void FusedSubdivision::bind(vk::CommandBuffer commands, vk::DescriptorSet descriptors) const {

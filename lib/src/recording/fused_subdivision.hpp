@@ -4,6 +4,7 @@
 #pragma once
 
 #include <quadtile/kernel_parameters.h>
+#include <quadtile/texel_encoding.h>
 #include <quadtile/image.hpp>
 #include <quadtile/tiles.hpp>
 
@@ -56,17 +57,17 @@ class FusedSubdivision {
 
  private:
     struct PipelineKey {
-        Kernel pass;
-        std::uint32_t encoding;  // of the map
-        bool tiles_in_one_chunk;
-        bool with_budget;
-        bool layer_thresholds;
-        bool node_thresholds;
-        bool layer_lists;
-        std::uint32_t share_levels;
-        bool pyramid_in_one_chunk;
-        bool corners;
-        std::uint32_t stage;  // of balance_tiles.comp
+        Kernel pass = Kernel::fused_all;
+        std::uint32_t encoding = ENCODING_FLOAT32;  // of the map
+        bool tiles_in_one_chunk = true;
+        bool with_budget = false;
+        bool layer_thresholds = false;
+        bool node_thresholds = false;
+        bool layer_lists = false;
+        std::uint32_t share_levels = 0;
+        bool pyramid_in_one_chunk = false;
+        bool corners = false;
+        std::uint32_t stage = STAGE_ANY;
 
         auto operator<=>(const PipelineKey&) const = default;
     };

@@ -33,13 +33,12 @@ constexpr std::uint32_t MIP_IMAGES = 19;
 // tile_list.glsl
 constexpr std::uint32_t TILE_CHUNK_SHIFT = 20;
 constexpr std::uint32_t TILES_IN_ONE_CHUNK = 21;
-// fused.glsl, fused_emit.comp
+// fused.glsl, fused_share.glsl, balance.glsl
 constexpr std::uint32_t WITH_BUDGET = 22;
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;
 constexpr std::uint32_t LAYER_LISTS = 24;
 constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // also in subtree.comp
-constexpr std::uint32_t SHARE_LEVELS = 26;        // also in balance_tiles.comp
-// balance.glsl, balance_tiles.comp
+constexpr std::uint32_t SHARE_LEVELS = 26;
 constexpr std::uint32_t CORNERS = 27;
 constexpr std::uint32_t STAGE = 28;
 
