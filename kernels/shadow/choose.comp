@@ -27,8 +27,10 @@ void count_node(uint light, uint i) {
     const uint word_above = i > 0 ? upper_node_word(light, (i - 1) / 4) : word;
     const float here = uintBitsToFloat(words[word + NODE_IMPORTANCE]);
     const float above = uintBitsToFloat(words[word_above + NODE_IMPORTANCE]);
-    const uint page = last_page_at(z_order(place) << level, light);
-    const uint page_above = last_page_at(z_order(place / 4) << (level + 1), light);
+    const ShadowStep step = step_of(light);
+    const uint page = last_node_page(last_page(z_order(place) << level, step, light), step, level);
+    const uint page_above =
+        last_node_page(last_page(z_order(place / 4) << (level + 1), step, light), step, level + 1);
     const uint last_class = last_class_of(page, level);
     const uint end = split_end(level, here, page);
     const uint end_above = i > 0 ? split_end(level + 1, above, page_above) : BUDGET_FACTORS;
@@ -93,7 +95,6 @@ void choose_factor() {
 }
 
 void main() {
-    had_frame = has_last_frame();
     if (thread_index() == 0) {
         least_factor = BUDGET_FACTORS - 1;
     }
