@@ -15,6 +15,8 @@ layout(local_size_x_id = 0) in;
 #include "scan.glsl"
 #include "events.glsl"
 
+shared ShadowStep steps[SHADOW_MAX_LIGHTS];  // of the lights' maps
+
 const uint BATCH = 1536;  // nodes between two flushes
 
 void count_node(uint light, uint i) {
@@ -27,10 +29,9 @@ void count_node(uint light, uint i) {
     const uint word_above = i > 0 ? upper_node_word(light, (i - 1) / 4) : word;
     const float here = uintBitsToFloat(words[word + NODE_IMPORTANCE]);
     const float above = uintBitsToFloat(words[word_above + NODE_IMPORTANCE]);
-    const ShadowStep step = step_of(light);
-    const uint page = last_node_page(last_page(z_order(place) << level, step, light), step, level);
+    const uint page = last_node_page(last_page(z_order(place) << level, steps[light], light), steps[light], level);
     const uint page_above =
-        last_node_page(last_page(z_order(place / 4) << (level + 1), step, light), step, level + 1);
+        last_node_page(last_page(z_order(place / 4) << (level + 1), steps[light], light), steps[light], level + 1);
     const uint last_class = last_class_of(page, level);
     const uint end = split_end(level, here, page);
     const uint end_above = i > 0 ? split_end(level + 1, above, page_above) : BUDGET_FACTORS;
@@ -97,6 +98,9 @@ void choose_factor() {
 void main() {
     if (thread_index() == 0) {
         least_factor = BUDGET_FACTORS - 1;
+    }
+    if (thread_index() < parameters.lights) {
+        steps[thread_index()] = step_of(thread_index());
     }
     clear_events();
     workgroup_barrier();

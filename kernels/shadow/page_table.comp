@@ -5,6 +5,7 @@
 // four texels. It runs beside allocate.comp.
 // Bindings: bindings.glsl. Reads blocks, tallies and found tiles. Writes the page table, reads and writes the
 // importance map, and leaves the importance of nodes above blocks at 0.
+// The importance map fades texel by texel, whatever place of a light's map a texel has.
 // Memory order: each texel has one thread. allocate.comp neither reads nor writes what this kernel writes.
 // Source: docs/shadows.md, steps 10 and 1.
 #version 460
@@ -24,10 +25,9 @@ void main() {
         return;
     }
     const uvec2 quad = (z_order(gl_WorkGroupID.x) << block_levels()) + 2 * z_order(thread);
-    const ivec2 origin = origin_of(light);
     float importance[4];
     for (uint i = 0; i < 4; ++i) {
-        importance[i] = uintBitsToFloat(imageLoad(importance_map, importance_place(quad + z_order(i), origin, light)).x);
+        importance[i] = uintBitsToFloat(imageLoad(importance_map, ivec3(quad + z_order(i), light)).x);
     }
     const uint word = block_word(block);
     const uint first = tallies_before(block, TALLY_ALL / 2) & 0xffffU;
@@ -37,14 +37,14 @@ void main() {
     const uint starts = words[word + BLOCK_STARTS + thread / 8];
     const uint rank = words[word + BLOCK_RANKS + thread / 8];
     for (uint i = 0; i < 4; ++i) {
+        const ivec3 texel = ivec3(quad + z_order(i), light);
         uint page = shadow_page(covering, cover);
         if (cover == SHADOW_NONE) {
             const uint place = (4 * thread + i) % 32;
             const uint begun = rank + uint(bitCount(starts & (0xffffffffU >> (31 - place)))) - 1;
             page = shadow_page(first + begun, words[found_word(found + begun) + FOUND_NODE] & 0xffU);
         }
-        imageStore(page_table, ivec3(quad + z_order(i), light), uvec4(page));
-        imageStore(importance_map, importance_place(quad + z_order(i), origin, light),
-                   uvec4(floatBitsToUint(shadow_faded(parameters, importance[i]))));
+        imageStore(page_table, texel, uvec4(page));
+        imageStore(importance_map, texel, uvec4(floatBitsToUint(shadow_faded(parameters, importance[i]))));
     }
 }

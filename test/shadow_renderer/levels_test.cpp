@@ -53,17 +53,18 @@ TEST_F(ShadowRenderer, StepsOfLevelsLeaveTheShadowsOfAFreshFit) {
     const Film film = city_film(4000);
     const ShadowOptions options{.lights = 4,
                                 .map_extent = 64,
-                                .atlas_extent = 2048,
+                                .atlas_extent = 4096,
                                 .tile_extent = 64,
                                 .gutter = 1,
-                                .max_tiles = 1500,
+                                .max_tiles = 3000,
                                 .merge_ratio = 1.0F,
                                 .importance_decay = 0.0F,
+                                .resolution_scale = 2.0F,
                                 .edge_scale = 1.0F};
     Studio walking(film.geometry, SMALL_PICTURE, options);
     Studio fresh(film.geometry, SMALL_PICTURE, options);
     FrameSettings settings{.lights = {side_sun()}};
-    settings.lights[0].nearest_extent = 40.0F;
+    settings.lights[0].nearest_extent = 16.0F;
     settings.lights[0].levels = 4;
     std::uint32_t steps = 0;
     std::array<float, 2> last_place{};

@@ -11,7 +11,7 @@ QUADTILE_NAMESPACE_BEGIN
 
 /// How a light's map lies to that of the last frame.
 struct ShadowStep {
-    QUADTILE_UINT changed;  ///< 1: the light has changed, and no slot still shows it; else 0
+    QUADTILE_UINT changed;  ///< 1: the light has changed, and all its slots must be drawn; else 0
     QUADTILE_INT x;  ///< texels from a column of this frame to that of the last; 0 if changed
     QUADTILE_INT y;  ///< the same for rows
 };

@@ -86,10 +86,11 @@ spot_shadow_projection(const std::array<float, 3>& position, const std::array<fl
 /// Returns the clip spaces of the sun levels of a large world: `levels` boxes around the camera at
 /// `eye`. The first is `nearest_extent` wide across the light, and each next one is twice as wide.
 /// Along the light all are as deep as the world. So texels near the camera are equally fine in a
-/// world of any size. A box moves in steps of an eighth of its extent. Tiles that stay in it and are
-/// at most as wide keep their slots and are not drawn again. All are drawn again if `direction`,
-/// `world` or `nearest_extent` changes. Sun levels are consecutive layers: `lights` counts each of
-/// them, and elsewhere the first one stands for all. Places outside the last one are lit.
+/// world of any size. A box moves in steps of an eighth of its extent. Tiles that stay in it and
+/// are at most as wide keep their slots and are not drawn again. All are drawn again if
+/// `direction`, `world` or `nearest_extent` changes. Sun levels are consecutive layers: `lights`
+/// counts each of them, and elsewhere the first one stands for all. Places outside the last one are
+/// lit.
 ///
 /// Throws Error(invalid_argument) as directional_shadow_projection, for an extent that is not above
 /// 0, and if `levels` is not 1 to SHADOW_MAX_LEVELS.
@@ -178,7 +179,7 @@ class QUADTILE_API ShadowFitter {
         /// R32_SFLOAT, `lights` layers; usages may be added. A map's columns and rows lie at
         /// shadow_importance_texel.
         VkImageCreateInfo importance;
-        VkImageCreateInfo page_table;    ///< R32_UINT, `lights` layers; usages may be added
+        VkImageCreateInfo page_table;  ///< R32_UINT, `lights` layers; usages may be added
 
         // Offsets in the memory, for the caller's descriptors and commands.
         VkDeviceSize frame_offset_bytes;    ///< ShadowFrame of the last recording
