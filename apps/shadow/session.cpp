@@ -237,7 +237,7 @@ void Session::read_statistics(const FrameSettings& settings) {
             std::memcpy(tiles_.data(), read_tiles_.mapped, tiles_.size() * sizeof(ShadowTile));
         }
     }
-    tile_ages_.add_frame(tiles_);
+    tile_ages_.add_frame(shadow_parameters(shadows()), renderer_.shadow_frame(settings), tiles_);
     if (shows_errors()) {
         statistics_.difference = comparison_.difference();
     }

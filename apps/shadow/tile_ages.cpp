@@ -11,6 +11,20 @@ std::uint64_t key_of(const TileName& tile) {
     return std::uint64_t{tile.position} << 32U | tile.node;
 }
 
+// Returns the name that a kept tile had in the last frame.
+TileName last_name(const ShadowParameters& parameters, const ShadowFrame& frame,
+                   const ShadowFrame& last, const ShadowTile& tile) {
+    const std::uint32_t light = tile.node >> 16U;
+    const std::uint32_t level = tile.node & 0xffU;
+    const ShadowStep step = shadow_step(parameters, frame.lights[light], last.lights[light]);
+    const auto then = [level](std::uint32_t place, std::int32_t by) {
+        return ((place << level) + static_cast<std::uint32_t>(by)) >> level;
+    };
+    return {
+        tile_position(then(tile.position & 0xffffU, step.x), then(tile.position >> 16U, step.y)),
+        tile.node};
+}
+
 }  // namespace
 
 const ShadowTile* tile_at(std::span<const ShadowTile> tiles, std::uint32_t light,
@@ -30,21 +44,22 @@ const ShadowTile* tile_at(std::span<const ShadowTile> tiles, std::uint32_t light
     return found == tiles.end() ? nullptr : &*found;
 }
 
-void TileAges::add_frame(std::span<const ShadowTile> tiles) {
+void TileAges::add_frame(const ShadowParameters& parameters, const ShadowFrame& frame,
+                         std::span<const ShadowTile> tiles) {
     ++frame_;
     std::unordered_map<std::uint64_t, Seen> seen;
     seen.reserve(tiles.size());
     for (const ShadowTile& tile : tiles) {
-        const std::uint64_t key = key_of(name_of(tile));
-        const auto before = seen_.find(key);
+        const auto before = seen_.find(key_of(last_name(parameters, frame, last_, tile)));
         Seen now{.first = frame_, .drawn = frame_};
         if (before != seen_.end() && (tile.state & (SHADOW_KEPT << 8U)) != 0) {
             now.first = before->second.first;
             now.drawn = (tile.state & (SHADOW_RENDER << 8U)) != 0 ? frame_ : before->second.drawn;
         }
-        seen.emplace(key, now);
+        seen.emplace(key_of(name_of(tile)), now);
     }
     seen_ = std::move(seen);
+    last_ = frame;
 }
 
 std::optional<TileAge> TileAges::age_of(const TileName& tile) const {

@@ -31,8 +31,9 @@ struct TileAge {
 
 class TileAges {
  public:
-    // Adds the tiles of the next frame.
-    void add_frame(std::span<const ShadowTile> tiles);
+    // Adds the next frame with its tiles.
+    void add_frame(const ShadowParameters& parameters, const ShadowFrame& frame,
+                   std::span<const ShadowTile> tiles);
     // Returns the age of a tile of the last frame.
     [[nodiscard]] std::optional<TileAge> age_of(const TileName& tile) const;
 
@@ -42,7 +43,8 @@ class TileAges {
         std::uint64_t drawn = 0;
     };
 
-    std::uint64_t frame_ = 0;
+    std::uint64_t frame_ = 0;  // number
+    ShadowFrame last_{};
     std::unordered_map<std::uint64_t, Seen> seen_;  // by position and node
 };
 

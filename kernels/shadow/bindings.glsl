@@ -35,7 +35,7 @@ struct Places {
     uint events;       // below
     uint nodes;        // below
     uint blocks;       // below
-    uint last_lights;  // clip_from_world of each light in the last frame
+    uint last_lights;  // below
 };
 
 layout(push_constant, std430) uniform PushConstants {
@@ -200,7 +200,43 @@ uint listed_tiles() { return tallies_of_all(TALLY_ALL) & 0xffffU; }
 
 bool has_last_frame() { return header.tiles > 0; }
 
-uint last_light_word(uint light, uint element) { return places.last_lights + 16 * light + element; }
+// Words of a light: clip_from_world of the last frame, then the step and the origin of this one's map, which
+// importance.comp finds.
+const uint LAST_LIGHT_WORDS = 21;
+const uint STEP_CHANGED = 16;
+const uint STEP_X = 17;
+const uint STEP_Y = 18;
+const uint ORIGIN_X = 19;
+const uint ORIGIN_Y = 20;
+uint last_light_word(uint light, uint element) { return places.last_lights + LAST_LIGHT_WORDS * light + element; }
 
-// Returns the page of the last frame's tile with a node's first texel.
-uint last_page(uint level, uvec2 node, uint light) { return imageLoad(page_table, ivec3(node << level, light)).x; }
+ShadowStep step_of(uint light) {
+    return ShadowStep(words[last_light_word(light, STEP_CHANGED)], int(words[last_light_word(light, STEP_X)]),
+                      int(words[last_light_word(light, STEP_Y)]));
+}
+
+ivec2 origin_of(uint light) {
+    return ivec2(words[last_light_word(light, ORIGIN_X)], words[last_light_word(light, ORIGIN_Y)]);
+}
+
+// Returns the place of a texel of a light's map in importance_map.
+ivec3 importance_place(uvec2 texel, ivec2 origin, uint light) {
+    return ivec3(shadow_importance_texel(parameters, origin.x, texel.x),
+                 shadow_importance_texel(parameters, origin.y, texel.y), light);
+}
+// A bit of importance_map, above all floats there: a request of this frame to a texel that was outside of the last
+// frame's map. The texel of the image still has the needs of another place.
+const uint IS_NEW = 0x80000000U;
+
+const uint NO_PAGE = 0xff0000U;  // of no node's level
+
+// Returns the page of the last frame's tile with this texel of this frame's map. It always loads, so that loads do not
+// wait for each other.
+uint last_page(uvec2 texel, ShadowStep step, uint light) {
+    const uvec2 then = texel + uvec2(step.x, step.y);
+    const uint page = imageLoad(page_table, ivec3(then & ((1U << parameters.map_levels) - 1), light)).x;
+    return has_last_frame() && shadow_was_inside(parameters, step, texel.x, texel.y) ? page : NO_PAGE;
+}
+
+// Returns the page of the last frame's tile with a node's first texel, if the node may have been one of that frame.
+uint last_node_page(uint page, ShadowStep step, uint level) { return shadow_keeps_level(step, level) ? page : NO_PAGE; }

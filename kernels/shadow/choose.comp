@@ -15,6 +15,8 @@ layout(local_size_x_id = 0) in;
 #include "scan.glsl"
 #include "events.glsl"
 
+shared ShadowStep steps[SHADOW_MAX_LIGHTS];  // of the lights' maps
+
 const uint BATCH = 1536;  // nodes between two flushes
 
 void count_node(uint light, uint i) {
@@ -27,8 +29,9 @@ void count_node(uint light, uint i) {
     const uint word_above = i > 0 ? upper_node_word(light, (i - 1) / 4) : word;
     const float here = uintBitsToFloat(words[word + NODE_IMPORTANCE]);
     const float above = uintBitsToFloat(words[word_above + NODE_IMPORTANCE]);
-    const uint page = last_page_at(z_order(place) << level, light);
-    const uint page_above = last_page_at(z_order(place / 4) << (level + 1), light);
+    const uint page = last_node_page(last_page(z_order(place) << level, steps[light], light), steps[light], level);
+    const uint page_above =
+        last_node_page(last_page(z_order(place / 4) << (level + 1), steps[light], light), steps[light], level + 1);
     const uint last_class = last_class_of(page, level);
     const uint end = split_end(level, here, page);
     const uint end_above = i > 0 ? split_end(level + 1, above, page_above) : BUDGET_FACTORS;
@@ -93,9 +96,11 @@ void choose_factor() {
 }
 
 void main() {
-    had_frame = has_last_frame();
     if (thread_index() == 0) {
         least_factor = BUDGET_FACTORS - 1;
+    }
+    if (thread_index() < parameters.lights) {
+        steps[thread_index()] = step_of(thread_index());
     }
     clear_events();
     workgroup_barrier();

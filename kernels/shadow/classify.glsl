@@ -15,16 +15,7 @@ void occupy(bool has_slot, uint cell, uint slot_class) {
     }
 }
 
-shared uint light_has_changed;  // the workgroup's light: 1, else 0
-
-// Sets light_has_changed, which is 0 before. All threads call it between barriers.
-void compare_light(uint light) {
-    const uint element = gl_LocalInvocationIndex;
-    if (element < 16 && floatBitsToUint(frame.lights[light].clip_from_world[element]) !=
-                            words[last_light_word(light, element)]) {
-        atomicOr(light_has_changed, 1);
-    }
-}
+ShadowStep step_here;  // of the light's map
 
 // Bits of the block's tiles, in canonical order: three for the class, then whether it is kept, is drawn, needs a slot.
 const uint BITS_CLASS = 0;
@@ -102,7 +93,7 @@ void tally_block(uint first_found, uint count, uint block) {
 
 float importance_of(uint level, uvec2 node, uint first_texel, uint block, uint light) {
     if (level == 0) {
-        return uintBitsToFloat(imageLoad(importance_map, ivec3(node, light)).x);
+        return uintBitsToFloat(imageLoad(importance_map, importance_place(node, origin_of(light), light)).x);
     }
     const bool is_above = level > block_levels();
     const uint place = is_above ? gl_WorkGroupID.x >> (2 * (level - block_levels())) : first_texel >> (2 * level);
@@ -118,12 +109,9 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
     const uvec2 origin = z_order(gl_WorkGroupID.x) << block_levels();
     const uvec2 node = (origin + z_order(item & 0xffffU)) >> level;
     const float importance = importance_of(level, node, item & 0xffffU, block, light);
-    uint page = 0;
-    if (has_last_frame()) {
-        page = last_page(level, node, light);
-    }
+    const uint page = last_node_page(last_page(node << level, step_here, light), step_here, level);
     const uint last_level = shadow_page_level(page);
-    const bool kept = has_last_frame() && last_level == level;
+    const bool kept = last_level == level;
     uint last_class = 0;
     uint last_slot = 0;
     if (kept) {
@@ -147,7 +135,7 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
     if (!has_slot) {
         set_bit(BITS_NEW, rank);
     }
-    if (!has_slot || light_has_changed != 0) {
+    if (!has_slot || step_here.changed != 0) {
         set_bit(BITS_RENDERED, rank);
         atomicOr(words[rendered_word() + found / 32], 1U << (found % 32));
     }
@@ -158,8 +146,8 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
     }
     float threshold = float_from_bits(BITS_INFINITY);
     if (level > 0) {
-        threshold = scaled_threshold(
-            shadow_split_threshold(parameters, level, has_last_frame() && last_level < level), header.factor_index);
+        threshold =
+            scaled_threshold(shadow_split_threshold(parameters, level, last_level < level), header.factor_index);
     }
     const uint first = found_word(found);
     words[first + FOUND_POSITION] = tile_position(node.x, node.y);

@@ -6,7 +6,7 @@
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
 // four texels.
 // Bindings: bindings.glsl. Reads importance map, requested texels, page table, tiles and factor of the last frame.
-// Lowers the importance of texels without requests. Adds to events, which are 0 before. Raises the importance of nodes
+// Lowers the importance of texels without requests, and ends that of places that have left the map. Adds to events, which are 0 before. Raises the importance of nodes
 // above blocks, which is 0 before. Writes nodes. Clears the first part of the work.
 // Memory order: events and nodes above blocks are raised by atomics. Barriers separate writes and reads of shared data.
 // Source: docs/shadows.md, steps 2 to 5.
@@ -21,6 +21,7 @@ layout(local_size_x = BLOCK_THREADS) in;
 shared float needed[BLOCK_NODES];  // by node of the block
 shared uint ends[BLOCK_NODES];
 shared uint pages[BLOCK_THREADS];  // of each thread's first texel
+ShadowStep step_here;              // of the light's map
 
 float needed_of_four(uint first) {
     return max(max(needed[first], needed[first + 1]), max(needed[first + 2], needed[first + 3]));
@@ -40,7 +41,8 @@ float needed_of_four(uint first) {
 uint block_node_level(uint i) { return block_levels() - levels_below_root(i); }
 uint block_node_page(uint i) {
     const uint below_root = levels_below_root(i);
-    return pages[(i - first_node(below_root)) << (2 * (block_levels() - below_root) - 2)];
+    const uint page = pages[(i - first_node(below_root)) << (2 * (block_levels() - below_root) - 2)];
+    return last_node_page(page, step_here, block_levels() - below_root);
 }
 
 void count_block(uint block, uint light) {
@@ -53,16 +55,23 @@ void count_block(uint block, uint light) {
     uint texel_pages[4] = uint[](0, 0, 0, 0);
     if (has_quad) {
         const bool is_asked = (words[block_word(block) + BLOCK_ASKED] >> (thread / 16) & 1U) != 0;
-        const bool lowers = !is_asked && had_frame && header.factor_index > 0;
+        const bool lowers = !is_asked && has_last_frame() && header.factor_index > 0;
         const float factor = header.factor;
+        const ivec2 origin = origin_of(light);
+        uint bits[4];
         for (uint i = 0; i < 4; ++i) {
-            texels[i] = uintBitsToFloat(imageLoad(importance_map, ivec3(first_texel + z_order(i), light)).x);
-            texel_pages[i] = last_page_at(first_texel + z_order(i), light);
+            bits[i] = imageLoad(importance_map, importance_place(first_texel + z_order(i), origin, light)).x;
+            texel_pages[i] = last_page(first_texel + z_order(i), step_here, light);
         }
         for (uint i = 0; i < 4; ++i) {
+            const uvec2 texel = first_texel + z_order(i);
+            const bool counts = shadow_was_inside(parameters, step_here, texel.x, texel.y) || (bits[i] & IS_NEW) != 0;
+            texels[i] = counts ? uintBitsToFloat(bits[i] & ~IS_NEW) : 0.0;
             if (lowers && texels[i] > 0.0) {
                 texels[i] = shadow_unasked(texels[i], factor);
-                imageStore(importance_map, ivec3(first_texel + z_order(i), light), uvec4(floatBitsToUint(texels[i])));
+            }
+            if (bits[i] != floatBitsToUint(texels[i])) {
+                imageStore(importance_map, importance_place(texel, origin, light), uvec4(floatBitsToUint(texels[i])));
             }
         }
         needed[first_quad + thread] = max(max(texels[0], texels[1]), max(texels[2], texels[3]));
@@ -118,7 +127,7 @@ void count_block(uint block, uint light) {
 }
 
 void main() {
-    had_frame = has_last_frame();
+    step_here = step_of(gl_WorkGroupID.z);
     const uint block = gl_WorkGroupID.z * light_blocks() + gl_WorkGroupID.x;
     const uint threads = all_blocks() * BLOCK_THREADS;
     for (uint i = 0; i < cleared_words(); i += threads) {

@@ -46,14 +46,6 @@ void flush_events() {
 
 // ---- Nodes
 
-bool had_frame;  // has_last_frame()
-
-// Returns the page of the last frame's tile with this texel. If there was no last frame, it is of no node's level.
-uint last_page_at(uvec2 texel, uint light) {
-    const uint page = imageLoad(page_table, ivec3(texel, light)).x;
-    return had_frame ? page : shadow_page(0, 0xffU);
-}
-
 // Returns the class of the last frame's tile if it was this node, else 0. It always loads, so that loads do not wait
 // for each other. `page`: of the node's first texel.
 uint last_class_of(uint page, uint level) {

@@ -5,7 +5,7 @@
 // Dispatch: workgroups of 256 threads for 32 x 32 pixels; layers as z. The workgroups of a light's first layer handle
 // all its layers (faces or levels): each pixel has one of them.
 // Bindings: bindings.glsl. Reads the depth buffer, the frame, and the lit mask or page table, tiles and atlas. Raises
-// the importance map, and marks requested texels.
+// the importance map, and marks requested texels. Writes the steps and origins of the lights' maps.
 //
 // Hundreds of pixels of a near surface lie in one texel, and their atomics would wait for each other. So a workgroup
 // first finds maxima of texels in shared memory. Texel (x, y) shares its place there with the texels 16 apart: the
@@ -25,6 +25,8 @@ const uint PLACES = PLACES_SIDE * PLACES_SIDE;  // as many as threads
 shared uint place_texels[PLACES];  // 1 + x + (y << 12) + (place among the light's layers << 24); 0: free
 shared uint place_maxima[PLACES];  // bits of floats
 shared ShadowLight layers_here[SHADOW_MAX_LEVELS];  // of the light
+shared ShadowStep steps[SHADOW_MAX_LEVELS];         // of these
+shared ivec2 origins[SHADOW_MAX_LEVELS];            // of these
 
 float background;
 uint layers;
@@ -90,14 +92,16 @@ uint word_at(ivec2 pixel, ivec2 extent, uint light) {
     const uint layer = layer_of(pixel, depths.here);
     const ShadowSight sight = shadow_sight(parameters, layers_here[layer], pixel.x, pixel.y, depths.here,
                                            depths.by_column, depths.by_row);
-    if (depths.here == background || sight.inside == 0 || !has_last_frame()) {
+    const ShadowSight last = shadow_last_sight(parameters, sight, steps[layer]);
+    if (depths.here == background || last.inside == 0 || !has_last_frame()) {
         return 0;
     }
-    const ShadowTile tile = load_tile(shadow_page_tile(last_page(0, uvec2(sight.x, sight.y), light + layer)));
-    const uint column = shadow_atlas_texel(parameters, tile, sight.x, tile.position & 0xffffU, tile.slot & 0xffffU);
-    const uint row = shadow_atlas_texel(parameters, tile, sight.y, tile.position >> 16, tile.slot >> 16);
+    const uint page = imageLoad(page_table, ivec3(last.x, last.y, light + layer)).x;
+    const ShadowTile tile = load_tile(shadow_page_tile(page));
+    const uint column = shadow_atlas_texel(parameters, tile, last.x, tile.position & 0xffffU, tile.slot & 0xffffU);
+    const uint row = shadow_atlas_texel(parameters, tile, last.y, tile.position >> 16, tile.slot >> 16);
     const float stored = texelFetch(atlas, ivec2(column, row), 0).x;
-    return shadow_lit_word(light, true, shadow_is_reached(parameters, sight, tile, column, row, stored));
+    return shadow_lit_word(light, true, shadow_is_reached(parameters, last, tile, column, row, stored));
 }
 #endif
 
@@ -144,6 +148,27 @@ void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
 
 #endif
 
+// Finds the step and the origin of a layer's map.
+void find_step(uint layer, uint place) {
+    ShadowLight last;
+    last.perspective = frame.lights[layer].perspective;
+    for (uint i = 0; i < 16; ++i) {
+        last.clip_from_world[i] = uintBitsToFloat(words[last_light_word(layer, i)]);
+    }
+    const ShadowStep step = shadow_step(parameters, frame.lights[layer], last);
+    const ivec2 origin = ivec2(shadow_origin(parameters, frame.lights[layer], 0),
+                               shadow_origin(parameters, frame.lights[layer], 1));
+    steps[place] = step;
+    origins[place] = origin;
+    if (gl_WorkGroupID.xy == uvec2(0)) {
+        words[last_light_word(layer, STEP_CHANGED)] = step.changed;
+        words[last_light_word(layer, STEP_X)] = uint(step.x);
+        words[last_light_word(layer, STEP_Y)] = uint(step.y);
+        words[last_light_word(layer, ORIGIN_X)] = uint(origin.x);
+        words[last_light_word(layer, ORIGIN_Y)] = uint(origin.y);
+    }
+}
+
 void begin(uint light) {
     const uint thread = gl_LocalInvocationIndex;
     place_texels[thread] = 0;
@@ -160,13 +185,17 @@ void begin(uint light) {
         layers_here[thread].facing = frame.lights[light + thread].facing;
         layers_here[thread].perspective = frame.lights[light + thread].perspective;
         layers_here[thread].weight = frame.lights[light + thread].weight;
+        find_step(light + thread, thread);
     }
 }
 
-// Marks a texel as requested.
-void mark(uvec2 texel, uint light) {
+// Raises a texel of the map, and marks it as requested.
+void raise_texel(uvec2 texel, uint light, uint layer, uint bits) {
+    const bool is_new = !shadow_was_inside(parameters, steps[layer], texel.x, texel.y);
+    imageAtomicMax(importance_map, importance_place(texel, origins[layer], light + layer),
+                   bits | (is_new ? IS_NEW : 0));
     const uint place = morton_encode(texel.x, texel.y);
-    const uint word = block_word(light * light_blocks() + (place >> (2 * block_levels()))) + BLOCK_ASKED;
+    const uint word = block_word((light + layer) * light_blocks() + (place >> (2 * block_levels()))) + BLOCK_ASKED;
     const uint bit = 1U << (place % (1U << (2 * block_levels())) / 64);
     if ((HANDED_OVER(words[word]) & bit) == 0) {  // most are marked already
         atomicOr(words[word], bit);
@@ -187,8 +216,7 @@ void raise(ShadowRequest request, uint light, uint layer) {
             atomicMax(place_maxima[place], bits);
         }
     } else {
-        imageAtomicMax(importance_map, ivec3(request.x, request.y, light + layer), bits);
-        mark(uvec2(request.x, request.y), light + layer);
+        raise_texel(uvec2(request.x, request.y), light, layer, bits);
     }
 }
 
@@ -227,8 +255,6 @@ void main() {
 
     if (place_texels[thread] != 0) {
         const uint texel = place_texels[thread] - 1;
-        const ivec3 place = ivec3(texel & 0xfffU, texel >> 12 & 0xfffU, light + (texel >> 24));
-        imageAtomicMax(importance_map, place, place_maxima[thread]);
-        mark(place.xy, place.z);
+        raise_texel(uvec2(texel & 0xfffU, texel >> 12 & 0xfffU), light, texel >> 24, place_maxima[thread]);
     }
 }

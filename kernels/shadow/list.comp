@@ -31,7 +31,6 @@ void begin(uint block, uint light) {
     const uint thread = gl_LocalInvocationIndex;
     if (thread == 0) {
         cover = 0;
-        light_has_changed = 0;
     }
     if (thread < BLOCK_TEXELS / 32) {
         starts[thread] = 0;
@@ -41,7 +40,6 @@ void begin(uint block, uint light) {
         ends[i] = words[block_node_word(block, i) + NODE_END];
     }
     barrier();
-    compare_light(light);
     // All nodes above a split node are split, so the highest node that is not is a tile.
     if (thread == 0 && !is_split(ends[0])) {
         atomicMax(cover, 1 + block_levels());
@@ -156,6 +154,7 @@ void copy_last_tiles(uint block) {
 void main() {
     const uint light = gl_WorkGroupID.z;
     const uint block = light * light_blocks() + gl_WorkGroupID.x;
+    step_here = step_of(light);
     begin(block, light);
     if (cover == 0) {
         find_starts();

@@ -5,6 +5,7 @@
 // four texels. It runs beside allocate.comp.
 // Bindings: bindings.glsl. Reads blocks, tallies and found tiles. Writes the page table, reads and writes the
 // importance map, and leaves the importance of nodes above blocks at 0.
+// The importance map fades texel by texel, whatever place of a light's map a texel has.
 // Memory order: each texel has one thread. allocate.comp neither reads nor writes what this kernel writes.
 // Source: docs/shadows.md, steps 10 and 1.
 #version 460

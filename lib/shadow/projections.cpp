@@ -75,10 +75,9 @@ double snapped_extent(double size) {
     return std::ceil(least / step) * step;
 }
 
-// Begin of an extent that holds a range from `low` on.
+// Begin of an extent that holds a range from `low` on, in eighths of the extent.
 double snapped_origin(double low, double extent) {
-    const double step = extent * EIGHTH;
-    return std::floor((low - extent * MARGIN) / step) * step;
+    return std::floor((low - extent * MARGIN) / (extent * EIGHTH));
 }
 
 void check_box(const ShadowBox& box) {
@@ -113,7 +112,8 @@ ShadowProjection projection(const Matrix& clip_from_world) {
     return result;
 }
 
-// Row of a matrix: the coordinate of a point along `axis`, times `scale`, plus `offset`.
+// Row of a matrix: the coordinate of a point along `axis`, times `scale`, plus `offset`. Offsets of
+// parallel lights are exact multiples of an eighth: shadow_step finds boxes that have moved by it.
 Vector4 row_of(const Vector& axis, double scale, double offset) {
     return {axis[0] * scale, axis[1] * scale, axis[2] * scale, offset};
 }
@@ -144,10 +144,10 @@ ShadowProjection directional_shadow_projection(const std::array<float, 3>& direc
     const double extent = snapped_extent(std::max({x.size(), y.size(), least}));
     const double depth_extent = snapped_extent(std::max(depth.size(), least));
     const double scale = 2.0 / extent;
-    return projection({row_of(axes.x, scale, -1.0 - scale * snapped_origin(x.low, extent)),
-                       row_of(axes.y, scale, -1.0 - scale * snapped_origin(y.low, extent)),
+    return projection({row_of(axes.x, scale, -1.0 - 2.0 * EIGHTH * snapped_origin(x.low, extent)),
+                       row_of(axes.y, scale, -1.0 - 2.0 * EIGHTH * snapped_origin(y.low, extent)),
                        row_of(axes.forward, 1.0 / depth_extent,
-                              -snapped_origin(depth.low, depth_extent) / depth_extent),
+                              -EIGHTH * snapped_origin(depth.low, depth_extent)),
                        Vector4{0.0, 0.0, 0.0, 1.0}});
 }
 
@@ -171,10 +171,10 @@ std::vector<ShadowProjection> directional_shadow_levels(const std::array<float, 
     std::vector<ShadowProjection> all;
     double extent = nearest_extent;
     for (std::uint32_t level = 0; level < levels; ++level, extent *= 2.0) {
-        const double step = extent * EIGHTH;
         const auto row = [&](const Vector& axis) {
-            const double place = std::round(dot(axis, middle) / step) * step;  // of the middle
-            return row_of(axis, 2.0 / extent, -2.0 / extent * place);
+            const double place =
+                std::round(dot(axis, middle) / (extent * EIGHTH));  // of the middle
+            return row_of(axis, 2.0 / extent, -2.0 * EIGHTH * place);
         };
         all.push_back(projection({row(axes.x), row(axes.y), of_world[2], of_world[3]}));
         all.back().layers = level == 0 ? levels : 0;

@@ -35,6 +35,7 @@ constexpr std::uint32_t BLOCK_TEXELS = 1U << (2 * BLOCK_LEVELS);
 constexpr std::uint32_t BLOCK_WORDS = 3 + 2 * BLOCK_TEXELS / 32 + 1;
 constexpr std::uint32_t FOUND_WORDS = 8;
 constexpr std::uint32_t TALLY_WORDS = 8;
+constexpr std::uint32_t LAST_LIGHT_WORDS = 21;
 constexpr std::uint32_t TILE_GROUP = 64;  // of allocate.comp
 
 // Binding of set 0.
@@ -149,7 +150,7 @@ Layout make_layout(const ShadowParameters& parameters) {
         .events = place(2 * BUDGET_FACTORS),
         .nodes = place(node_words(parameters, blocks_of(parameters))),
         .blocks = place(parameters.lights * blocks_of(parameters) * BLOCK_WORDS),
-        .last_lights = place(sizeof(ShadowMatrix) / sizeof(float) * SHADOW_MAX_LIGHTS)};
+        .last_lights = place(LAST_LIGHT_WORDS * SHADOW_MAX_LIGHTS)};
     layout.size_bytes = layout.offset_bytes(end);
     return layout;
 }

@@ -35,8 +35,35 @@ ShadowOptions random_options(Choices& choices) {
     return options;
 }
 
-std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count) {
+// A sun of levels around an eye that walks.
+struct Walk {
+    std::size_t first;  // layer
+    std::uint32_t levels;
+    std::array<float, 3> direction;
+    std::array<float, 3> eye;
+    float nearest_extent;
+};
+
+void place_levels(std::vector<ShadowProjection>& lights, const Walk& walk) {
+    std::ranges::copy(directional_shadow_levels(walk.direction, spheres_box(), walk.eye,
+                                                walk.nearest_extent, walk.levels),
+                      lights.begin() + static_cast<std::ptrdiff_t>(walk.first));
+}
+
+// Moves the eyes by some steps of their boxes, or none, or out of them.
+void walk_on(Random& random, std::vector<ShadowProjection>& lights, std::vector<Walk>& walks) {
+    for (Walk& walk : walks) {
+        const float far = walk.nearest_extent * (random.one_in(8) ? 16.0F : 0.5F);
+        walk.eye[0] += random.one_in(2) ? 0.0F : far * (random.unit() - 0.5F);
+        walk.eye[2] += random.one_in(2) ? 0.0F : far * (random.unit() - 0.5F);
+        place_levels(lights, walk);
+    }
+}
+
+std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count,
+                                            std::vector<Walk>& walks) {
     std::vector<ShadowProjection> lights;
+    walks.clear();
     while (lights.size() < count) {
         if (lights.size() + SHADOW_FACES <= count && random.one_in(2)) {
             const auto faces = point_shadow_projections(
@@ -45,10 +72,13 @@ std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count)
         }
         const auto left = static_cast<std::uint32_t>(count - lights.size());
         if (left > 1 && random.one_in(3)) {
-            const auto levels = directional_shadow_levels(
-                {random.unit() - 0.5F, -1.0F, 0.2F}, spheres_box(),
-                {12 * random.unit() - 6, 1, 12 * random.unit() - 6}, 1 + 20 * random.unit(), left);
-            lights.insert(lights.end(), levels.begin(), levels.end());
+            walks.push_back({lights.size(),
+                             1 + random.below(left),
+                             {random.unit() - 0.5F, -1.0F, 0.2F},
+                             {12 * random.unit() - 6, 1, 12 * random.unit() - 6},
+                             1 + 20 * random.unit()});
+            lights.resize(lights.size() + walks.back().levels);
+            place_levels(lights, walks.back());
         }
         if (lights.size() == count) {
             break;
@@ -111,13 +141,15 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
     const std::uint32_t depths = choices.one_of("depths", DEPTH_KINDS);
     const std::uint32_t frames = choices.number("frames", 1, 8);
     Random random = choices.random("scene");
-    std::vector<ShadowProjection> lights = random_lights(random, options.lights);
+    std::vector<Walk> walks;
+    std::vector<ShadowProjection> lights = random_lights(random, options.lights, walks);
     int place = static_cast<int>(random.below(300));
     for (std::uint32_t i = 0; i < frames; ++i) {
         place += random.one_in(3) ? 0 : static_cast<int>(random.below(12));
         if (random.one_in(6)) {
-            lights = random_lights(random, options.lights);
+            lights = random_lights(random, options.lights, walks);
         }
+        walk_on(random, lights, walks);
         const Pinhole camera = camera_of_frame(place);
         const std::vector<float> depth = random_depths(random, camera, depths);
         std::vector<ShadowChange> changes(random.one_in(2) ? random.below(5) : random.below(200));

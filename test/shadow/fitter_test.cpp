@@ -374,6 +374,62 @@ TEST_F(ShadowFitterKernels, DrawsAgainWhatHasChangedAsItsTwin) {
     EXPECT_EQ(workspace.header().render_count, 0U);
 }
 
+// A sun whose boxes go to and fro along both axes, by one step, by several, and farther than they
+// are wide; a lamp that stays. Catches a kernel that reads another place of the last frame than its
+// twin, or another texel of the importance image, and needs of places that have left the map.
+TEST_F(ShadowFitterKernels, StepsAsItsTwin) {
+    Gpu gpu(device_for());
+    constexpr std::array<std::array<float, 2>, 12> EYES{{{4, 4},
+                                                         {5, 4},
+                                                         {5, 5},
+                                                         {4, 6},
+                                                         {4, 6},
+                                                         {6, 3},
+                                                         {9, 3},
+                                                         {9, 7},
+                                                         {-7, 0},
+                                                         {-6, 0},
+                                                         {-30, 2},
+                                                         {4, 4}}};
+    for (const Edges edges : {Edges::none, Edges::lit_mask, Edges::atlas}) {
+        for (const std::uint32_t max_tiles : {60U, 1000U}) {
+            SCOPED_TRACE(testing::Message() << static_cast<int>(edges) << ", " << max_tiles);
+            ShadowOptions options = with_small_tiles({.lights = 4,
+                                                      .map_extent = max_tiles < 100 ? 128U : 32U,
+                                                      .atlas_extent = 1024,
+                                                      .max_tiles = max_tiles,
+                                                      .edge_scale = 4.0F});
+            Workspace workspace(gpu, options, DEPTH_EXTENT, edges);
+            reference::ShadowFitter twin(options);
+            std::mt19937 random(9);
+            std::uint32_t undrawn = 0;
+            for (std::size_t i = 0; i < EYES.size() && !HasFailure(); ++i) {
+                SCOPED_TRACE(i);
+                const Pinhole camera = camera_of_frame(20 + static_cast<int>(i));
+                std::vector<ShadowProjection> lights = directional_shadow_levels(
+                    {-0.5F, -1.0F, -0.3F}, spheres_box(), {EYES[i][0], 1.7F, EYES[i][1]}, 6, 3);
+                lights.push_back(lamp());
+                const ShadowFrame frame =
+                    make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights);
+                const std::vector<float> depth = depth_buffer(camera);
+                std::vector<std::uint32_t> lit;
+                for (std::size_t pixel = 0; edges == Edges::lit_mask && pixel < depth.size();
+                     ++pixel) {
+                    lit.push_back(shadow_lit_word(0, depth[pixel] != 0.0F, pixel % 31 < 15));
+                }
+                std::vector<float> atlas(edges == Edges::atlas ? 1024 * 1024 : 0);
+                std::ranges::generate(atlas, [&] { return random() % 50 == 0 ? 0.3F : 1.0F; });
+                const std::vector<ShadowChange> changes(i % 3, random_change(random));
+                workspace.run(frame, depth, lit, atlas, changes);
+                const auto& expected = twin.next(frame, depth, lit, atlas, changes);
+                expect_same(options, workspace.result(), expected);
+                undrawn += expected.header.tiles - expected.header.render_count;
+            }
+            EXPECT_GT(undrawn, 100U);
+        }
+    }
+}
+
 TEST_F(ShadowFitterKernels, RefusesChangesWithoutBuffersOrRoom) {
     Gpu gpu(device_for());
     const ShadowFitter fitter(gpu.device(), {});

@@ -55,6 +55,7 @@ class Workspace {
     void run(const ShadowFrame& frame, const std::vector<float>& depth,
              const std::vector<std::uint32_t>& lit = {}, const std::vector<float>& atlas = {},
              const std::vector<ShadowChange>& changes = {}, std::uint32_t capacity = 0) {
+        frame_ = frame;
         gpu_.upload(depth_, depth.data());
         if (!atlas.empty()) {
             gpu_.upload(atlas_, atlas.data());
@@ -90,7 +91,7 @@ class Workspace {
         result.removed = read<ShadowTile>(needed_.removed_offset_bytes, result.header.removed);
         result.render =
             read<std::uint32_t>(needed_.render_offset_bytes, result.header.render_count);
-        result.importance = texels<float>(importance_);  // as the next frame begins with it
+        result.importance = importance();  // as the next frame begins with it
         result.page_table = texels<std::uint32_t>(page_table_);
         result.tile_list = read<Tile>(needed_.tile_list_offset_bytes + sizeof(TileListHeader),
                                       result.header.tiles);
@@ -158,6 +159,24 @@ class Workspace {
         return values;
     }
 
+    // The importance image, with the texels where the maps of the last frame have them.
+    std::vector<float> importance() {
+        const ShadowParameters parameters = shadow_parameters(fitter_.options());
+        const std::uint32_t extent = fitter_.options().map_extent;
+        const std::vector<float> image = texels<float>(importance_);
+        std::vector<float> map;
+        for (std::uint32_t i = 0; i < image.size(); ++i) {
+            const std::uint32_t layer = i / extent / extent;
+            const auto turned = [&](std::uint32_t axis, std::uint32_t place) {
+                const std::int32_t origin = shadow_origin(parameters, frame_.lights[layer], axis);
+                return shadow_importance_texel(parameters, origin, place);
+            };
+            map.push_back(image[(layer * extent + turned(1, i / extent % extent)) * extent +
+                                turned(0, i % extent)]);
+        }
+        return map;
+    }
+
     Gpu& gpu_;
     ShadowFitter fitter_;
     ShadowFitter::Requirements needed_;
@@ -171,6 +190,7 @@ class Workspace {
     Image atlas_;
     Owned<VkImageView> atlas_view_;
     ShadowFitter::Binding binding_;
+    ShadowFrame frame_{};  // the last one
 };
 
 // Names what differs from the twin's result, to the bit; empty where nothing does.

@@ -17,7 +17,8 @@ void check_shadow_frame(const ShadowOptions& options, const ShadowFrame& last_fr
                         const ShadowResult& result, std::span<const ShadowChange> changes = {});
 
 // Tells whether a factor keeps the budgets.
-[[nodiscard]] bool fits_budgets(const ShadowOptions& options, const ShadowResult& last,
+[[nodiscard]] bool fits_budgets(const ShadowOptions& options, const ShadowFrame& last_frame,
+                                const ShadowResult& last, const ShadowFrame& frame,
                                 const std::vector<float>& importance, std::uint32_t factor);
 
 }  // namespace quadtile::test

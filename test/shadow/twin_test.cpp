@@ -126,15 +126,18 @@ TEST(ShadowTwin, TheFactorIsTheLeastOfAll) {
     const std::vector<ShadowProjection> lights = lights_of(options);
     std::mt19937 random(2);
     Result last;
+    ShadowFrame last_frame{};
     for (int i = 0; i < 4; ++i) {
         const ShadowFrame frame =
             make_shadow_frame(options, camera_at(0.2 * i).view(), PICTURE, lights);
         const Result result = fitter.next(frame, random_depths(random));
         EXPECT_GT(result.header.factor_index, 0U);
         for (std::uint32_t factor = 0; factor < result.header.factor_index; ++factor) {
-            EXPECT_FALSE(test::fits_budgets(options, last, result.importance, factor));
+            EXPECT_FALSE(
+                test::fits_budgets(options, last_frame, last, frame, result.importance, factor));
         }
         last = result;
+        last_frame = frame;
     }
 }
 

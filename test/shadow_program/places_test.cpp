@@ -34,12 +34,16 @@ TEST(TileAt, IsTheTileThatHoldsThePlace) {
     EXPECT_EQ(tile_at(tiles, 1, {-0.01F, 0.5F}, 16), nullptr);
 }
 
-// Catches ages that go on for a tile that has left the list meanwhile, or was drawn again.
+// Catches ages that go on for a tile that has left the list meanwhile, or was drawn again, and
+// those that end if the map steps.
 TEST(TileAges, CountFrames) {
     TileAges ages;
+    const ShadowParameters parameters = shadow_parameters({.map_extent = 64});
+    ShadowFrame shadow_frame{};
+    shadow_frame.lights[1].clip_from_world[15] = 1.0F;
     const TileName name = name_of(tile_of(3, 4, 2, 1, 0));
     const auto frame = [&](std::uint32_t flags) {
-        ages.add_frame(std::vector{tile_of(3, 4, 2, 1, flags)});
+        ages.add_frame(parameters, shadow_frame, std::vector{tile_of(3, 4, 2, 1, flags)});
         return *ages.age_of(name);
     };
     EXPECT_FALSE(ages.age_of(name));
@@ -49,7 +53,10 @@ TEST(TileAges, CountFrames) {
     const TileAge again = frame(SHADOW_KEPT | SHADOW_RENDER);
     EXPECT_EQ(again.in_list, 3U);
     EXPECT_EQ(again.drawn, 0U);
-    ages.add_frame({});
+    shadow_frame.lights[1].clip_from_world[12] = -0.25F;  // tiles move by 8 texels to the left
+    ages.add_frame(parameters, shadow_frame, std::vector{tile_of(1, 4, 2, 1, SHADOW_KEPT)});
+    EXPECT_EQ(ages.age_of(name_of(tile_of(1, 4, 2, 1, 0)))->in_list, 4U);
+    ages.add_frame(parameters, shadow_frame, {});
     EXPECT_FALSE(ages.age_of(name));
     EXPECT_EQ(frame(SHADOW_RENDER).in_list, 0U);
 }

@@ -19,6 +19,7 @@
 #include "shadow_culling.h"
 #include "shadow_request.h"
 #include "shadow_slots.h"
+#include "shadow_step.h"
 #include "shadow_types.h"
 #include "tile_list.h"
 

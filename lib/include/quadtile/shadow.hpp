@@ -61,8 +61,9 @@ struct ShadowView {
 ///
 /// The clip space is stable if the box moves or grows. Along each axis its extent depends on the
 /// box's size only, and has 8 to 16 eighths of a power of two. It begins at a multiple of an eighth
-/// of itself. If the box begins in another eighth, or needs an eighth more or less, the clip space
-/// jumps, and all tiles are drawn again.
+/// of itself. If the box begins in another eighth across the light, the clip space moves by a step
+/// and only what is new is drawn. If it does so along the light, or needs an eighth more or less,
+/// all tiles are drawn again.
 ///
 /// Throws Error(invalid_argument) for a direction of length 0, a box that is inside out, and
 /// numbers that are not finite.
@@ -85,9 +86,11 @@ spot_shadow_projection(const std::array<float, 3>& position, const std::array<fl
 /// Returns the clip spaces of the sun levels of a large world: `levels` boxes around the camera at
 /// `eye`. The first is `nearest_extent` wide across the light, and each next one is twice as wide.
 /// Along the light all are as deep as the world. So texels near the camera are equally fine in a
-/// world of any size. A box moves by an eighth of its extent at a time, and then all of its tiles
-/// are drawn again. Sun levels are consecutive layers: `lights` counts each of them, and elsewhere
-/// the first one stands for all. Places outside the last one are lit.
+/// world of any size. A box moves in steps of an eighth of its extent. Tiles that stay in it and
+/// are at most as wide keep their slots and are not drawn again. All are drawn again if
+/// `direction`, `world` or `nearest_extent` changes. Sun levels are consecutive layers: `lights`
+/// counts each of them, and elsewhere the first one stands for all. Places outside the last one are
+/// lit.
 ///
 /// Throws Error(invalid_argument) as directional_shadow_projection, for an extent that is not above
 /// 0, and if `levels` is not 1 to SHADOW_MAX_LEVELS.
@@ -173,8 +176,10 @@ class QUADTILE_API ShadowFitter {
         VkDeviceSize memory_size_bytes;  ///< of one range for all data
         VkDeviceSize alignment_bytes;    ///< of the range
         VkBufferUsageFlags usage;        ///< STORAGE | INDIRECT | TRANSFER_DST; others may be added
-        VkImageCreateInfo importance;    ///< R32_SFLOAT, `lights` layers; usages may be added
-        VkImageCreateInfo page_table;    ///< R32_UINT, `lights` layers; usages may be added
+        /// R32_SFLOAT, `lights` layers; usages may be added. A map's columns and rows lie at
+        /// shadow_importance_texel.
+        VkImageCreateInfo importance;
+        VkImageCreateInfo page_table;  ///< R32_UINT, `lights` layers; usages may be added
 
         // Offsets in the memory, for the caller's descriptors and commands.
         VkDeviceSize frame_offset_bytes;    ///< ShadowFrame of the last recording
@@ -255,7 +260,8 @@ class QUADTILE_API ShadowFitter {
     /// pipelines, descriptor sets and push constants bound. Does not allocate, submit or wait;
     /// copies `frame`.
     ///
-    /// All tiles of a light are drawn again if its clip space differs from that of the last frame.
+    /// All tiles of a light are drawn again if its clip space differs from that of the last frame,
+    /// except by a step: a parallel one that has moved by whole texels (shadow_step).
     /// Slots that show a part of a box of `changes` are drawn again, too. Default: nothing has
     /// changed.
     ///

@@ -44,17 +44,30 @@ bool has(const ShadowTile& tile, std::uint32_t state) {
 
 // ---- 1. Importance
 
-bool same_light(const ShadowLight& a, const ShadowLight& b) {
-    return std::ranges::equal(a.clip_from_world, b.clip_from_world, {}, bits_from_float,
-                              bits_from_float);
-}
+// Steps of the maps of a frame, by layer.
+using Steps = std::vector<ShadowStep>;
 
 // Returns the importance at the begin of a frame, left from the last one.
-std::vector<float> faded_importance(const ShadowParameters& parameters, const Result& last) {
-    const std::size_t texels = std::size_t{1} << (2 * parameters.map_levels);
-    std::vector<float> importance(texels * parameters.lights);
-    std::ranges::transform(last.importance, importance.begin(),
-                           [&](float needed) { return shadow_faded(parameters, needed); });
+std::vector<float> faded_importance(const ShadowParameters& parameters, const ShadowFrame& frame,
+                                    const ShadowFrame& last_frame, const Steps& steps,
+                                    const Result& last) {
+    const std::uint32_t extent = 1U << parameters.map_levels;
+    std::vector<float> importance(std::size_t{extent} * extent * parameters.lights);
+    for (std::size_t i = 0; i < last.importance.size(); ++i) {
+        const auto x = static_cast<std::uint32_t>(i % extent);
+        const auto y = static_cast<std::uint32_t>(i / extent % extent);
+        const std::size_t light = i / extent / extent;
+        // Place of the last frame's texel in an image that turns with the map.
+        const auto then = [&](std::uint32_t axis, std::uint32_t place) {
+            const std::int32_t turned = shadow_origin(parameters, frame.lights[light], axis) -
+                                        shadow_origin(parameters, last_frame.lights[light], axis);
+            return shadow_importance_texel(parameters, turned, place);
+        };
+        if (shadow_was_inside(parameters, steps[light], x, y)) {
+            importance[i] = shadow_faded(
+                parameters, last.importance[(light * extent + then(1, y)) * extent + then(0, x)]);
+        }
+    }
     return importance;
 }
 
@@ -117,21 +130,23 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
 // State of nodes in the last frame.
 class LastFrame {
  public:
-    LastFrame(const ShadowParameters& parameters, const Result& result)
-        : parameters_(parameters), result_(result) {}
+    LastFrame(const ShadowParameters& parameters, const Steps& steps, const Result& result)
+        : parameters_(parameters), steps_(steps), result_(result) {}
 
     [[nodiscard]] bool was_split(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                                  std::uint32_t light) const {
-        return exists() && shadow_page_level(page(level, x, y, light)) < level;
+        const std::optional<std::uint32_t> last = page(level, x, y, light);
+        return last && shadow_page_level(*last) < level;
     }
 
     // Null if the node was no tile.
     [[nodiscard]] const ShadowTile* tile(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                                          std::uint32_t light) const {
-        if (!exists() || shadow_page_level(page(level, x, y, light)) != level) {
+        const std::optional<std::uint32_t> last = page(level, x, y, light);
+        if (!last || shadow_page_level(*last) != level) {
             return nullptr;
         }
-        return &result_.tiles[shadow_page_tile(page(level, x, y, light))];
+        return &result_.tiles[shadow_page_tile(*last)];
     }
 
     [[nodiscard]] std::uint32_t tile_class(std::uint32_t level, std::uint32_t x, std::uint32_t y,
@@ -141,25 +156,29 @@ class LastFrame {
     }
 
  private:
-    [[nodiscard]] bool exists() const { return result_.header.tiles > 0; }
-
-    // Page of the node's first texel.
-    [[nodiscard]] std::uint32_t page(std::uint32_t level, std::uint32_t x, std::uint32_t y,
-                                     std::uint32_t light) const {
+    // Page of the node's first texel; nullopt if it was no node.
+    [[nodiscard]] std::optional<std::uint32_t> page(std::uint32_t level, std::uint32_t x,
+                                                    std::uint32_t y, std::uint32_t light) const {
+        const ShadowStep& step = steps_[light];
+        if (result_.header.tiles == 0 || !shadow_keeps_level(step, level) ||
+            !shadow_was_inside(parameters_, step, x << level, y << level)) {
+            return std::nullopt;
+        }
         const std::size_t extent = std::size_t{1} << parameters_.map_levels;
-        const std::size_t column = std::size_t{x} << level;
-        const std::size_t row = std::size_t{y} << level;
+        const std::size_t column = (x << level) + static_cast<std::uint32_t>(step.x);
+        const std::size_t row = (y << level) + static_cast<std::uint32_t>(step.y);
         return result_.page_table[(light * extent + row) * extent + column];
     }
 
     const ShadowParameters& parameters_;
+    const Steps& steps_;
     const Result& result_;
 };
 
 // ---- 1. Lookup of this frame's pixels in the last frame's maps
 
 std::uint32_t seen_by_lights(const ShadowParameters& parameters, const ShadowFrame& frame,
-                             const DepthBuffer& depths, const Result& last,
+                             const DepthBuffer& depths, const Steps& steps, const Result& last,
                              std::span<const float> atlas, std::uint32_t column,
                              std::uint32_t row) {
     const std::optional<float> depth = depths.at(column, row);
@@ -171,9 +190,11 @@ std::uint32_t seen_by_lights(const ShadowParameters& parameters, const ShadowFra
     for (std::uint32_t light = 0; light < parameters.lights;
          light += std::max(1U, frame.lights[light].layers)) {
         const std::uint32_t layer = layer_of(parameters, frame, light, column, row, *depth);
-        const ShadowSight sight =
+        const ShadowSight sight = shadow_last_sight(
+            parameters,
             shadow_sight(parameters, frame.lights[layer], column, row, *depth,
-                         depths.step(column, row, 1, 0), depths.step(column, row, 0, 1));
+                         depths.step(column, row, 1, 0), depths.step(column, row, 0, 1)),
+            steps[layer]);
         if (sight.inside == 0) {
             continue;
         }
@@ -482,17 +503,21 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
                         std::to_string(atlas_texels) + "; give one for each texel, or none");
     }
     const DepthBuffer depths(frame, depth);
+    Steps steps;
+    for (std::uint32_t light = 0; light < parameters_.lights; ++light) {
+        steps.push_back(shadow_step(parameters_, frame.lights[light], frame_.lights[light]));
+    }
     const auto word_at = [&](std::uint32_t column, std::uint32_t row) {
         if (!atlas.empty()) {
-            return seen_by_lights(parameters_, frame, depths, result_, atlas, column, row);
+            return seen_by_lights(parameters_, frame, depths, steps, result_, atlas, column, row);
         }
         return lit.empty() ? 0 : lit[row * frame.depth_width + column];
     };
     const SeenAround seen(frame, atlas.empty() ? SHADOW_REQUEST_STRIDE : SHADOW_SIGHT_STRIDE,
                           word_at);
-    const LastFrame last(parameters_, result_);
+    const LastFrame last(parameters_, steps, result_);
     Result result;
-    result.importance = faded_importance(parameters_, result_);
+    result.importance = faded_importance(parameters_, frame, frame_, steps, result_);
     scatter_importance(parameters_, frame, depths, seen, result_.header.factor, result.importance);
     const std::uint32_t map_extent = 1U << parameters_.map_levels;
     const MapView map = view_of(result.importance, map_extent, map_extent, parameters_.lights);
@@ -504,11 +529,9 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
 
     std::vector<bool> must_render;
     for (const ShadowTile& tile : result.tiles) {
-        const std::uint32_t light = light_of(tile);
         const bool is_resized = has(tile, SHADOW_KEPT) && tile.slot == SHADOW_NONE;
         result.header.resized += is_resized ? 1 : 0;
-        must_render.push_back(tile.slot == SHADOW_NONE ||
-                              !same_light(frame.lights[light], frame_.lights[light]) ||
+        must_render.push_back(tile.slot == SHADOW_NONE || steps[light_of(tile)].changed != 0 ||
                               is_changed(parameters_, frame, changes, tile));
     }
     const bool is_repacked = !place_new(parameters_, result.tiles);
