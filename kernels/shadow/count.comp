@@ -6,8 +6,9 @@
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
 // four texels.
 // Bindings: bindings.glsl. Reads importance map, requested texels, page table, tiles and factor of the last frame.
-// Lowers the importance of texels without requests, and ends that of places that have left the map. Adds to events, which are 0 before. Raises the importance of nodes
-// above blocks, which is 0 before. Writes nodes. Clears the first part of the work.
+// Lowers the importance of texels without requests, and ends that of places that have left the map. Adds to events,
+// which are 0 before. Raises the importance of nodes above blocks, which is 0 before. Writes nodes. Clears the first
+// part of the work.
 // Memory order: events and nodes above blocks are raised by atomics. Barriers separate writes and reads of shared data.
 // Source: docs/shadows.md, steps 2 to 5.
 #version 460
