@@ -105,9 +105,11 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
         ->default_str("20000");
     group.add("--sun", arguments.sun, "X,Y,Z", "Direction of the sun's light; default: SCENE's",
               within(-FARTHEST, FARTHEST));
-    group.add("--sun-levels", arguments.levels, "EXTENT[,N]",
-              "Use N maps of the sun (4 if not given) around the camera, for large worlds: the "
-              "first is EXTENT wide, each next one twice as wide; default: one map of the scene");
+    group.add(
+        "--sun-levels", arguments.levels, "EXTENT[,N]",
+        "Use N maps of the sun (default: 4) around the camera, for large worlds: the first is "
+        "EXTENT wide, each next one twice as wide, and beyond the last all is lit; default: "
+        "one map of the scene");
     group
         .add("--spot", arguments.spots, "X,Y,Z,DX,DY,DZ,ANGLE",
              "Add a spot light: position, direction, full angle in degrees; up to three times")
