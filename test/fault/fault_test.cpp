@@ -311,6 +311,46 @@ TEST_F(Faults, OtherShortages) {
     faulty_vulkan::start();
 }
 
+// Would catch uploads that take the slow way although the host sees the GPU's memory, that fill a
+// small window, or that fail although host memory would do.
+TEST_F(Faults, UploadsChooseTheirMemory) {
+    using faulty_vulkan::HostMemory;
+    const Question question({64, 64}, Threshold::constant(0.9F));
+    const auto from_host = [&](HostMemory kind, std::optional<faulty_vulkan::Fault> fault) {
+        faulty_vulkan::pretend_host_memory(kind);
+        const Device made = Device::create(options_over_faults());
+        Tiler tiler(made);
+        faulty_vulkan::start(fault);
+        question.expect(tiler.subdivide(question.map, question.threshold));
+        return std::ranges::count(faulty_vulkan::allocations_from_host(), true);
+    };
+    // What is read back is there anyway.
+    const auto read_back = from_host(HostMemory::beside_device, std::nullopt);
+    EXPECT_EQ(from_host(HostMemory::beside_window, std::nullopt), read_back + 1);
+
+    const std::vector<std::string> calls = faulty_vulkan::calls();
+    const auto next_allocation = [&](auto from) {
+        return std::find(from, calls.end(), "vkAllocateMemory");
+    };
+    const auto number_of = [&](auto call) {
+        return static_cast<std::uint64_t>(call - calls.begin()) + 1;
+    };
+    std::vector<std::ptrdiff_t> moved;
+    for (auto call = next_allocation(calls.begin()); call != calls.end();
+         call = next_allocation(call + 1)) {
+        const faulty_vulkan::Fault full{number_of(call), VK_ERROR_OUT_OF_DEVICE_MEMORY};
+        try {
+            moved.push_back(from_host(HostMemory::beside_device, full));
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+        }
+    }
+    EXPECT_THAT(moved, testing::ElementsAre(read_back + 1))
+        << "only the staging of the map may move";
+    faulty_vulkan::start();
+    faulty_vulkan::pretend_host_memory(HostMemory::real);
+}
+
 TEST_F(Faults, Mipmapper) {
     const std::vector<float> texels = random_map({20, 9});
     const ImageView image{texels.data(), {20, 9, 1, TexelFormat::r32_float}};

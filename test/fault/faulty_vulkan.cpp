@@ -198,6 +198,8 @@ struct State {
     std::map<std::string, VkPipeline> pipelines;          // see make_pipeline
     std::map<VkDevice, std::vector<VkPipeline>> devices;  // with the pipelines made for them
     std::atomic<bool> pretend_gpu = false;
+    std::atomic<HostMemory> host_memory = HostMemory::real;
+    std::vector<bool> from_host;  // per allocation, whether it is in pretended host memory
     std::atomic<std::uint32_t> most_storage_images = 0;
 };
 
@@ -411,9 +413,23 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
             return real(arguments...);
         } else if constexpr (FUNCTION == Function::CreateComputePipelines) {
             return make_pipeline(arguments...);
+        } else if constexpr (FUNCTION == Function::AllocateMemory) {
+            return allocate(arguments...);
         } else {
             return real(arguments...);
         }
+    }
+
+    static VkResult allocate(VkDevice device, const VkMemoryAllocateInfo* info,
+                             const VkAllocationCallbacks* callbacks, VkDeviceMemory* memory) {
+        VkMemoryAllocateInfo real_info = *info;
+        {
+            const Locked s;
+            const bool pretends = s->host_memory != HostMemory::real;
+            real_info.memoryTypeIndex = pretends ? 0 : info->memoryTypeIndex;
+            s->from_host.push_back(pretends && info->memoryTypeIndex == 0);
+        }
+        return real_of<PFN_vkAllocateMemory>(FUNCTION)(device, &real_info, callbacks, memory);
     }
 
     static void after(const Given& given) {
@@ -459,6 +475,32 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
         }
         if constexpr (FUNCTION == Function::GetPhysicalDeviceProperties2) {
             pretend(std::get<1>(given)->properties);
+        }
+        if constexpr (FUNCTION == Function::GetPhysicalDeviceMemoryProperties) {
+            pretend(*std::get<1>(given));
+        }
+        if constexpr (FUNCTION == Function::GetBufferMemoryRequirements) {
+            std::get<2>(given)->memoryTypeBits |= state().host_memory == HostMemory::real ? 0 : 2;
+        }
+    }
+
+    // Both CPU drivers have one type, which is everything at once. Types with fewer properties come
+    // first.
+    static void pretend(VkPhysicalDeviceMemoryProperties& memory) {
+        if (state().host_memory == HostMemory::real) {
+            return;
+        }
+        const VkDeviceSize size = memory.memoryHeaps[0].size;
+        memory.memoryHeaps[1] = {size, 0};
+        memory.memoryTypes[1] = memory.memoryTypes[0];
+        memory.memoryTypes[0].heapIndex = 1;
+        memory.memoryTypes[0].propertyFlags &=
+            ~VkMemoryPropertyFlags{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
+        memory.memoryTypeCount = 2;
+        memory.memoryHeapCount = 2;
+        if (state().host_memory == HostMemory::beside_window) {
+            memory.memoryHeaps[2] = {2 * size, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+            memory.memoryHeapCount = 3;
         }
     }
 
@@ -599,6 +641,17 @@ void release() {
 
 void pretend_gpu(bool pretend) {
     state().pretend_gpu = pretend;
+}
+
+void pretend_host_memory(HostMemory kind) {
+    const Locked s;
+    s->host_memory = kind;
+    s->from_host.clear();
+}
+
+std::vector<bool> allocations_from_host() {
+    const Locked s;
+    return s->from_host;
 }
 
 void limit_storage_images(std::uint32_t most) {

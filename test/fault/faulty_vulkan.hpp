@@ -51,6 +51,13 @@ void release();
 // A device says that it is a GPU, so that the library goes about it as it does with one.
 void pretend_gpu(bool pretend);
 
+// A device has host memory beside its own. The host sees all of the device's memory, or a part.
+enum class HostMemory { real, beside_device, beside_window };
+void pretend_host_memory(HostMemory kind);
+
+// Returns for each allocation since pretend_host_memory whether it is in that host memory.
+[[nodiscard]] std::vector<bool> allocations_from_host();
+
 // A device says that its shaders can use so many storage images, and a set's layout with more is a
 // mistake. 0: as many as there are.
 void limit_storage_images(std::uint32_t most);

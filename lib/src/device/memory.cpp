@@ -3,6 +3,7 @@
 #include <quadtile/resources.hpp>
 
 #include <initializer_list>
+#include <vector>
 
 namespace quadtile::detail {
 
@@ -10,13 +11,14 @@ namespace {
 
 using Property = vk::MemoryPropertyFlagBits;
 
-// Kinds of memory in order of preference. Host-visible memory is always coherent: Vulkan guarantees
-// such a type.
+// Returns properties in order of preference. Host-visible memory is always coherent: Vulkan
+// guarantees such a type.
 std::initializer_list<vk::MemoryPropertyFlags> preferences(MemoryKind kind) {
     static const std::initializer_list<vk::MemoryPropertyFlags> device{Property::eDeviceLocal,
                                                                        vk::MemoryPropertyFlags{}};
-    static const std::initializer_list<vk::MemoryPropertyFlags> upload{Property::eHostVisible |
-                                                                       Property::eHostCoherent};
+    static const std::initializer_list<vk::MemoryPropertyFlags> upload{
+        Property::eDeviceLocal | Property::eHostVisible | Property::eHostCoherent,
+        Property::eHostVisible | Property::eHostCoherent};
     static const std::initializer_list<vk::MemoryPropertyFlags> readback{
         Property::eHostVisible | Property::eHostCoherent | Property::eHostCached,
         Property::eHostVisible | Property::eHostCoherent};
@@ -31,23 +33,50 @@ std::initializer_list<vk::MemoryPropertyFlags> preferences(MemoryKind kind) {
     return readback;
 }
 
-Unique<vk::DeviceMemory> allocate(const DeviceContext& context, const std::string& name,
-                                  const vk::MemoryRequirements& needed, MemoryKind kind) {
-    const auto types = context.physical_device.getMemoryProperties(context.dispatch);
+// Returns the memory types for a resource in order of preference. The host writes directly to the
+// GPU's memory if it sees all of it (resizable BAR). A smaller window is left to others.
+std::vector<std::uint32_t> memory_types(const DeviceContext& context, std::uint32_t allowed,
+                                        MemoryKind kind) {
+    const auto memory = context.physical_device.getMemoryProperties(context.dispatch);
+    std::vector<std::uint32_t> types;
     for (const vk::MemoryPropertyFlags wanted : preferences(kind)) {
-        for (std::uint32_t i = 0; i < types.memoryTypeCount; ++i) {
-            const bool allowed = (needed.memoryTypeBits & (1U << i)) != 0;
-            if (!allowed || (types.memoryTypes[i].propertyFlags & wanted) != wanted) {
-                continue;
+        for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+            const vk::MemoryType& type = memory.memoryTypes[i];
+            const bool is_window =
+                kind == MemoryKind::upload && (wanted & Property::eDeviceLocal) &&
+                memory.memoryHeaps[type.heapIndex].size < context.info.local_memory_bytes;
+            if ((allowed >> i & 1U) != 0 && (type.propertyFlags & wanted) == wanted && !is_window) {
+                types.push_back(i);
+                break;
             }
-            return vulkan_calls("allocating " + std::to_string(needed.size) + " bytes for " + name,
-                                [&] {
-                                    return context.device.allocateMemoryUnique(
-                                        {needed.size, i}, nullptr, context.dispatch);
-                                });
         }
     }
-    throw Error(ErrorCode::unsupported, context.info.name + " has no memory type for " + name);
+    return types;
+}
+
+Unique<vk::DeviceMemory> allocate(const DeviceContext& context, const std::string& name,
+                                  const vk::MemoryRequirements& needed, MemoryKind kind) {
+    const std::vector<std::uint32_t> types = memory_types(context, needed.memoryTypeBits, kind);
+    if (types.empty()) {
+        throw Error(ErrorCode::unsupported, context.info.name + " has no memory type for " + name);
+    }
+    const auto allocate_from = [&](std::uint32_t type) {
+        return vulkan_calls("allocating " + std::to_string(needed.size) + " bytes for " + name,
+                            [&] {
+                                return context.device.allocateMemoryUnique(
+                                    {needed.size, type}, nullptr, context.dispatch);
+                            });
+    };
+    try {
+        return allocate_from(types.front());
+    } catch (const Error& failure) {
+        // The GPU also reads uploads from the host's memory.
+        const bool has_other = kind == MemoryKind::upload && types.back() != types.front();
+        if (failure.code() != ErrorCode::out_of_memory || !has_other) {
+            throw;
+        }
+    }
+    return allocate_from(types.back());
 }
 
 }  // namespace
