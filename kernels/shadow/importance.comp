@@ -1,5 +1,6 @@
 // Scatters the requests of the camera's pixels to the lights' maps, as maxima. EDGES: raises them near edges of
-// shadows, in the last picture's lit mask (1), or in a lookup of this picture's pixels in the last frame's maps (2).
+// shadows, in the last picture's lit mask (1), or in a lookup of this picture's pixels in the last frame's maps (2). Of
+// the looked-up pixels only those count for a request that lie near it on the light's map (shadow_is_near).
 // CPU twin: scatter_importance of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 256 threads for 32 x 32 pixels; layers as z. The workgroups of a light's first layer handle
@@ -76,22 +77,38 @@ Depths depths_at(ivec2 pixel, ivec2 extent) {
                   depth_step(fetch_depth(pixel - ivec2(0, 1), extent), here, fetch_depth(pixel + ivec2(0, 1), extent)));
 }
 
+// Returns the pixel that is read of a square of the picture: places alternate, to meet thin lines.
+ivec2 taken_pixel(ivec2 square, int stride) { return stride * square + stride / 2 * (square.yx & 1); }
+
 #if EDGES
+// Lit words of the blocks of this workgroup's pixels and those around.
+const int SEEN_BLOCKS = BLOCK / int(SHADOW_EDGE_BLOCK) + 2;
+const uint SEEN = SEEN_BLOCKS * SEEN_BLOCKS;
+shared uint seen[SEEN];
+
 #if EDGES == 1
 layout(set = 0, binding = 4) uniform usampler2D lit_mask;
-const uint STRIDE = SHADOW_REQUEST_STRIDE;  // from one read pixel to the next
+const int STRIDE = int(SHADOW_REQUEST_STRIDE);  // from one read pixel to the next
 
-uint word_at(ivec2 pixel, ivec2 extent, uint light) { return texelFetch(lit_mask, pixel, 0).x; }
+uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) { return texelFetch(lit_mask, pixel, 0).x; }
+
+bool is_near(uint block, ShadowRequest request, uint layer) { return true; }
 #else
 layout(set = 0, binding = 4) uniform sampler2D atlas;
-const uint STRIDE = SHADOW_SIGHT_STRIDE;
+const int STRIDE = int(SHADOW_SIGHT_STRIDE);  // one read pixel per block
 
-// Returns the word of a lit mask that is made from the last frame's atlas.
-uint word_at(ivec2 pixel, ivec2 extent, uint light) {
+// Layer and place on its map of each block's pixel.
+shared uint seen_layers[SEEN];
+shared vec2 seen_places[SEEN];
+
+// Returns the word of a lit mask that is made from the last frame's atlas. Keeps the pixel's layer and place.
+uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
     const Depths depths = depths_at(pixel, extent);
     const uint layer = layer_of(pixel, depths.here);
     const ShadowSight sight = shadow_sight(parameters, layers_here[layer], pixel.x, pixel.y, depths.here,
                                            depths.by_column, depths.by_row);
+    seen_layers[block] = layer;
+    seen_places[block] = vec2(sight.x, sight.y);
     const ShadowSight last = shadow_last_sight(parameters, sight, steps[layer]);
     if (depths.here == background || last.inside == 0 || !has_last_frame()) {
         return 0;
@@ -103,49 +120,48 @@ uint word_at(ivec2 pixel, ivec2 extent, uint light) {
     const float stored = texelFetch(atlas, ivec2(column, row), 0).x;
     return shadow_lit_word(light, true, shadow_is_reached(parameters, last, tile, column, row, stored));
 }
+
+bool is_near(uint block, ShadowRequest request, uint layer) {
+    return seen_layers[block] == layer && shadow_is_near(request, seen_places[block].x, seen_places[block].y);
+}
 #endif
 
-// Lit words of the blocks of this workgroup's pixels and those around, joined; then each joined with its neighbours.
-const int SEEN_BLOCKS = BLOCK / int(SHADOW_EDGE_BLOCK) + 2;
-const int SEEN_SIDE = SEEN_BLOCKS * int(SHADOW_EDGE_BLOCK) / int(STRIDE);
-const uint INNER_BLOCKS = BLOCK / SHADOW_EDGE_BLOCK;
-shared uint seen[SEEN_BLOCKS * SEEN_BLOCKS];
-shared uint seen_around[INNER_BLOCKS * INNER_BLOCKS];
-
 void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
-    const uint thread = gl_LocalInvocationIndex;
-    if (thread < SEEN_BLOCKS * SEEN_BLOCKS) {
+    const int side = SEEN_BLOCKS * int(SHADOW_EDGE_BLOCK) / STRIDE;  // in squares of one read pixel
+    const int thread = int(gl_LocalInvocationIndex);
+    if (thread < SEEN) {
         seen[thread] = 0;
     }
     barrier();
-    for (uint i = 0; i < SEEN_SIDE * SEEN_SIDE; i += THREADS) {
-        const ivec2 square = ivec2((i + thread) % SEEN_SIDE, (i + thread) / SEEN_SIDE);
-        // One pixel of each square, at alternating places of the picture, to meet thin lines.
-        const ivec2 odd = square.yx + int(SHADOW_EDGE_BLOCK / STRIDE) & 1;
-        const ivec2 place = int(STRIDE) * square + int(STRIDE / 2) * odd;
-        const ivec2 pixel = first_pixel + place - int(SHADOW_EDGE_BLOCK);
-        if (i + thread < SEEN_SIDE * SEEN_SIDE && all(greaterThanEqual(pixel, ivec2(0))) &&
-            all(lessThan(pixel, extent))) {
-            const uint here = word_at(pixel, extent, light);
-            const ivec2 block = place / int(SHADOW_EDGE_BLOCK);
-            const uint word = block.y * SEEN_BLOCKS + block.x;
+    // All threads take the same number of steps: lavapipe loses threads otherwise.
+    for (int first = 0; first < side * side; first += int(THREADS)) {
+        const int i = first + thread;
+        const ivec2 square = ivec2(i % side, i / side);
+        const ivec2 pixel = taken_pixel((first_pixel - int(SHADOW_EDGE_BLOCK)) / STRIDE + square, STRIDE);
+        if (i < side * side && all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent))) {
+            const ivec2 place = square * STRIDE / int(SHADOW_EDGE_BLOCK);
+            const uint block = place.y * SEEN_BLOCKS + place.x;
+            const uint here = look_up(pixel, extent, light, block);
             // Most threads have no new bits.
-            if ((here & ~atomicLoad(seen[word], gl_ScopeWorkgroup, 0, 0)) != 0) {
-                atomicOr(seen[word], here);
+            if ((here & ~atomicLoad(seen[block], gl_ScopeWorkgroup, 0, 0)) != 0) {
+                atomicOr(seen[block], here);
             }
         }
     }
-    barrier();
-    if (thread < INNER_BLOCKS * INNER_BLOCKS) {
-        uint around = 0;
-        for (uint i = 0; i < 9; ++i) {
-            const uvec2 block = uvec2(thread % INNER_BLOCKS + i % 3, thread / INNER_BLOCKS + i / 3);
-            around |= seen[block.y * SEEN_BLOCKS + block.x];
-        }
-        seen_around[thread] = around;
-    }
 }
 
+// Joins the words of a block and those around, if they are near a request.
+uint words_around(uvec2 place, ShadowRequest request, uint layer) {
+    uint around = 0;
+    for (uint i = 0; i < 9; ++i) {
+        const uint block = (place.y + i / 3) * SEEN_BLOCKS + place.x + i % 3;
+        // Most words have no new bits. Blocks outside the picture have none.
+        if ((seen[block] & ~around) != 0 && is_near(block, request, layer)) {
+            around |= seen[block];
+        }
+    }
+    return around;
+}
 #endif
 
 // Finds the step and the origin of a layer's map.
@@ -234,7 +250,7 @@ void main() {
     // The request comes first: its loads do not wait behind those of the lookups.
     const uint thread = gl_LocalInvocationIndex;
     const ivec2 quad = ivec2(thread % (BLOCK / 2), thread / (BLOCK / 2));
-    const ivec2 local = 2 * quad + (quad.yx & 1);
+    const ivec2 local = taken_pixel(quad, int(SHADOW_REQUEST_STRIDE));
     const ivec2 pixel = first_pixel + local;
     const Depths depths = depths_at(pixel, extent);
     const uint layer = layer_of(pixel, depths.here);
@@ -244,9 +260,9 @@ void main() {
 #if EDGES
     look_for_edges(first_pixel, extent, light);
     barrier();
-    const uvec2 block = uvec2(local) / SHADOW_EDGE_BLOCK;
-    request.importance = shadow_beside_edge(parameters, request.importance,
-                                            seen_around[block.y * INNER_BLOCKS + block.x], light);
+    request.importance =
+        shadow_beside_edge(parameters, request.importance,
+                           words_around(uvec2(local) / SHADOW_EDGE_BLOCK, request, layer), light);
 #endif
     if (requests) {
         raise(request, light, layer);

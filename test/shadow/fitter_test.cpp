@@ -321,6 +321,72 @@ TEST_F(ShadowFitterKernels, SeesShadowsInTheAtlasAsItsTwin) {
     EXPECT_TRUE(is_other);
 }
 
+// A lit roof at the left of the picture, high above the ground, under a tilted sun. Blockers are a
+// plane at the light's depth of a point, drawn in the whole atlas.
+class RoofScene {
+ public:
+    explicit RoofScene(Gpu& gpu)
+        : frame_(make_shadow_frame(options_, camera_.view(), DEPTH_EXTENT, std::array{sun_})),
+          workspace_(gpu, options_, DEPTH_EXTENT, Edges::atlas),
+          twin_(options_),
+          blind_(options_) {
+        for (std::uint32_t pixel = 0; pixel < DEPTH_EXTENT.width * DEPTH_EXTENT.height; ++pixel) {
+            depth_.push_back(pixel % DEPTH_EXTENT.width < 32 ? 0.1F / 2.0F : 0.1F / 6.0F);
+        }
+    }
+
+    // Returns by texel how many times as much importance the twin's map has as without an atlas.
+    std::vector<float> raised_by_blockers_at(float height) {
+        const float* const matrix = frame_.lights[0].clip_from_world;
+        const std::vector<float> atlas(std::size_t{options_.atlas_extent} * options_.atlas_extent,
+                                       matrix[6] * height + matrix[14]);
+        workspace_.run(frame_, depth_, {}, atlas);
+        const auto& expected = twin_.next(frame_, depth_, {}, atlas);
+        expect_same(options_, workspace_.result(), expected);
+        const std::vector<float> without = blind_.next(frame_, depth_).importance;
+        std::vector<float> raised;
+        for (std::size_t i = 0; i < without.size(); ++i) {
+            if (without[i] > 0.0F) {
+                raised.push_back(expected.importance[i] / without[i]);
+            }
+        }
+        return raised;
+    }
+
+ private:
+    const ShadowOptions options_ = with_small_tiles({.map_extent = 128,
+                                                     .atlas_extent = 1024,
+                                                     .max_tiles = 1000,
+                                                     .importance_decay = 0.0F,
+                                                     .edge_scale = 4.0F});
+    const ShadowProjection sun_ =
+        directional_shadow_projection({-1, -1, 0}, {{-4, 0, -4}, {4, 4.5F, 4}});
+    const Pinhole camera_{.eye = {0, 6, 0}, .target = {0, 0, -0.001}, .tangent = 0.3};
+    const ShadowFrame frame_;
+    std::vector<float> depth_;
+    Workspace workspace_;
+    reference::ShadowFitter twin_;
+    reference::ShadowFitter blind_;
+};
+
+// Catches requests that take a lit surface before a shadowed one for an edge of a shadow, on either
+// side, and requests that no longer find the edges on their own surface.
+TEST_F(ShadowFitterKernels, FindsEdgesOnOneSurfaceOnly) {
+    Gpu gpu(device_for());
+    RoofScene scene(gpu);
+    const auto all = [](float times) { return testing::Each(times); };
+    EXPECT_THAT(scene.raised_by_blockers_at(2.6F), all(1.0F));  // no last frame yet
+    // Between them: all of the roof is lit, all of the ground is in shadow.
+    EXPECT_THAT(scene.raised_by_blockers_at(2.6F), all(1.0F));
+    // The edge of the shadow crosses the ground.
+    const std::vector<float> raised = scene.raised_by_blockers_at(0.0F);
+    EXPECT_THAT(raised, testing::Each(testing::AnyOf(1.0F, 4.0F)));
+    const auto share =
+        static_cast<double>(std::ranges::count(raised, 4.0F)) / static_cast<double>(raised.size());
+    EXPECT_GT(share, 0.05);
+    EXPECT_LT(share, 0.3);
+}
+
 ShadowChange random_change(std::mt19937& random) {
     const auto between = [&](float low, float high) {
         return std::uniform_real_distribution<float>(low, high)(random);

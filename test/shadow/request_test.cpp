@@ -138,6 +138,8 @@ TEST(ShadowRequest, AnyPlaneHasItsNumericalJacobian) {
         const auto texel = test::on_map(light.clip_from_world, 256, at);
         EXPECT_NEAR(asked.request.x + 0.5, texel[0], 0.51);
         EXPECT_NEAR(asked.request.y + 0.5, texel[1], 0.51);
+        EXPECT_NEAR(asked.request.exact_x, texel[0], 0.01);
+        EXPECT_NEAR(asked.request.exact_y, texel[1], 0.01);
         const auto [xc, xr, yc, yr] =
             test::jacobian(camera.view, test::CAMERA_PICTURE, light.clip_from_world, 256,
                            column + 0.5, row + 0.5, plane);
@@ -145,9 +147,28 @@ TEST(ShadowRequest, AnyPlaneHasItsNumericalJacobian) {
         const double expected = std::sqrt(0.5 * squares) / std::abs(xc * yr - yc * xr);
         // Differences of depths of 24 bits keep about 10.
         EXPECT_NEAR(asked.request.importance / expected, 1.0, 0.03) << i;
+        EXPECT_NEAR(asked.request.pixel_squared / squares, 1.0, 0.03) << i;
         ++checked;
     }
     EXPECT_GT(checked, 1000);
+}
+
+// Catches another limit, and distances from the texel's corner.
+TEST(ShadowRequest, APixelIsNearUpToSixteenPixelsAway) {
+    ShadowRequest request{};
+    request.exact_x = 100.5F;
+    request.exact_y = 40.25F;
+    request.pixel_squared = 0.25F;  // 16 pixels are 8 texels
+    const auto is_near = [&](float across, float down) {
+        return shadow_is_near(request, request.exact_x + across, request.exact_y + down);
+    };
+    EXPECT_TRUE(is_near(0.0F, 8.0F));
+    EXPECT_TRUE(is_near(-8.0F, -1.0F));  // 256 * 0.25 + 1
+    EXPECT_FALSE(is_near(8.0F, 1.0625F));
+    EXPECT_FALSE(is_near(-8.125F, 0.0F));
+    request.pixel_squared = 0.0F;
+    EXPECT_TRUE(is_near(0.0F, 1.0F));  // within a texel
+    EXPECT_FALSE(is_near(0.75F, 0.75F));
 }
 
 TEST(ShadowRequest, NoNumberHarms) {

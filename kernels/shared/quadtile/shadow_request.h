@@ -77,6 +77,9 @@ struct ShadowRequest {
     QUADTILE_UINT x;       ///< column of the map
     QUADTILE_UINT y;       ///< row of the map
     float importance;      ///< shadow texels needed across a texel of the map
+    float exact_x;         ///< x with its fraction
+    float exact_y;         ///< y with its fraction
+    float pixel_squared;   ///< |J|^2: squared extent of a pixel on the map, in texels
 };
 
 /// Returns the request of a pixel, from its depth and the depth's change to the next column and
@@ -94,6 +97,9 @@ QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, Shadow
     request.x = 0;
     request.y = 0;
     request.importance = 0.0F;
+    request.exact_x = 0.0F;
+    request.exact_y = 0.0F;
+    request.pixel_squared = 0.0F;
 
     const float px = float(column) + 0.5F;
     const float py = float(row) + 0.5F;
@@ -154,12 +160,26 @@ QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, Shadow
     request.x = QUADTILE_UINT(x);
     request.y = QUADTILE_UINT(y);
     request.importance = scaled;
+    request.exact_x = x;
+    request.exact_y = y;
+    request.pixel_squared = squares;
     return request;
 }
 
 /// Returns a word of a lit mask: whether a surface faces the light, and the light reaches it.
 QUADTILE_SHARED QUADTILE_UINT shadow_lit_word(QUADTILE_UINT light, bool faces, bool is_reached) {
     return faces ? 1U << (is_reached ? light : light + 16) : 0;
+}
+
+/// Returns whether a pixel that sees (x, y) of the map can lie on the surface of a request, if both
+/// are in blocks beside each other. Such pixels are at most 10 pixels apart, so on one plane their
+/// distance on the map is at most 10 |J|. The limit of 16 |J| leaves room for curved surfaces.
+QUADTILE_SHARED bool shadow_is_near(ShadowRequest request, float x, float y) {
+    QUADTILE_PRECISE const float across = x - request.exact_x;
+    QUADTILE_PRECISE const float down = y - request.exact_y;
+    QUADTILE_PRECISE const float distance = across * across + down * down;  // squared
+    QUADTILE_PRECISE const float most = 256.0F * request.pixel_squared + 1.0F;
+    return distance <= most;
 }
 
 /// Returns a pixel's importance, raised if the masks around it (`seen`) have both light and shadow.

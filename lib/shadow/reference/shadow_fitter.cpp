@@ -110,8 +110,9 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
                     is_asked[(layer * blocks + request.y / SHADOW_ASKED_BLOCK) * blocks +
                              request.x / SHADOW_ASKED_BLOCK] = true;
                     float& texel = importance[(layer * extent + request.y) * extent + request.x];
-                    texel = std::max(texel, shadow_beside_edge(parameters, request.importance,
-                                                               seen.at(column, row), light));
+                    texel = std::max(
+                        texel, shadow_beside_edge(parameters, request.importance,
+                                                  seen.words(column, row, request, layer), light));
                 }
             }
         }
@@ -177,24 +178,24 @@ class LastFrame {
 
 // ---- 1. Lookup of this frame's pixels in the last frame's maps
 
-std::uint32_t seen_by_lights(const ShadowParameters& parameters, const ShadowFrame& frame,
-                             const DepthBuffer& depths, const Steps& steps, const Result& last,
-                             std::span<const float> atlas, std::uint32_t column,
-                             std::uint32_t row) {
+// Returns what a pixel tells of each light.
+std::vector<SeenPixel> seen_by_lights(const ShadowParameters& parameters, const ShadowFrame& frame,
+                                      const DepthBuffer& depths, const Steps& steps,
+                                      const Result& last, std::span<const float> atlas,
+                                      std::uint32_t column, std::uint32_t row) {
     const std::optional<float> depth = depths.at(column, row);
     if (!depth || last.header.tiles == 0) {
-        return 0;
+        return {};
     }
     const std::size_t map_extent = std::size_t{1} << parameters.map_levels;
-    std::uint32_t word = 0;
+    std::vector<SeenPixel> seen;
     for (std::uint32_t light = 0; light < parameters.lights;
          light += std::max(1U, frame.lights[light].layers)) {
         const std::uint32_t layer = layer_of(parameters, frame, light, column, row, *depth);
-        const ShadowSight sight = shadow_last_sight(
-            parameters,
+        const ShadowSight now =
             shadow_sight(parameters, frame.lights[layer], column, row, *depth,
-                         depths.step(column, row, 1, 0), depths.step(column, row, 0, 1)),
-            steps[layer]);
+                         depths.step(column, row, 1, 0), depths.step(column, row, 0, 1));
+        const ShadowSight sight = shadow_last_sight(parameters, now, steps[layer]);
         if (sight.inside == 0) {
             continue;
         }
@@ -207,10 +208,11 @@ std::uint32_t seen_by_lights(const ShadowParameters& parameters, const ShadowFra
         const std::uint32_t y =
             shadow_atlas_texel(parameters, tile, sight.y, y_of(tile), tile.slot >> 16U);
         const float stored = atlas[(std::size_t{y} << parameters.atlas_levels) + x];
-        word |=
-            shadow_lit_word(light, true, shadow_is_reached(parameters, sight, tile, x, y, stored));
+        seen.push_back(
+            {shadow_lit_word(light, true, shadow_is_reached(parameters, sight, tile, x, y, stored)),
+             SeenPixel::Place{layer, now.x, now.y}});
     }
-    return word;
+    return seen;
 }
 
 // ---- 2 to 4. Pyramid and factor
@@ -507,14 +509,14 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
     for (std::uint32_t light = 0; light < parameters_.lights; ++light) {
         steps.push_back(shadow_step(parameters_, frame.lights[light], frame_.lights[light]));
     }
-    const auto word_at = [&](std::uint32_t column, std::uint32_t row) {
+    const auto look_up = [&](std::uint32_t column, std::uint32_t row) -> std::vector<SeenPixel> {
         if (!atlas.empty()) {
             return seen_by_lights(parameters_, frame, depths, steps, result_, atlas, column, row);
         }
-        return lit.empty() ? 0 : lit[row * frame.depth_width + column];
+        return {{lit.empty() ? 0 : lit[row * frame.depth_width + column], std::nullopt}};
     };
     const SeenAround seen(frame, atlas.empty() ? SHADOW_REQUEST_STRIDE : SHADOW_SIGHT_STRIDE,
-                          word_at);
+                          look_up);
     const LastFrame last(parameters_, steps, result_);
     Result result;
     result.importance = faded_importance(parameters_, frame, frame_, steps, result_);

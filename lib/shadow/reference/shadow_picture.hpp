@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -46,32 +47,58 @@ class DepthBuffer {
     std::span<const float> depth_;
 };
 
-// Words of the last picture's lit mask, or of the lookup in the last frame's maps, joined around
-// each pixel.
+// What a pixel tells of lights: a word of a lit mask, or one made from the last frame's maps.
+struct SeenPixel {
+    struct Place {
+        std::uint32_t layer;
+        float x;  // of the layer's map
+        float y;
+    };
+
+    // Returns whether the pixel counts for a request that is beside it in the picture.
+    [[nodiscard]] bool is_near(const ShadowRequest& request, std::uint32_t layer) const {
+        return !place || (place->layer == layer && shadow_is_near(request, place->x, place->y));
+    }
+
+    std::uint32_t word;
+    std::optional<Place> place;  // nullopt: unknown, of a lit mask
+};
+
+// Pixels of the last picture's lit mask, or lookups in the last frame's maps, around each pixel.
 class SeenAround {
  public:
-    // `word_at` returns a pixel's word; it is called once per square of extent `stride`.
-    template <typename WordAt>
-    SeenAround(const ShadowFrame& frame, std::uint32_t stride, const WordAt& word_at)
+    // `look_up` returns a pixel's SeenPixels; it is called once per square of extent `stride`.
+    template <typename LookUp>
+    SeenAround(const ShadowFrame& frame, std::uint32_t stride, const LookUp& look_up)
         : columns_(blocks_of(frame.depth_width)), rows_(blocks_of(frame.depth_height)) {
-        std::vector<std::uint32_t> seen(columns_ * rows_);
+        seen_.resize(columns_ * rows_);
         for (std::uint32_t row = 0; row < frame.depth_height; ++row) {
             for (std::uint32_t column = 0; column < frame.depth_width; ++column) {
                 if (shadow_takes_pixel(column, row, stride)) {
-                    seen[row / SHADOW_EDGE_BLOCK * columns_ + column / SHADOW_EDGE_BLOCK] |=
-                        word_at(column, row);
+                    std::ranges::copy(look_up(column, row),
+                                      std::back_inserter(seen_[row / SHADOW_EDGE_BLOCK * columns_ +
+                                                               column / SHADOW_EDGE_BLOCK]));
                 }
-            }
-        }
-        for (std::size_t row = 0; row < rows_; ++row) {
-            for (std::size_t column = 0; column < columns_; ++column) {
-                around_.push_back(with_neighbours(seen, column, row));
             }
         }
     }
 
-    [[nodiscard]] std::uint32_t at(std::uint32_t column, std::uint32_t row) const {
-        return around_[row / SHADOW_EDGE_BLOCK * columns_ + column / SHADOW_EDGE_BLOCK];
+    // Returns the words around a pixel that count for its request, joined.
+    [[nodiscard]] std::uint32_t words(std::uint32_t column, std::uint32_t row,
+                                      const ShadowRequest& request, std::uint32_t layer) const {
+        const std::size_t block_x = column / SHADOW_EDGE_BLOCK;
+        const std::size_t block_y = row / SHADOW_EDGE_BLOCK;
+        std::uint32_t joined = 0;
+        for (std::size_t y = block_y == 0 ? 0 : block_y - 1; y <= std::min(block_y + 1, rows_ - 1);
+             ++y) {
+            for (std::size_t x = block_x == 0 ? 0 : block_x - 1;
+                 x <= std::min(block_x + 1, columns_ - 1); ++x) {
+                for (const SeenPixel& pixel : seen_[y * columns_ + x]) {
+                    joined |= pixel.is_near(request, layer) ? pixel.word : 0;
+                }
+            }
+        }
+        return joined;
     }
 
  private:
@@ -79,21 +106,9 @@ class SeenAround {
         return (pixels + SHADOW_EDGE_BLOCK - 1) / SHADOW_EDGE_BLOCK;
     }
 
-    [[nodiscard]] std::uint32_t with_neighbours(const std::vector<std::uint32_t>& seen,
-                                                std::size_t column, std::size_t row) const {
-        std::uint32_t all = 0;
-        for (std::size_t y = row == 0 ? 0 : row - 1; y <= std::min(row + 1, rows_ - 1); ++y) {
-            for (std::size_t x = column == 0 ? 0 : column - 1;
-                 x <= std::min(column + 1, columns_ - 1); ++x) {
-                all |= seen[y * columns_ + x];
-            }
-        }
-        return all;
-    }
-
     std::size_t columns_;  // of blocks
     std::size_t rows_;
-    std::vector<std::uint32_t> around_;
+    std::vector<std::vector<SeenPixel>> seen_;  // by block
 };
 
 }  // namespace quadtile::reference
