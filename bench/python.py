@@ -4,7 +4,7 @@
     PYTHONPATH=build/release/python bench/python.py build/release/bin/quadtile_host_calls
 
 Prints what importing takes, the microseconds of subdivide beside Tiler, and the maps per second of two threads with one
-Service, in Python and in C++; each the best of three rounds. Each round also prints the mean milliseconds of the
+Service, in Python and in C++; each the median of ten rounds. Each round also prints the mean milliseconds of the
 Service's stages, C++ first, of one request in 16.
 """
 
@@ -22,7 +22,7 @@ SIZE = 1024
 CALLS = 400
 REQUESTS = 1500
 WINDOW = 16
-ROUNDS = 3
+ROUNDS = 10
 
 
 def import_ms(modules):
@@ -105,9 +105,10 @@ def main():
             for name, value in service(map).items():
                 python[name].append(value)
             print({name: (cpp[name][-1], round(values[-1], 4)) for name, values in python.items()}, flush=True)
-    cpp_us, python_us = min(cpp["tiler_us"]), min(python["tiler_us"])
+    cpp, python = ({name: statistics.median(values) for name, values in of.items()} for of in (cpp, python))
+    cpp_us, python_us = cpp["tiler_us"], python["tiler_us"]
     print(f"subdivide               {python_us:8.1f} us, Tiler {cpp_us:8.1f} us: {python_us - cpp_us:+.1f} us")
-    cpp_rate, python_rate = max(cpp["service_maps_per_s"]), max(python["service_maps_per_s"])
+    cpp_rate, python_rate = cpp["service_maps_per_s"], python["service_maps_per_s"]
     share = python_rate / cpp_rate
     print(f"Service, two threads    {python_rate:8.1f} maps/s, C++ {cpp_rate:8.1f} maps/s: {share:.1%}")
 

@@ -23,6 +23,7 @@ struct Arguments {
     std::string scene = "../shared/data/scenes/zdm2_lightmapped.glb";
     std::string size = "1280x720";
     std::vector<float> sun_direction;
+    float sun_degrees_per_second = 0.0F;
     std::uint32_t spots = 0;
     float seconds = 60.0F;
     std::uint32_t frames = 60;
@@ -100,6 +101,7 @@ class Bench {
                     .frames = arguments.frames,
                     .frames_per_second = arguments.frames_per_second,
                     .seconds = arguments.seconds,
+                    .sun_degrees_per_second = arguments.sun_degrees_per_second,
                     .flicker_poses = arguments.flicker_poses};
         filming_.lights = lights_of(arguments, scene, filming_.flight);
         options_ = arguments.shadow;
@@ -191,6 +193,9 @@ void define_options(CLI::App& app, Arguments& arguments) {
                    "Where the light of the sun goes, X,Y,Z, instead of the scene's")
         ->delimiter(',')
         ->expected(3);
+    app.add_option("--sun-turn", arguments.sun_degrees_per_second,
+                   "Degrees per second by which the sun turns around the vertical axis")
+        ->check(CLI::Range(-360.0F, 360.0F));
     app.add_option("--spots", arguments.spots, "Spot lights beside the sun, along the flight")
         ->check(CLI::Range(0U, SHADOW_MAX_LIGHTS - 1));
     app.add_option("--frames", arguments.frames, "That are compared with rays")

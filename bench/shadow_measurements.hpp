@@ -74,6 +74,7 @@ struct Filming {
     std::uint32_t frames = 60;       // frames that are compared with rays, spread over the flight
     float frames_per_second = 0.0F;  // of these frames; 0: spread
     float seconds = 0.0F;            // of the flight at 60 frames per second, for churn and times
+    float sun_degrees_per_second = 0.0F;  // around the vertical axis
     std::uint32_t flicker_poses = 8;
     std::uint32_t flicker_frames = 16;  // per pose
 };
@@ -83,7 +84,8 @@ class Measurements {
     Measurements(ShadowFrames& frames, const ShadowOptions& options, const Filming& filming)
         : frames_(frames), options_(options), filming_(filming) {}
 
-    // Measures errors against rays, in percent of the pixels with surfaces.
+    // Measures errors against rays, in percent of the pixels with surfaces; those of "settled"
+    // after camera and sun have stood still.
     [[nodiscard]] bench::Row errors(const Variant& variant);
 
     struct Run {
@@ -105,6 +107,8 @@ class Measurements {
 
  private:
     [[nodiscard]] FrameSettings begin(const Variant& variant);
+    // Sets camera and sun of a second of the flight.
+    void set_second(FrameSettings& settings, float second) const;
     void lead_in(FrameSettings& settings, std::uint32_t i);
     // Returns place i of `count` places, from the first pose to the last.
     [[nodiscard]] Camera camera_at(std::uint32_t i, std::uint32_t count) const;
