@@ -1,8 +1,8 @@
 // The hand-over: each group of workgroups passes its results to its last workgroup, within one dispatch.
 //
 // A workgroup writes its results, then adds 1 to the counter of its group. The workgroup that sees the count complete
-// is the last one. It reads the results of the whole group and makes the next levels from them. Then it hands its own
-// result over to a group of the next level. No workgroup ever waits for another.
+// is the last one. It reads the results of the whole group, makes the next levels from them, and hands its own result
+// over to a group of the next level. No workgroup ever waits for another.
 //
 // Memory order (Vulkan memory model):
 //   - Thread 0 counts its workgroup in by a release at device scope. The results come before: those of thread 0
@@ -22,6 +22,8 @@
 // Macros, because a buffer's member cannot be passed to a function by reference.
 #define HAND_OVER(word, result) atomicStore(word, result, gl_ScopeDevice, 0, 0)
 #define HANDED_OVER(word) atomicLoad(word, gl_ScopeDevice, 0, 0)
+#define ADD_RELAXED(word, count) atomicAdd(word, count, gl_ScopeDevice, 0, 0)
+#define TAKE_RELAXED(word) atomicExchange(word, 0, gl_ScopeDevice, 0, 0)  // leaves 0 behind
 
 // Counts an arrival, by thread 0. Returns the number of earlier arrivals.
 #define ARRIVE(counter) atomicAdd(counter, 1, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease)
