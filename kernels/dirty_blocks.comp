@@ -1,6 +1,5 @@
 #version 460
-// Lists the 64 x 64 blocks that dirty rectangles touch, each block once, with the arguments of the indirect dispatch of
-// downsample.comp.
+// Lists the 64 x 64 blocks that dirty rectangles touch, each once, with the arguments of downsample.comp's dispatch.
 //
 // Dispatch: any number of workgroups of 64 threads, which share the blocks of each rectangle in turn.
 //

@@ -1,10 +1,9 @@
 #version 460
-// Writes the tiles of a map in any order, in one pass. fused.glsl has the common parts of all fused kernels.
+// Writes the tiles of a map in any order, in one pass. fused.glsl has the common parts of all fused kernels. Each
+// workgroup with tiles reserves their places by one atomic addition.
 //
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z), from first_block and
 // first_layer on.
-//
-// Each workgroup with tiles reserves their places by one atomic addition.
 //
 // Bindings: those of fused.glsl.
 //

@@ -1,6 +1,5 @@
 #version 460
-// Counts the tiles below each block: the first pass of canonical order. fused.glsl has the common parts of all fused
-// kernels.
+// Counts the tiles below each block: the first pass of canonical order. fused.glsl has the parts of all fused kernels.
 //
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z), from first_block and
 // first_layer on.

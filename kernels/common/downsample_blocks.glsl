@@ -1,6 +1,6 @@
 // Reduction of a block whose edges need no care: each level halves evenly, or the missing texels change nothing.
 
-// Returns the place in the state of a texel of a level that is handed over; see kernel_parameters.h.
+// Returns the place in the state of a texel of a level that is handed over (group.glsl).
 uint handed_over(uint texels, uint width, uvec2 position) {
     return texels + CHANNELS * (position.y * width + position.x);
 }
