@@ -42,27 +42,26 @@ void finish_layers(uint tiles, uint thread) {
         goes_on = is_last_layer();
     }
     order_threads();
-    if (!goes_on) {
-        return;
-    }
-    uint first = 0;
-    for (uint start = 0; start < parameters.layers; start += WORKGROUP_SIZE) {
-        const uint word = parameters.layers + (start + thread) * parameters.state_words_per_layer;
-        const bool is_there = start + thread < parameters.layers;
-        const uint required = is_there ? HANDED_OVER(words[word + LAYER_TILES_WORD]) : 0;
-        uint total;
-        const uint place = first + scan(required, thread, total);
-        if (is_there) {
-            words[word + LAYER_PLACE_WORD] = place;
-            if (LAYER_LISTS) {
-                const uint rest = parameters.tile_capacity - min(parameters.tile_capacity, place);
-                WRITE_LAYER_HEADER(start + thread, make_header(required, place, rest));
+    if (goes_on) {
+        uint first = 0;
+        for (uint start = 0; start < parameters.layers; start += WORKGROUP_SIZE) {
+            const uint word = parameters.layers + (start + thread) * parameters.state_words_per_layer;
+            const bool is_there = start + thread < parameters.layers;
+            const uint required = is_there ? HANDED_OVER(words[word + LAYER_TILES_WORD]) : 0;
+            uint total;
+            const uint place = first + scan(required, thread, total);
+            if (is_there) {
+                words[word + LAYER_PLACE_WORD] = place;
+                if (LAYER_LISTS) {
+                    const uint rest = parameters.tile_capacity - min(parameters.tile_capacity, place);
+                    WRITE_LAYER_HEADER(start + thread, make_header(required, place, rest));
+                }
             }
+            first += total;
+            barrier();
         }
-        first += total;
-        barrier();
-    }
-    if (thread == 0) {
-        finish_list(first, 0);
+        if (thread == 0) {
+            finish_list(first, 0);
+        }
     }
 }
