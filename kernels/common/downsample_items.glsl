@@ -95,8 +95,13 @@ ITEM reduce_two(ITEM a, ITEM b) {
     return REDUCTION == REDUCE_MIN ? min(a, b) : (REDUCTION == REDUCE_MAX ? max(a, b) : a + b);
 }
 
-// Returns the item of a texel from the result of reduce_two over all items below it.
+// Returns the item of a texel from the result of reduce_two over all items below it. Extremes have no choice here:
+// it would cost SwiftShader a multiple of the time to compile.
+#if EXTREMES
+ITEM finished(ITEM item) { return item; }
+#else
 ITEM finished(ITEM item) { return REDUCTION == REDUCE_MEAN ? item * 0.25 : item; }
+#endif
 
 ITEM reduce_four(ITEM a, ITEM b, ITEM c, ITEM d) {
 #if CUSTOM
