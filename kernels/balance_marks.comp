@@ -48,16 +48,8 @@ void keep_node(uint level, uvec2 index, float importance, uint mask) {
     records[word_of_importance(level, index)] = floatBitsToUint(importance);
 }
 
-// Adds a mask to the rows of its level. `node` is in the block.
-void keep_mask(uint level, uvec2 node, uint mask) {
-    const uint row = balance_first_row(level) + node.y;
-    atomicOr(rows[row], (mask & 7U) << node.x);
-    atomicOr(rows[row + 1], (mask >> 3 & 7U) << node.x);
-    atomicOr(rows[row + 2], (mask >> 6) << node.x);
-}
-
 // Makes and keeps the masks of the block's nodes.
-Found find(Block block, bool is_root, uint thread) {
+uint find(Block block, uint thread) {
     const bool is_group = block.base > 0;
     if (thread < BALANCE_ROWS) {
         rows[thread] = 0;
@@ -66,11 +58,11 @@ Found find(Block block, bool is_root, uint thread) {
     find_nodes(thread, nodes);  // contains a barrier
     const uvec2 position = position_of(block, thread);
     const uvec2 local = morton(thread);
-    const bool in_block = block.steps < 2 || thread < 1U << 2 * (block.steps - 2);
+    const bool in_block = is_in_block(block, thread);
     const uint split = split_nodes_of(block, thread);
     uvec4 siblings = ((uvec4(split) >> uvec4(0, 1, 2, 3)) & 1) * MASK_OF_SELF;
     if (is_group) {
-        siblings = receive(block, thread, split, ahead.second_slots, 0);
+        siblings = receive(block, thread, split, second_slots(ahead), 0);
     } else {
         if (split != 0) {
             atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);
@@ -79,11 +71,9 @@ Found find(Block block, bool is_root, uint thread) {
         records[words_of_block(block.index) + BALANCE_LEVEL_2 + thread] = floatBitsToUint(nodes[2]);
     }
     uint mask = siblings.x;  // of a root of level 1
-    [[unroll]]
-    for (uint step = 2; step <= 6; ++step) {
+    [[unroll]] for (uint step = 2; step <= 6; ++step) {
         if (step <= block.steps) {
-            // The first thread of a node keeps it.
-            const bool is_first = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
+            const bool is_first = begins(step, thread);  // this thread keeps the node
             const uint level = block.base + step;
             const uvec2 index = position >> (step - 2);
             if (step > 2) {
@@ -101,7 +91,11 @@ Found find(Block block, bool is_root, uint thread) {
                     keep_node(level, index, nodes[step], mask);
                 }
                 if (!is_group && step < BLOCK_LEVELS && mask != 0) {
-                    keep_mask(level, local >> (step - 2), mask);
+                    const uvec2 node = local >> (step - 2);
+                    const uint row = balance_first_row(level) + node.y;
+                    atomicOr(rows[row], (mask & 7U) << node.x);
+                    atomicOr(rows[row + 1], (mask >> 3 & 7U) << node.x);
+                    atomicOr(rows[row + 2], (mask >> 6) << node.x);
                 }
             }
         }
@@ -113,8 +107,10 @@ Found find(Block block, bool is_root, uint thread) {
     if (!is_group && thread < BALANCE_ROWS) {
         records[words_of_block(block.index) + thread] = rows[thread];
     }
-    return Found(node_mask, 0, 0, 0.0, uvec4(0));
+    return node_mask;
 }
+
+void write(Block block, uint thread, uint total) {}
 
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (thread == 0) {

@@ -36,15 +36,9 @@ bool is_split_by_masks(uint level, uvec2 index) {
         const uint mask = records[word_of_mask(level, min(from, extent - 1))];                \
         pointing |= all(lessThan(from, extent)) ? mask >> bit : 0;                            \
     }
-    MASK_FROM(-1, -1, 8)
-    MASK_FROM(0, -1, 7)
-    MASK_FROM(1, -1, 6)
-    MASK_FROM(-1, 0, 5)
-    MASK_FROM(0, 0, 4)
-    MASK_FROM(1, 0, 3)
-    MASK_FROM(-1, 1, 2)
-    MASK_FROM(0, 1, 1)
-    MASK_FROM(1, 1, 0)
+    MASK_FROM(-1, -1, 8) MASK_FROM(0, -1, 7) MASK_FROM(1, -1, 6)
+    MASK_FROM(-1, 0, 5) MASK_FROM(0, 0, 4) MASK_FROM(1, 0, 3)
+    MASK_FROM(-1, 1, 2) MASK_FROM(0, 1, 1) MASK_FROM(1, 1, 0)
 #undef MASK_FROM
     return (pointing & 1) != 0;
 }
@@ -62,26 +56,20 @@ bool is_split_at(uint level, ivec2 local) {
     return (split_rows[word] >> (place.x & 31) & 1) != 0;
 }
 
-// Returns the level of a split row of the levels 1 to 5.
-uint level_of_row(uint row) {
-    return 1 + uint(row >= first_split_row(2)) + uint(row >= first_split_row(3)) +
-           uint(row >= first_split_row(4)) + uint(row >= first_split_row(5));
-}
-
 // Combines the split rows of a block; those of BLOCK_LEVELS are 0. All threads call this, between barriers.
 void find_splits(Block block, uint thread) {
     const uvec2 extent = extent_of(BLOCK_LEVELS);
     const uint rows = first_split_row(BLOCK_LEVELS);
     if (thread < rows) {
-        const uint level = level_of_row(thread);
+        const uint level = 1 + uint(thread >= first_split_row(2)) + uint(thread >= first_split_row(3)) +
+                           uint(thread >= first_split_row(4)) + uint(thread >= first_split_row(5));
         const int nodes = int(64U >> level);  // of the block, along a side
         const int margin = level > 1 ? 1 : 0;  // of a block's rows
         const int y = int(thread - first_split_row(level)) - 1;
         uint low = 0;
         uint high = 0;
         // The blocks on either side, and at a horizontal edge those above or below, whose rows reach that edge.
-        [[unroll]]
-        for (uint i = 0; i < 6; ++i) {
+        [[unroll]] for (uint i = 0; i < 6; ++i) {
             const ivec2 apart = ivec2(int(i % 3) - 1, i < 3 ? 0 : (y <= 0 ? -1 : 1));
             const int row = y - apart.y * nodes + margin;
             const int last_row = nodes - 1 + 2 * margin;
@@ -186,7 +174,7 @@ uint place_blocks(uint thread) {
 // Counts the workgroup in. Returns whether it was the layer's last.
 bool count_in(bool releases) {
     const uint word = layer_words() + LAYER_ARRIVALS_WORD;
-    const uint before = releases ? ARRIVE(words[word]) : atomicAdd(words[word], 1, gl_ScopeDevice, 0, 0);
+    const uint before = releases ? ARRIVE(words[word]) : ADD_RELAXED(words[word], 1);
     if (before + 1 != gl_NumWorkGroups.x * gl_NumWorkGroups.y) {
         return false;
     }
@@ -201,13 +189,13 @@ void reserve(uint total) { place = reserve_places(total); }
 void finish(bool has_tiles) {
     if (count_in(has_tiles)) {
         if (in_parts()) {
-            const uint required = atomicExchange(words[layer_words() + LAYER_PART_WORD], 0, gl_ScopeDevice, 0, 0);
-            atomicAdd(state.place_count, finish_part(required), gl_ScopeDevice, 0, 0);
-            atomicAdd(state.required_count, required, gl_ScopeDevice, 0, 0);
+            const uint required = TAKE_RELAXED(words[layer_words() + LAYER_PART_WORD]);
+            ADD_RELAXED(state.place_count, finish_part(required));
+            ADD_RELAXED(state.required_count, required);
         }
         if (is_last_layer()) {
-            const uint all = atomicExchange(state.place_count, 0, gl_ScopeDevice, 0, 0);
-            finish_list(in_parts() ? atomicExchange(state.required_count, 0, gl_ScopeDevice, 0, 0) : all, all);
+            const uint all = TAKE_RELAXED(state.place_count);
+            finish_list(in_parts() ? TAKE_RELAXED(state.required_count) : all, all);
         }
     }
 }
@@ -279,8 +267,7 @@ uint find_small(Block block, uint thread, out float importance) {
 void keep_importances(Block block, uint thread, uint tiles) {
     const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
     if (is_known) {
-        [[unroll]]
-        for (uint i = 0; i < 4; ++i) {
+        [[unroll]] for (uint i = 0; i < 4; ++i) {
             if ((tiles >> (QUAD_TILES_SHIFT + i) & 1) != 0) {
                 const uvec2 quad = 2 * position_of(block, thread) + morton(i);
                 const vec4 texels = textureGather(map, vec3(vec2(2 * quad + 1) * texel, layer), 0);

@@ -1,6 +1,5 @@
 #version 460
-// Lists the 64 x 64 blocks that dirty rectangles touch, each block once, with the arguments of the indirect dispatch of
-// downsample.comp.
+// Lists the 64 x 64 blocks that dirty rectangles touch, each once, with the arguments of downsample.comp's dispatch.
 //
 // Dispatch: any number of workgroups of 64 threads, which share the blocks of each rectangle in turn.
 //
@@ -22,32 +21,28 @@ layout(local_size_x = 64) in;
 layout(constant_id = 2) const uint EDGE_RULE = EDGE_ROUND_UP;
 
 layout(set = 0, binding = 0, std430) readonly buffer Rectangles {
-    uint rectangle_count;
-    uint unused[3];
+    uint rectangle_count, unused[3];
     DirtyRectangle rectangles[];
 };
-layout(set = 0, binding = 1, std430) nonprivate buffer Blocks {
-    DirtyBlocksHeader header;
-    uint words[];
-};
+layout(set = 0, binding = 1, std430) nonprivate buffer Blocks { DirtyBlocksHeader header; uint words[]; };
 layout(set = 0, binding = 2, std430) nonprivate buffer State { uint state[]; };
 layout(push_constant) uniform Parameters { DirtyBlocksParameters parameters; };
 
 const bool ONE_GROUP = false;
 const uint GROUP_LEVELS = 0;
-#include "downsample_group.glsl"
+#include "group.glsl"
 
 // Expects a touched block in its group, and with the group's first block the group in its own group.
 void expect(uvec2 index, uint layer) {
     uint counters = parameters.layers + layer * parameters.state_words_per_layer + 1;
     uint level = BLOCK_LEVELS;
     while (level < parameters.top_level && all(lessThan(index, extent_of(level)))) {
-        const Group group = group_of(level, index, counters, parameters.texel_words);
-        if (atomicAdd(state[group.expected], 1, gl_ScopeDevice, 0, 0) != 0) {
+        const Group group = group_of(level, index, counters, parameters.texel_words, parameters.texel_words);
+        if (ADD_RELAXED(state[group.second], 1) != 0) {
             return;
         }
         index = group.index;
-        counters = next_counters(group, counters, parameters.texel_words);
+        counters = group.end;
         level += group.levels;
     }
 }
@@ -70,7 +65,7 @@ void main() {
             const uvec2 index = first + uvec2(n % touched.x, n / touched.x);
             const uint block = (rectangle.layer * grid.y + index.y) * grid.x + index.x;
             if (atomicExchange(words[blocks + block], 1, gl_ScopeDevice, 0, 0) == 0) {
-                words[atomicAdd(header.listed, 1, gl_ScopeDevice, 0, 0)] = block;
+                words[ADD_RELAXED(header.listed, 1)] = block;
                 expect(index, rectangle.layer);
             }
         }

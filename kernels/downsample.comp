@@ -98,7 +98,7 @@ void main() {
     const uint layer_state = layer_words();
 #if PYRAMID
     if (thread == 0 && nan_texels > 0) {
-        atomicAdd(state[layer_state], nan_texels, gl_ScopeDevice, 0, 0);
+        ADD_RELAXED(state[layer_state], nan_texels);
     }
 #endif
     ITEM item;
@@ -109,7 +109,7 @@ void main() {
         if (may_hold_nan(item)) {
             acquire_arrivals();
         }
-        state[layer] = atomicExchange(state[layer_state], 0, gl_ScopeDevice, 0, 0);
+        state[layer] = TAKE_RELAXED(state[layer_state]);
     }
 #endif
 }

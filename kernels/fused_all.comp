@@ -1,10 +1,9 @@
 #version 460
-// Writes the tiles of a map in any order, in one pass. fused.glsl has the common parts of all fused kernels.
+// Writes the tiles of a map in any order, in one pass. fused.glsl has the common parts of all fused kernels. Each
+// workgroup with tiles reserves their places by one atomic addition.
 //
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z), from first_block and
 // first_layer on.
-//
-// Each workgroup with tiles reserves their places by one atomic addition.
 //
 // Bindings: those of fused.glsl.
 //
@@ -19,24 +18,25 @@
 #include "fused_ascent.glsl"
 #include "fused_header.glsl"
 
-Found find(Block block, bool is_root, uint thread) {
-    Found found = Found(0, 0, 0, 0.0, uvec4(0));
+uint find(Block block, uint thread) {
     keep_thresholds(thread);
-    found.tiles = find_tiles(block, thread, found.importance);
-    found.before = scan(tile_count(found.tiles), thread, found.total);
-    lay_out(block, thread, found.tiles, found.importance, found.before);
-    return found;
+    float importance;
+    const uint tiles = find_tiles(block, thread, importance);
+    uint total;
+    const uint before = scan(tile_count(tiles), thread, total);
+    lay_out(block, thread, tiles, importance, before);
+    return total;
 }
 
-void write(Block block, uint thread, Found found) { write_tiles(block, thread, found.total, place); }
+void write(Block block, uint thread, uint total) { write_tiles(block, thread, total, place); }
 
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
     if (!is_finisher) {
         return;
     }
     const uint layer_state = layer_words();
-    if (!is_split(parameters.top_level, uvec2(0), importance)) {
-        const float threshold = threshold_of(parameters.top_level, uvec2(0));
+    const float threshold = threshold_of(parameters.top_level, uvec2(0));
+    if (importance < threshold) {
         write_node(place, end_of_places(), layer, Node(parameters.top_level, uvec2(0), importance, threshold), 0);
     }
     words[layer] = take_nan_texels(importance, layer_state);
@@ -44,19 +44,19 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
     uint written = 0;
     if (parameters.layers > 1 || in_parts()) {
         if (in_parts()) {
-            atomicAdd(words[layer_state + LAYER_PART_WORD], -below, gl_ScopeDevice, 0, 0);
-            atomicAdd(state.place_count, finish_part(required), gl_ScopeDevice, 0, 0);
+            ADD_RELAXED(words[layer_state + LAYER_PART_WORD], -below);
+            ADD_RELAXED(state.place_count, finish_part(required));
         }
-        atomicAdd(state.required_count, required, gl_ScopeDevice, 0, 0);
+        ADD_RELAXED(state.required_count, required);
         if (!is_last_layer()) {
             return;
         }
-        required = atomicExchange(state.required_count, 0, gl_ScopeDevice, 0, 0);
-        written = atomicAdd(state.place_count, 0, gl_ScopeDevice, 0, 0);
+        required = TAKE_RELAXED(state.required_count);
+        written = ADD_RELAXED(state.place_count, 0);
         below = in_parts() ? written : required;
     }
     if (below != 0) {
-        atomicAdd(state.place_count, -below, gl_ScopeDevice, 0, 0);
+        ADD_RELAXED(state.place_count, -below);
     }
     finish_list(required, written);
 }

@@ -23,8 +23,9 @@ shared uint bins[BIN_WORDS];
 const uint UPPER_NODES = 64 + 16 + 4 + 1;
 shared float upper_nodes[UPPER_NODES];
 
-// Adds the nodes of a block to the histogram; the block's own node only if it is the root. All threads call this.
-void count_nodes(Block block, bool is_root, uint thread) {
+// Adds the nodes of a block to the histogram; the block's own node only if it is the root.
+uint find(Block block, uint thread) {
+    const bool is_root = block.base + block.steps == parameters.top_level;
     keep_thresholds(thread);
     for (uint start = 0; start < BIN_WORDS; start += WORKGROUP_SIZE) {
         bins[start + thread] = 0;
@@ -35,8 +36,7 @@ void count_nodes(Block block, bool is_root, uint thread) {
         keep_nodes(block, thread, nodes);
     }
     uint first = 0;
-    [[unroll]]
-    for (uint step = 3; step <= 6; ++step) {
+    [[unroll]] for (uint step = 3; step <= 6; ++step) {
         const uint apart = 1U << 2 * (step - 2);
         if ((thread & (apart - 1)) == 0) {
             upper_nodes[first + thread / apart] = nodes[step];
@@ -45,8 +45,7 @@ void count_nodes(Block block, bool is_root, uint thread) {
     }
     barrier();
     // Four turns for step 1 (one, if 256 nodes are all), one for step 2, one for the others.
-    [[dont_unroll]]
-    for (uint turn = block.steps > 5 ? 0 : 3; turn < 6; ++turn) {
+    [[dont_unroll]] for (uint turn = block.steps > 5 ? 0 : 3; turn < 6; ++turn) {
         uint step = turn < 4 ? 1 : 2;
         uint node = turn < 4 ? WORKGROUP_SIZE * (3 - turn) + thread : thread;
         float importance = turn < 4 ? step_1[node] : nodes[2];
@@ -73,13 +72,17 @@ void count_nodes(Block block, bool is_root, uint thread) {
         const uint added = bins[start + thread];
         const uint bin = histogram + 2 * (start + thread);
         if ((added & 0xffffU) != 0) {
-            atomicAdd(words[bin], added & 0xffffU, gl_ScopeDevice, 0, 0);
+            ADD_RELAXED(words[bin], added & 0xffffU);
         }
         if (added >> 16 != 0) {
-            atomicAdd(words[bin + 1], added >> 16, gl_ScopeDevice, 0, 0);
+            ADD_RELAXED(words[bin + 1], added >> 16);
         }
     }
+    order_threads();
+    return 0;
 }
+
+void write(Block block, uint thread, uint total) {}
 
 void choose(uint factor, uint tiles) {
     words[budget_words() + BUDGET_FACTOR_WORD] = factor;
@@ -93,8 +96,7 @@ void choose_factor(uint thread) {
     const uint first = budget_words() + BUDGET_HISTOGRAM_WORD + 1 + share * thread;
     uint own[share];  // additions of the bins above share * thread
     uint sum = 0;
-    [[unroll]]
-    for (uint i = 0; i < share; ++i) {
+    [[unroll]] for (uint i = 0; i < share; ++i) {
         own[i] = HANDED_OVER(words[first + i]);
         words[first + i] = 0;
         sum += own[i];
@@ -105,22 +107,15 @@ void choose_factor(uint thread) {
     if (thread == 0 && tiles <= parameters.max_tiles) {
         choose(0, tiles);
     }
-    [[unroll]]
-    for (uint i = 0; i < share; ++i) {
+    [[unroll]] for (uint i = 0; i < share; ++i) {
         const uint factor = share * thread + i;
         const uint next = tiles - own[i];
-        if (tiles > parameters.max_tiles && (next <= parameters.max_tiles || factor == BUDGET_FACTORS - 1)) {
-            const bool is_largest = factor == BUDGET_FACTORS - 1;
+        const bool is_largest = factor == BUDGET_FACTORS - 1;
+        if (tiles > parameters.max_tiles && (next <= parameters.max_tiles || is_largest)) {
             choose(is_largest ? factor : factor + 1, is_largest ? tiles : next);
         }
         tiles = next;
     }
-}
-
-Found find(Block block, bool is_root, uint thread) {
-    count_nodes(block, is_root, thread);
-    order_threads();
-    return Found(0, 0, 0, 0.0, uvec4(0));
 }
 
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
@@ -130,8 +125,7 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
         goes_on = is_last_layer();
     }
     order_threads();
-    if (!goes_on) {
-        return;
+    if (goes_on) {
+        choose_factor(thread);
     }
-    choose_factor(thread);
 }

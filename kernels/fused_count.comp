@@ -1,6 +1,5 @@
 #version 460
-// Counts the tiles below each block: the first pass of canonical order. fused.glsl has the common parts of all fused
-// kernels.
+// Counts the tiles below each block: the first pass of canonical order. fused.glsl has the parts of all fused kernels.
 //
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z), from first_block and
 // first_layer on.
@@ -23,35 +22,39 @@
 #include "fused_ascent.glsl"
 #include "fused_header.glsl"
 
-Found find(Block block, bool is_root, uint thread) {
-    Found found = Found(0, 0, 0, 0.0, uvec4(0));
+// Results of find in a thread.
+uint tiles;         // those that begin in the thread's texels (fused_tiles.glsl)
+uint tiles_before;  // number of those of earlier threads, and below their nodes
+uvec4 handed_over;  // tiles below the thread's nodes, of a group
+
+uint find(Block block, uint thread) {
     float nodes[7];
     find_nodes(thread, nodes);
-    found.tiles = tiles_of(block, thread, nodes, found.importance);
-    uint count = tile_count(found.tiles);
+    float importance;
+    tiles = tiles_of(block, thread, nodes, importance);
+    uint count = tile_count(tiles);
     if (block.base > 0) {
-        const uint split = split_nodes_of(block, thread);
-        found.handed_over = receive(block, thread, split, ahead.second_slots, NODE_TILES);
-        count += found.handed_over.x + found.handed_over.y + found.handed_over.z + found.handed_over.w;
+        handed_over = receive(block, thread, split_nodes_of(block, thread), second_slots(ahead), NODE_TILES);
+        count += handed_over.x + handed_over.y + handed_over.z + handed_over.w;
         keep_nodes(block, thread, nodes);
     }
-    found.before = scan(count, thread, found.total);
-    return found;
+    uint total;
+    tiles_before = scan(count, thread, total);
+    return total;
 }
 
 // Writes the places of the first tiles of a group's nodes.
-void write(Block block, uint thread, Found found) {
+void write(Block block, uint thread, uint total) {
     if (block.base > 0) {
         const uint exist = nodes_of(block, thread);
-        uint place = found.before;
-        [[unroll]]
-        for (uint i = 0; i < 4; ++i) {
+        uint place = tiles_before;
+        [[unroll]] for (uint i = 0; i < 4; ++i) {
             if ((exist >> i & 1) != 0) {
                 const uvec2 index = 2 * position_of(block, thread) + morton(i);
                 words[node_word(NODE_PLACE, block.base + 1, index)] = place;
             }
-            const bool begins_here = i == 0 && found.tiles >> TILE_STEP_SHIFT != 0;
-            place += found.handed_over[i] + (begins_here ? 1 : found.tiles >> (QUAD_TILES_SHIFT + i) & 1);
+            const bool begins_here = i == 0 && tiles >> TILE_STEP_SHIFT != 0;
+            place += handed_over[i] + (begins_here ? 1 : tiles >> (QUAD_TILES_SHIFT + i) & 1);
         }
     }
 }
@@ -61,8 +64,7 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
     if (thread == 0) {
         const uint layer_state = layer_words();
         keep_node(parameters.top_level, uvec2(0), importance, 0);
-        words[layer] = is_update() ? words[layer] + atomicExchange(words[layer_state + LAYER_NAN_WORD], 0,
-                                                                   gl_ScopeDevice, 0, 0)
+        words[layer] = is_update() ? words[layer] + TAKE_RELAXED(words[layer_state + LAYER_NAN_WORD])
                                    : take_nan_texels(importance, layer_state);
         if (is_only_layer) {
             finish_list(total, 0);

@@ -36,8 +36,7 @@ uint place_in_order(uint level, uvec2 block) {
     uint first = 0;
     // Each level that was handed over has places in the node above.
     uint from = BLOCK_LEVELS;
-    [[unroll]]
-    for (uint i = 0; i < MAX_HANDOVERS; ++i) {
+    [[unroll]] for (uint i = 0; i < MAX_HANDOVERS; ++i) {
         const uint to = handed_over_above(from);
         const uint in_node = words[node_word(NODE_PLACE, from, node_around(from, block))];
         first += level < to ? in_node : 0;
@@ -84,7 +83,7 @@ void reserve(uint total) {
     uint before = place;
     if (in_parts()) {
         memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
-        before = atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
+        before = ADD_RELAXED(state.place_count, total);
     }
     is_last = before + total == words[budget_words() + BUDGET_TILES_WORD];
 }
@@ -96,7 +95,7 @@ void finish(bool has_tiles) {
         if (in_parts()) {
             acquire_arrivals();
             for (layer = 0; layer < parameters.layers; ++layer) {
-                const uint required = atomicExchange(words[layer_words() + LAYER_PART_WORD], 0, gl_ScopeDevice, 0, 0);
+                const uint required = TAKE_RELAXED(words[layer_words() + LAYER_PART_WORD]);
                 written += finish_part(required);
             }
             layer = gl_WorkGroupID.z;

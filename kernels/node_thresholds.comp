@@ -1,9 +1,7 @@
 #version 460
-// Writes the threshold of each node of a level by the caller's function, before the passes of balanced lists, which
-// need thresholds in many places.
+// Writes the threshold of each node by the caller's function, for balanced lists, which need them in many places.
 //
-// Dispatch: a thread per node of the level `upper_level`, of all layers, 256 per workgroup, folded into x and y. One
-// dispatch per level.
+// Dispatch: one per level; a thread per node of `upper_level`, of all layers, 256 per workgroup, folded into x and y.
 //
 // Bindings, set 0:
 //   10   thresholds of the nodes (threshold_map_index)

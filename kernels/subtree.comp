@@ -7,10 +7,9 @@
 //
 // Each thread descends from the subtree's root towards its own node and stops at the first node that is not split. All
 // threads below a tile find it; the thread at its first corner appends it. A split node of the lowest level goes to the
-// next pass's list, except that children of level 1 are texels and become tiles at once.
-//
-// Appending: one atomic addition per workgroup reserves places; a place beyond the capacity is counted and not written.
-// (One addition per subgroup took twice as long if all nodes are split, because all go to one address.)
+// next pass's list, except that children of level 1 are texels and become tiles at once. One atomic addition per
+// workgroup reserves places; those beyond the capacity are only counted. (One addition per subgroup took twice as long
+// if all nodes are split, because all go to one address.)
 //
 // Bindings, set 0:
 //   0    map      sampler2DArray: level 0
@@ -20,11 +19,10 @@
 //   10   thresholds of the nodes (threshold_map_index), if THRESHOLDS_BY_NODE
 // Set 1: resources of the user's threshold function, if USER_THRESHOLD.
 //
-// Memory order: appending uses relaxed atomics. A barrier of the command buffer lies between a pass and the next.
-// finish() has the argument for the end.
+// Memory order: appending uses relaxed atomics. A barrier of the command buffer lies between passes. The last workgroup
+// of the last pass follows by the hand-over of hand_over.glsl; the results are the additions to tile_count.
 //
-// Source: Tokuyoshi, "An Implementation of Adaptive Tile Subdivision on the GPU", section 4; with one level per pass,
-// section 3.
+// Source: Tokuyoshi, "An Implementation of Adaptive Tile Subdivision on the GPU", section 4 (one level per pass: 3).
 
 #if SUBGROUPS
 #extension GL_KHR_shader_subgroup_arithmetic : require
@@ -34,20 +32,16 @@
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/tile_list.h"
 #include "hand_over.glsl"
-#include "texel_key.glsl"
+#include "exact_values.glsl"
 
 layout(local_size_x = 256) in;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
-layout(set = 0, binding = 1, std430) nonprivate buffer State {
-    SubdivisionState state;
-    uint nodes[];
-};
+layout(set = 0, binding = 1, std430) nonprivate buffer State { SubdivisionState state; uint nodes[]; };
 #include "tile_list.glsl"
 #define PYRAMID_BINDING 2
 #include "pyramid_chunks.glsl"
-// Whether each node has a threshold of its own; otherwise each level has one.
-layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
+layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;  // otherwise each level has one
 layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { SubdivisionParameters parameters; };
 
@@ -57,12 +51,11 @@ uvec2 extent_of(uint level) {
     return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
 }
 
-// Returns the importance of a node. Importances and thresholds are settled floats, which compare as floats
-// (importance_key.h).
+// Returns the importance of a node. It and thresholds are settled floats, which compare as floats (importance_key.h).
 float importance_of(uint level, uvec2 position) {
     if (level == 0) {
         const float texel = texelFetch(map, ivec3(position, layer), 0).r;
-        return uintBitsToFloat(settled_bits(texel_key(texel, parameters.unorm_bits)));
+        return settled(parameters.unorm_bits == 0 ? texel : unorm_texel(texel, parameters.unorm_bits));
     }
     return read_pyramid(pyramid_index(parameters.width, parameters.height, level, position.x, position.y, layer));
 }
@@ -87,7 +80,7 @@ float threshold_of(uint level, uvec2 position) {
     const float given = node_thresholds[threshold_map_index(
         parameters.width, parameters.height, parameters.layers, level, position.x, position.y, layer)];
 #endif
-    return uintBitsToFloat(settled_bits(key_from_bits(floatBitsToUint(given))));
+    return settled(given);
 }
 
 Node node_at(uint level, uvec2 position) {
@@ -95,8 +88,7 @@ Node node_at(uint level, uvec2 position) {
 }
 
 // For the list of tiles and the next pass's list: places that this workgroup needs, and the first of them.
-const uint TILES = 0;
-const uint NODES = 1;
+const uint TILES = 0, NODES = 1;
 shared uint wanted_places[2];
 shared uint first_place[2];
 
@@ -119,11 +111,11 @@ void reserve_places(bool lists_nodes) {
     const uint next = parameters.pass + 1;
     const uint node_count = wanted_places[NODES];
     if (wanted_places[TILES] > 0) {
-        first_place[TILES] = atomicAdd(state.tile_count, wanted_places[TILES], gl_ScopeDevice, 0, 0);
+        first_place[TILES] = ADD_RELAXED(state.tile_count, wanted_places[TILES]);
     }
     uint end = 0;
     if (node_count > 0) {
-        first_place[NODES] = atomicAdd(state.passes[next].node_count, node_count, gl_ScopeDevice, 0, 0);
+        first_place[NODES] = ADD_RELAXED(state.passes[next].node_count, node_count);
         end = first_place[NODES] + node_count;
     }
     // At least one workgroup: the last pass must run to complete the header, even for an empty list.
@@ -139,14 +131,7 @@ void reserve_places(bool lists_nodes) {
     }
 }
 
-void append_tile(uint place, Node node) {
-    write_node(first_place[TILES] + place, parameters.tile_capacity, layer, node, 0);
-}
-
-// Ends the last pass: its last workgroup completes the header and resets the state to 0. All threads of all workgroups
-// call this.
-//
-// Memory order: the hand-over of hand_over.glsl; the results are the additions to tile_count.
+// Ends the last pass: its last workgroup completes the header and resets the state to 0. All threads call this.
 void finish() {
     order_threads();
     if (gl_LocalInvocationIndex != 0 ||
@@ -154,7 +139,7 @@ void finish() {
         return;
     }
     acquire_arrivals();
-    const uint required = atomicExchange(state.tile_count, 0, gl_ScopeDevice, 0, 0);
+    const uint required = TAKE_RELAXED(state.tile_count);
     header = tile_list_header(required, 0, parameters.tile_capacity, parameters.max_workgroup_count, 1.0);
     state.finished_workgroups = 0;
     for (uint pass = 0; pass <= parameters.pass; ++pass) {
@@ -213,8 +198,9 @@ void main() {
         reserve_places(lists_nodes);
     }
     barrier();
+    tile_place += first_place[TILES];
     if (is_tile) {
-        append_tile(tile_place, node);
+        write_node(tile_place, parameters.tile_capacity, layer, node, 0);
     }
     if (lists_nodes) {
         if (is_split) {
@@ -227,8 +213,8 @@ void main() {
     for (uint child = 0; child < 4; ++child) {
         const uvec2 corner = uvec2(child & 1, child >> 1);
         if (all(lessThan(corner, children))) {
-            append_tile(tile_place, node_at(0, 2 * node.position + corner));
-            ++tile_place;
+            const Node texel = node_at(0, 2 * node.position + corner);
+            write_node(tile_place++, parameters.tile_capacity, layer, texel, 0);
         }
     }
     finish();

@@ -3,19 +3,17 @@
 // A workgroup reduces a block of 64 x 64 texels to one texel six levels up. Each thread has four quads of texels. They
 // become four texels in registers, one of the next level by an exchange among four threads, and a part of the third
 // among sixteen. The crew makes the rest in shared memory (nodes). The last texel is handed over (messages.glsl or
-// hand_over.glsl; see GETS_MESSAGES): the last workgroup of a group reduces the group's texels in the same way (size of
-// a group: step_levels, kernel_parameters.h). Items are handed over unrounded (except for EDGE_DROP, where FidelityFX
-// SPD rounds to the image's format).
+// hand_over.glsl; see GETS_MESSAGES): the last workgroup of a group reduces the group's texels in the same way. Items
+// are handed over unrounded (except for EDGE_DROP, where FidelityFX SPD rounds to the image's format).
 //
 // Bindings, set 0, beside those of downsample.comp itself:
-//   0    source   base level, sampler2DArray: clamped to the edge for minima and maxima, which
-//                 repeats a texel of the same block and changes nothing; for sums with a border of 0
+//   0    source   base level, sampler2DArray: clamped to the edge for minima and maxima, which repeats a texel of the
+//                 same block and changes nothing; for sums with a border of 0
 //   1    state    see kernel_parameters.h; counters are 0 again when the dispatch ends
 //   2    source   the same with a sampler of MAX reduction (minimum and maximum together)
 //   3    tables   of the sRGB curve
 //
-// Source: AMD's FidelityFX Single Pass Downsampler, here for all sizes, beyond 4096 texels, and with the memory order
-// stated.
+// Source: AMD's FidelityFX Single Pass Downsampler, here for all sizes and with the memory order stated.
 
 #extension GL_EXT_control_flow_attributes : require
 
@@ -27,10 +25,8 @@
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
 
-// Whether the blocks of a list run; and whether only some of the image's blocks run, which rectangles touch. The other
-// texels are those of earlier runs.
-layout(constant_id = 11) const bool BLOCKS_FROM_LIST = false;
-layout(constant_id = 15) const bool SOME_BLOCKS = false;
+layout(constant_id = 11) const bool BLOCKS_FROM_LIST = false;  // whether the blocks of a list run
+layout(constant_id = 15) const bool SOME_BLOCKS = false;       // whether only the blocks run that rectangles touch
 // Whether means of an image that is not a square of a power of two are made. Code costs time even if it is not run.
 #if EXTREMES
 const bool WEIGHTED = false;
@@ -39,10 +35,8 @@ layout(constant_id = 13) const bool WEIGHTED = false;
 #endif
 // Whether all blocks of the base level have 64 x 64 texels, and all six levels above it are made.
 layout(constant_id = 14) const bool WHOLE_BLOCKS = false;
-// Most levels that are made from a group.
-layout(constant_id = 17) const uint GROUP_LEVELS = 5;
-// Whether all blocks of a layer are one group, which makes the last level.
-layout(constant_id = 18) const bool ONE_GROUP = false;
+layout(constant_id = 17) const uint GROUP_LEVELS = 5;   // most levels that are made from a group
+layout(constant_id = 18) const bool ONE_GROUP = false;  // whether all blocks of a layer are one, which makes the top
 
 layout(set = 0, binding = 0) uniform sampler2DArray source;
 layout(set = 0, binding = 1, std430) nonprivate buffer State { uint state[]; };
@@ -54,7 +48,7 @@ layout(set = 0, binding = 3, std430) readonly buffer Tables { SrgbTables srgb; }
 layout(push_constant) uniform Parameters { DownsampleParameters parameters; };
 
 #include "downsample_items.glsl"
-#include "downsample_group.glsl"
+#include "group.glsl"
 
 uint layer;
 
@@ -131,80 +125,57 @@ void put(uint level, uvec2 position, ITEM item) {
     put_texel(level, position, encode(item));
 }
 
-// A quad as the texture unit returns it: gathers of one or two channels, four texels of four channels, or, filtered,
-// one texel (and its maximum).
+// The four texels of a quad, x first; only the first one if they are filtered.
 struct Quad {
-    vec4 reads[CHANNELS];
+    TEXEL texels[4];
 };
-
-vec3 corner_of(uvec2 position) {
-    const vec2 texel_extent = vec2(parameters.base_texel_width, parameters.base_texel_height);
-    return vec3(vec2(2 * position + 1) * texel_extent, layer);
-}
 
 Quad read_quad(uvec2 position) {
     Quad quad;
-    const vec3 corner = corner_of(position);
+    const vec2 texel_extent = vec2(parameters.base_texel_width, parameters.base_texel_height);
+    const vec3 corner = vec3(vec2(2 * position + 1) * texel_extent, layer);  // between the four texels
     if (FILTERED) {
-        quad.reads[0] = textureLod(source, corner, 0.0);
+        quad.texels[0] = TEXEL_OF(textureLod(source, corner, 0.0));
 #if CHANNELS == 2
         if (REDUCTION == REDUCE_MIN_MAX) {
-            quad.reads[1] = textureLod(source_maximum, corner, 0.0);
+            const vec4 maximum = textureLod(source_maximum, corner, 0.0);
+            quad.texels[0].y = SOURCE_CHANNELS == 2 ? maximum.y : maximum.x;
         }
 #endif
         return quad;
     }
-#if CHANNELS < 4
-    quad.reads[0] = textureGather(source, corner, 0);
-#if CHANNELS == 2
-    if (SOURCE_CHANNELS == 2) {
-        quad.reads[1] = textureGather(source, corner, 1);
-    }
-#endif
-#else
+#if CHANNELS == 4
     const ivec2 last = ivec2(extent_of(parameters.base_level)) - 1;
     for (int i = 0; i < 4; ++i) {
         const ivec2 texel = ivec2(2 * position) + ivec2(i & 1, i >> 1);
-        quad.reads[i] = texelFetch(source, ivec3(min(texel, last), layer), 0);
+        quad.texels[i] = texelFetch(source, ivec3(min(texel, last), layer), 0);
         if (IS_SUM && any(greaterThan(texel, last))) {
-            quad.reads[i] = vec4(0.0);
+            quad.texels[i] = vec4(0.0);
         }
+    }
+#else
+    const vec4 first = textureGather(source, corner, 0).wzxy;
+    const vec4 second = SOURCE_CHANNELS == 2 ? textureGather(source, corner, 1).wzxy : first;
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
+#if CHANNELS == 1
+        quad.texels[i] = first[i];
+#else
+        quad.texels[i] = vec2(first[i], second[i]);
+#endif
     }
 #endif
     return quad;
 }
 
-// Returns texel i of a quad that is not filtered, x first.
-TEXEL quad_texel(Quad quad, uint i) {
-#if CHANNELS == 4
-    return quad.reads[i];
-#else
-    const vec4 first = quad.reads[0].wzxy;
-#if CHANNELS == 1
-    return first[i];
-#else
-    return vec2(first[i], SOURCE_CHANNELS == 2 ? quad.reads[1].wzxy[i] : first[i]);
-#endif
-#endif
-}
-
 ITEM reduce_quad(Quad quad, uvec2 position) {
     if (FILTERED) {
-        TEXEL texel = TEXEL_OF(quad.reads[0]);
-#if CHANNELS == 2
-        if (REDUCTION == REDUCE_MIN_MAX) {
-            texel = vec2(texel.x, SOURCE_CHANNELS == 2 ? quad.reads[1].y : quad.reads[1].x);
-        }
-#endif
-        const ITEM item = item_of(texel);
+        const ITEM item = item_of(quad.texels[0]);
         return REDUCTION == REDUCE_SUM ? item * 4.0 : item;
     }
     KEY from[4];
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        const TEXEL texel = quad_texel(quad, i);
-        copy_texel(2 * position + uvec2(i & 1, i >> 1), texel);
-        from[i] = key_of(texel);
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
+        copy_texel(2 * position + uvec2(i & 1, i >> 1), quad.texels[i]);
+        from[i] = key_of(quad.texels[i]);
     }
     const KEY key = reduce_four(from[0], from[1], from[2], from[3]);
 #if PYRAMID

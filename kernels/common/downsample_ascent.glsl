@@ -1,5 +1,4 @@
-// Ascent of the downsampling kernels: from a block of the base level to the top level, as long as this workgroup is the
-// last of its group.
+// Ascent of downsample.comp from a block to the top level, as long as this workgroup is the last of its group.
 
 #if ODD_BLOCKS
 #include "downsample_odd_blocks.glsl"
@@ -26,7 +25,7 @@ ITEM handed_over_item(uint level, uvec2 position, ITEM item) {
 bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item, uint thread) {
     const uint level = block.level + block.levels;
     const uvec2 extent = extent_of(level);
-    const Group group = group_of(level, block.index, counters, CHANNELS);
+    const Group group = group_of(level, block.index, counters, CHANNELS, CHANNELS);
     const uvec2 group_extent = ONE_GROUP ? extent : extent_of_block(level, group.levels, group.index);
     bool is_last = false;
     // Under EDGE_DROP some blocks become no texel.
@@ -34,19 +33,15 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
         const uint place = handed_over(group.nodes, extent.x, block.index);
         item = handed_over_item(level, block.index, item);
         const uint slot = CHANNELS * slot_of(block.index - (group.index << group.levels), group.levels);
-        [[unroll]]
-        for (uint i = 0; i < CHANNELS; ++i) {
+        [[unroll]] for (uint i = 0; i < CHANNELS; ++i) {
             HAND_OVER(state[place + i], word_of(item, i));
             if (GETS_MESSAGES) {
                 SEND(state[group.slots + slot + i], word_of(item, i));
             }
         }
-        uint expected = group_extent.x * group_extent.y;
-        if (BLOCKS_FROM_LIST) {
-            expected = state[group.expected];
-        } else if (SOME_BLOCKS) {
-            expected = parameters.expected[handovers];
-        }
+        const uint all = group_extent.x * group_extent.y;
+        const uint expected =
+            BLOCKS_FROM_LIST ? state[group.second] : (SOME_BLOCKS ? parameters.expected[handovers] : all);
         uint arrived = 0;
         if (!SOME_BLOCKS || expected > 1) {  // a single workgroup need not ask
             if (GETS_MESSAGES) {
@@ -55,7 +50,7 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
                     memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease);
                 }
 #endif
-                arrived = atomicAdd(state[group.counter], 1, gl_ScopeDevice, 0, 0);
+                arrived = ADD_RELAXED(state[group.counter], 1);
             } else {
                 arrived = ARRIVE(state[group.counter]);
             }
@@ -72,14 +67,14 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
         }
         CLEAR_MESSAGE(state[group.counter]);
         if (BLOCKS_FROM_LIST) {
-            state[group.expected] = 0;
+            state[group.second] = 0;
         }
     }
     if (!GETS_MESSAGES) {
         crew_barrier();
     }
     if (!ONE_GROUP) {
-        counters = next_counters(group, counters, CHANNELS);
+        counters = group.end;
     }
     block = Block(level, group.levels, group.index, group_extent, GETS_MESSAGES ? group.slots : group.nodes);
     return true;
@@ -92,12 +87,13 @@ bool ascend(Block block, bool even, uint layer_state, uint thread, out ITEM item
     uint handovers = 0;
     bool has_level_1 = has_sixteen();  // whether the nodes begin with those of 8 x 8
     while (true) {
-        const uint levels_made = max(block.levels, 3) - 3;  // up to 8 x 8 nodes
         if (even) {
             if (!has_level_1) {
-                reduce_level(block, 1, levels_made, thread);
+                reduce_level(block, 1, thread);
             }
-            item = reduce_nodes(block, levels_made, thread);
+            reduce_level(block, 2, thread);
+            reduce_level(block, 3, thread);
+            item = reduce_level(block, 4, thread);
         } else {
             item = reduce_odd_block(block, thread);
         }

@@ -1,27 +1,23 @@
 // Reduction of a block whose edges need no care: each level halves evenly, or the missing texels change nothing.
 
-// Returns the place in the state of a texel of a level that is handed over; see kernel_parameters.h.
+// Returns the place in the state of a texel of a level that is handed over (group.glsl).
 uint handed_over(uint texels, uint width, uvec2 position) {
     return texels + CHANNELS * (position.y * width + position.x);
 }
 
 ITEM load_item(uint place) {
     ITEM item;
-    [[unroll]]
-    for (uint i = 0; i < CHANNELS; ++i) {
-        set_word(item, i, HANDED_OVER(state[place + i]));
-    }
+    [[unroll]] for (uint i = 0; i < CHANNELS; ++i) { set_word(item, i, HANDED_OVER(state[place + i])); }
     return item;
 }
 
-// A block of texels of `level`: of the base level, or of a level whose texels were handed over and lie from `texels` on
-// in the state.
+// A block of texels of the base level, or of a level that was handed over.
 struct Block {
     uint level;
     uint levels;  // levels that are made from it: its sides have 2^levels texels
     uvec2 index;
     uvec2 extent;  // texels of the level in the block: fewer or more at the edges
-    uint texels;
+    uint texels;   // first word in the state, if they were handed over
 };
 
 uvec2 first_texel(Block block) { return block.index << block.levels; }
@@ -32,9 +28,10 @@ shared ITEM nodes[256 + 64 + 16 + 4 + 1];
 // Returns the first node of a level; step 0 is the level of 16 x 16 nodes.
 uint nodes_start(uint step) { return (1024 - (1024 >> 2 * step)) / 3; }
 
-// Keeps a node of a block in nodes (`step` is its level there) and stores it. It is `levels` above the block's texels.
-void make_node(Block block, uint step, uint levels, uvec2 local, ITEM item) {
+// Keeps a node of a block in nodes (`step` is its level there) and stores it.
+void make_node(Block block, uint step, uvec2 local, ITEM item) {
     nodes[nodes_start(step) + (local.y << (4 - step)) + local.x] = item;
+    const uint levels = max(block.levels, 3) + step - 4;  // above the block's texels
     if ((WHOLE_BLOCKS && block.level == parameters.base_level) ||
         (levels <= min(block.levels, parameters.top_level - block.level) &&
          all(lessThan(local << levels, block.extent)))) {
@@ -42,9 +39,8 @@ void make_node(Block block, uint step, uint levels, uvec2 local, ITEM item) {
     }
 }
 
-// Makes the nodes of a level, `levels` above the block's texels, from those of the level below. Returns the last node
-// of the thread.
-ITEM reduce_level(Block block, uint step, uint levels, uint thread) {
+// Makes the nodes of a level from those of the level below. Returns the last node of the thread.
+ITEM reduce_level(Block block, uint step, uint thread) {
     crew_barrier();
     const uint width = 16 >> step;
     const uint below = nodes_start(step - 1);
@@ -55,17 +51,10 @@ ITEM reduce_level(Block block, uint step, uint levels, uint thread) {
             const uvec2 local = uvec2(node & (width - 1), node >> (4 - step));
             const uint child = below + 4 * width * local.y + 2 * local.x;
             item = reduce_four(nodes[child], nodes[child + 1], nodes[child + 2 * width], nodes[child + 2 * width + 1]);
-            make_node(block, step, levels, local, item);
+            make_node(block, step, local, item);
         }
     }
     return item;
-}
-
-// Makes the levels above 8 x 8 nodes, which are `levels` above the block's texels. Returns the last node to thread 0.
-ITEM reduce_nodes(Block block, uint levels, uint thread) {
-    reduce_level(block, 2, levels + 1, thread);
-    reduce_level(block, 3, levels + 2, thread);
-    return reduce_level(block, 4, levels + 3, thread);
 }
 
 // Returns the place of a thread's four quads, one in each quarter of a block: along the Z-order curve, so that a
@@ -125,16 +114,13 @@ void load_group(Block block, uint thread) {
     const uint loads = GROUP_LEVELS > 4 ? 4 : max((GROUP_LEVELS > 3 ? 256 : 64) / CREW_SIZE, 1);
     ITEM items[8];  // a crew has at least 32 threads
     bool waits;
-    [[dont_unroll]]
-    do {  // all loads are issued before the first result is used, so no branch surrounds them
+    [[dont_unroll]] do {  // all loads are issued before the first result is used, so no branch surrounds them
         waits = false;
-        [[unroll]]
-        for (uint i = 0; i < loads; ++i) {
+        [[unroll]] for (uint i = 0; i < loads; ++i) {
             const Load load = load_of(block, thread, i);
             const bool inside = is_inside(block, load);
             const uint place = inside ? place_of(block, width, load) : block.texels;
-            [[unroll]]
-            for (uint c = 0; c < CHANNELS; ++c) {
+            [[unroll]] for (uint c = 0; c < CHANNELS; ++c) {
                 const uint word = HANDED_OVER(state[place + c]);
                 waits = waits || (GETS_MESSAGES && inside && word == 0);
                 set_word(items[i], c, GETS_MESSAGES ? bits_of_message(word) : word);
@@ -142,14 +128,10 @@ void load_group(Block block, uint thread) {
             items[i] = inside ? items[i] : nothing();
         }
     } while (waits);
-    [[unroll]]
-    for (uint i = 0; i < loads; ++i) {
+    [[unroll]] for (uint i = 0; i < loads; ++i) {
         const Load load = load_of(block, thread, i);
         if (GETS_MESSAGES && is_inside(block, load)) {
-            [[unroll]]
-            for (uint c = 0; c < CHANNELS; ++c) {
-                CLEAR_MESSAGE(state[place_of(block, width, load) + c]);
-            }
+            [[unroll]] for (uint c = 0; c < CHANNELS; ++c) { CLEAR_MESSAGE(state[place_of(block, width, load) + c]); }
         }
         const uint step = levels_of_group(block) > 3 ? 0 : 1;
         if (!is_wide(block) && load.slot < 256 >> 2 * step) {
@@ -157,33 +139,28 @@ void load_group(Block block, uint thread) {
         }
     }
     if (is_wide(block)) {
-        make_node(block, 0, 1, uvec2(thread & 15, thread >> 4), reduce_four(items[0], items[1], items[2], items[3]));
+        make_node(block, 0, uvec2(thread & 15, thread >> 4), reduce_four(items[0], items[1], items[2], items[3]));
     }
 }
 
-// Makes and stores the first levels of a block of the base level, and leaves the last of them in nodes. All loads are
-// issued before the first result is used.
+// Makes the first levels of a block of the base level. All loads are issued before the first result is used.
 void reduce_base(Block block, uint thread) {
     const uvec2 place = place_in_quarter(thread);
     const uvec2 first = 32 * block.index + place;
     const bool copies_tables = SOURCE_ENCODING == ENCODING_SRGB8 || TARGET_ENCODING == ENCODING_SRGB8;
     Quad quads[4];
     if (copies_tables && !FILTERED) {  // holding all texels meanwhile would take too many registers
-        copy_srgb_tables(thread, WORKGROUP_SIZE);
+        copy_srgb_tables(thread);
     }
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        quads[i] = read_quad(first + 16 * quarter(i));
-    }
+    [[unroll]] for (uint i = 0; i < 4; ++i) { quads[i] = read_quad(first + 16 * quarter(i)); }
     if (copies_tables && FILTERED) {
-        copy_srgb_tables(thread, WORKGROUP_SIZE);
+        copy_srgb_tables(thread);
     }
     if (WEIGHTED) {
         make_edge_weights(thread);
     }
     ITEM items[4];
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
         const uvec2 position = first + 16 * quarter(i);
         items[i] = reduce_quad(quads[i], position);
         if (WHOLE_BLOCKS || is_made(block.level + 1, position)) {
@@ -204,7 +181,7 @@ void reduce_base(Block block, uint thread) {
     if (has_sixteen()) {
         item = reduce_sixteen(item);
         if ((thread & 12) == 0) {
-            make_node(block, 1, 3, local / 2, item);
+            make_node(block, 1, local / 2, item);
         }
         return;
     }

@@ -2,48 +2,72 @@
 // kernel defines
 //
 //   CHANNELS  1, 2 or 4
-//   EXTREMES  1: minima and maxima, exact for all values with NaN: texels are compared as keys
-//             (importance_key.h); items are settled floats, which compare as floats
-//   CUSTOM    1: items are floats, and four become one by the user's
-//             TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d); a and b are the upper two
+//   EXTREMES  1: minima and maxima, exact for all values with NaN: texels are compared as keys (importance_key.h);
+//             items are settled floats, which compare as floats
+//   CUSTOM    1: items are floats, and four become one by the user's reduce; a and b are the upper two
 //
 // Otherwise items are floats, for means and sums.
 
 #include "quadtile/mip.h"
 #include "quadtile/texel_encoding.h"
-#include "texel_key.glsl"
+#include "exact_values.glsl"
 
 layout(constant_id = 1) const uint REDUCTION = REDUCE_MAX;
 layout(constant_id = 2) const uint EDGE_RULE = EDGE_ROUND_UP;
 layout(constant_id = 6) const uint SOURCE_ENCODING = ENCODING_FLOAT32;
 layout(constant_id = 7) const uint TARGET_ENCODING = ENCODING_FLOAT32;
 layout(constant_id = 8) const uint SOURCE_CHANNELS = CHANNELS;
-// Whether the sampler filters each quad to one texel.
-layout(constant_id = 5) const bool FILTERED = false;
+layout(constant_id = 5) const bool FILTERED = false;  // whether the sampler filters each quad to one texel
 
 // CHANNEL(v, i): channel i of a texel, an item or a key. EACH_CHANNEL(i): repeats the next block for each channel.
 #if CHANNELS == 1
 #define TEXEL float
-#define CHANNEL(v, i) v
-#define EACH_CHANNEL(i) const uint i = 0;
+#define KEY_WORDS uint
 #define TEXEL_OF(v) (v).r
 #define VEC4_OF(t) vec4(t, 0.0, 0.0, 1.0)
-#elif CHANNELS == 2
+#define CHANNEL(v, i) v
+#define EACH_CHANNEL(i) const uint i = 0;
+#else
+#define CHANNEL(v, i) v[i]
+#define EACH_CHANNEL(i) for (uint i = 0; i < CHANNELS; ++i)
+#if CHANNELS == 2
 #define TEXEL vec2
+#define KEY_WORDS uvec2
 #define TEXEL_OF(v) (v).rg
 #define VEC4_OF(t) vec4(t, 0.0, 1.0)
 #else
 #define TEXEL vec4
+#define KEY_WORDS uvec4
 #define TEXEL_OF(v) (v)
 #define VEC4_OF(t) (t)
 #endif
-#if CHANNELS > 1
-#define CHANNEL(v, i) v[i]
-#define EACH_CHANNEL(i) for (uint i = 0; i < CHANNELS; ++i)
 #endif
+#define ITEM TEXEL  // a decoded texel
 
-// Type of a decoded texel.
-#define ITEM TEXEL
+// The sRGB tables, in shared memory if they fit.
+#if CHANNELS == 4 && !EXTREMES && !ODD_BLOCKS
+shared SrgbTables shared_srgb;
+#define SRGB shared_srgb
+void copy_srgb_tables(uint thread) {
+    if (SOURCE_ENCODING == ENCODING_SRGB8 && !FILTERED) {
+        for (uint i = thread; i < SRGB_CODES; i += WORKGROUP_SIZE) {
+            shared_srgb.light[i] = srgb.light[i];
+        }
+    }
+    if (TARGET_ENCODING == ENCODING_SRGB8) {
+        for (uint i = thread; i < SRGB_CODES; i += WORKGROUP_SIZE) {
+            shared_srgb.border[i] = srgb.border[i];
+        }
+        for (uint i = thread; i < SRGB_START_WORDS; i += WORKGROUP_SIZE) {
+            shared_srgb.starts[i] = srgb.starts[i];
+        }
+    }
+    barrier();
+}
+#else
+#define SRGB srgb
+void copy_srgb_tables(uint thread) {}
+#endif
 
 const uint SOURCE_UNORM_BITS = SOURCE_ENCODING == ENCODING_UNORM16 ? 16 : (SOURCE_ENCODING >= ENCODING_UNORM8 ? 8 : 0);
 const bool IS_SUM = REDUCTION == REDUCE_MEAN || REDUCTION == REDUCE_SUM;
@@ -71,15 +95,25 @@ ITEM reduce_two(ITEM a, ITEM b) {
     return REDUCTION == REDUCE_MIN ? min(a, b) : (REDUCTION == REDUCE_MAX ? max(a, b) : a + b);
 }
 
+// Returns the item of a texel from the result of reduce_two over all items below it. Extremes have no choice here:
+// it would cost SwiftShader a multiple of the time to compile.
+#if EXTREMES
+ITEM finished(ITEM item) { return item; }
+#else
+ITEM finished(ITEM item) { return REDUCTION == REDUCE_MEAN ? item * 0.25 : item; }
+#endif
+
+ITEM reduce_four(ITEM a, ITEM b, ITEM c, ITEM d) {
+#if CUSTOM
+    return reduce(a, b, c, d);
+#else
+    return finished(reduce_two(reduce_two(a, b), reduce_two(c, d)));
+#endif
+}
+
 #if EXTREMES
 
-#if CHANNELS == 1
-#define KEY uint
-#elif CHANNELS == 2
-#define KEY uvec2
-#else
-#define KEY uvec4
-#endif
+#define KEY KEY_WORDS
 
 bool is_minimum(uint channel) { return REDUCTION == REDUCE_MIN || (REDUCTION == REDUCE_MIN_MAX && channel == 0); }
 
@@ -101,17 +135,13 @@ uint channel_key(float texel, uint channel) {
 
 KEY key_of(TEXEL texel) {
     KEY key;
-    EACH_CHANNEL(i) {
-        CHANNEL(key, i) = channel_key(CHANNEL(texel, i), i);
-    }
+    EACH_CHANNEL(i) { CHANNEL(key, i) = channel_key(CHANNEL(texel, i), i); }
     return key;
 }
 
 ITEM item_of_key(KEY key) {
     ITEM item;
-    EACH_CHANNEL(i) {
-        CHANNEL(item, i) = float_of(CHANNEL(key, i));
-    }
+    EACH_CHANNEL(i) { CHANNEL(item, i) = float_of(CHANNEL(key, i)); }
     return item;
 }
 
@@ -127,44 +157,14 @@ KEY reduce_keys(KEY a, KEY b) {
 ITEM item_of(TEXEL texel) { return item_of_key(key_of(texel)); }
 
 KEY reduce_four(KEY a, KEY b, KEY c, KEY d) { return reduce_keys(reduce_keys(a, b), reduce_keys(c, d)); }
-ITEM reduce_four(ITEM a, ITEM b, ITEM c, ITEM d) { return reduce_two(reduce_two(a, b), reduce_two(c, d)); }
-
-ITEM mean_of_four(ITEM sum) { return sum; }  // extremes have no means
 
 TEXEL encode(ITEM item) { return item; }
-
-void copy_srgb_tables(uint thread, uint threads) {}
 
 #else
 
 // Whether unorm channels are reduced as codes, because they stay unorm: sums of integers are exact.
 layout(constant_id = 12) const bool IN_CODES = false;
 #define LARGEST_TARGET_CODE float(encoding_largest_code(TARGET_ENCODING))
-
-// The sRGB tables, in shared memory if they fit.
-#if CHANNELS == 4 && !ODD_BLOCKS
-shared SrgbTables shared_srgb;
-#define SRGB shared_srgb
-void copy_srgb_tables(uint thread, uint threads) {
-    if (SOURCE_ENCODING == ENCODING_SRGB8 && !FILTERED) {
-        for (uint i = thread; i < SRGB_CODES; i += threads) {
-            shared_srgb.light[i] = srgb.light[i];
-        }
-    }
-    if (TARGET_ENCODING == ENCODING_SRGB8) {
-        for (uint i = thread; i < SRGB_CODES; i += threads) {
-            shared_srgb.border[i] = srgb.border[i];
-        }
-        for (uint i = thread; i < SRGB_START_WORDS; i += threads) {
-            shared_srgb.starts[i] = srgb.starts[i];
-        }
-    }
-    barrier();
-}
-#else
-#define SRGB srgb
-void copy_srgb_tables(uint thread, uint threads) {}
-#endif
 
 float decode_linear(float texel, uint encoding, bool filtered) {
     if (encoding < ENCODING_UNORM8) {
@@ -196,9 +196,7 @@ ITEM decode(TEXEL texel, bool stored) {
     }
 #endif
     ITEM item;
-    EACH_CHANNEL(i) {
-        CHANNEL(item, i) = decode_linear(CHANNEL(texel, i), encoding, filtered);
-    }
+    EACH_CHANNEL(i) { CHANNEL(item, i) = decode_linear(CHANNEL(texel, i), encoding, filtered); }
     return item;
 }
 
@@ -208,17 +206,6 @@ ITEM item_of(TEXEL texel) { return decode(texel, false); }
 #define KEY ITEM
 #define key_of item_of
 #define item_of_key(key) key
-
-ITEM mean_of_four(ITEM sum) { return sum * 0.25; }
-
-ITEM reduce_four(ITEM a, ITEM b, ITEM c, ITEM d) {
-#if CUSTOM
-    return reduce(a, b, c, d);
-#else
-    const ITEM reduced = reduce_two(reduce_two(a, b), reduce_two(c, d));
-    return REDUCTION == REDUCE_MEAN ? mean_of_four(reduced) : reduced;
-#endif
-}
 
 float encode_linear(float value) {
     if (TARGET_ENCODING == ENCODING_FLOAT32) {
@@ -242,16 +229,13 @@ float encode_colour(float linear) {
 #endif
 
 TEXEL encode(ITEM item) {
-    const TEXEL value = item;
 #if CHANNELS == 4
     if (TARGET_ENCODING == ENCODING_SRGB8) {
-        return vec4(encode_colour(value.r), encode_colour(value.g), encode_colour(value.b), encode_linear(value.a));
+        return vec4(encode_colour(item.r), encode_colour(item.g), encode_colour(item.b), encode_linear(item.a));
     }
 #endif
     TEXEL texel;
-    EACH_CHANNEL(i) {
-        CHANNEL(texel, i) = encode_linear(CHANNEL(value, i));
-    }
+    EACH_CHANNEL(i) { CHANNEL(texel, i) = encode_linear(CHANNEL(item, i)); }
     return texel;
 }
 

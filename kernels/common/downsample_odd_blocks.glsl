@@ -5,30 +5,22 @@
 // The rest of the first level are strips of up to three columns and three rows. They are made texel by texel and kept
 // in shared memory for the second level. The levels above are small and are made in shared memory.
 
-// Texels below a texel: 1 to 3 along each axis.
-struct Children {
+// Part of a level.
+struct Part {
     uvec2 first;
     uvec2 count;
 };
 
-Children children_of(uint level, uvec2 position) {
+// Returns the texels below a texel: 1 to 3 along each axis.
+Part children_of(uint level, uvec2 position) {
     const uvec2 last = uvec2(mip_last_child(parameters.width, level, position.x, EDGE_RULE),
                              mip_last_child(parameters.height, level, position.y, EDGE_RULE));
-    return Children(2 * position, last - 2 * position + 1);
+    return Part(2 * position, last - 2 * position + 1);
 }
 
 TEXEL fetch_texel(uvec2 position) {
     const vec4 texel = texelFetch(source, ivec3(position, layer), 0);
     return SOURCE_CHANNELS < CHANNELS ? TEXEL_OF(texel.rrrr) : TEXEL_OF(texel);
-}
-
-// Returns a fetched texel of the base level as an item.
-ITEM item_of_texel(uvec2 position, TEXEL texel) {
-    ITEM item = item_of(texel);
-    if (WEIGHTED && parameters.base_level > 0) {
-        item = sum_of_mean(parameters.base_level, position, item);
-    }
-    return item;
 }
 
 // A part of a level that is kept in room.
@@ -41,6 +33,10 @@ struct Kept {
 uint kept_place(Kept kept, uvec2 position) {
     const uvec2 local = position - kept.first;
     return kept.start + kept.pitch * local.y + local.x;
+}
+
+ITEM reduce_three(ITEM a, ITEM b, ITEM c, uint count) {
+    return reduce_two(reduce_two(a, count > 1 ? b : nothing()), count > 2 ? c : nothing());
 }
 
 // Reduces 3 x 3 items, of which `count` exist.
@@ -62,60 +58,37 @@ ITEM reduce_nine(ITEM items[9], uvec2 count) {
     const ITEM reduced = reduce(windows[0], windows[1], windows[2], windows[3]);
     return all(lessThan(count, uvec2(3))) ? windows[0] : reduced;
 #else
-    ITEM rows[3];
-    [[unroll]]
-    for (uint y = 0; y < 3; ++y) {
-        rows[y] = items[3 * y];
-        rows[y] = reduce_two(rows[y], count.x > 1 ? items[3 * y + 1] : nothing());
-        rows[y] = reduce_two(rows[y], count.x > 2 ? items[3 * y + 2] : nothing());
-    }
-    const ITEM two = reduce_two(rows[0], count.y > 1 ? rows[1] : nothing());
-    const ITEM total = reduce_two(two, count.y > 2 ? rows[2] : nothing());
-    return REDUCTION == REDUCE_MEAN ? mean_of_four(total) : total;
+    return finished(reduce_three(reduce_three(items[0], items[1], items[2], count.x),
+                                 reduce_three(items[3], items[4], items[5], count.x),
+                                 reduce_three(items[6], items[7], items[8], count.x), count.y));
 #endif
 }
 
 // Returns child i of 3 x 3, or the nearest one if it is missing.
-uvec2 child_at(Children children, uint i) { return children.first + min(uvec2(i % 3, i / 3), children.count - 1); }
+uvec2 child_at(Part children, uint i) { return children.first + min(uvec2(i % 3, i / 3), children.count - 1); }
 
 // Reduces the children of a texel. All loads are issued before the first result is used.
-ITEM reduce_texels(Block block, Children children) {
+ITEM reduce_texels(Block block, Part children) {
     ITEM items[9];
     if (block.level != parameters.base_level) {
         const uint width = extent_of(block.level).x;
-        [[unroll]]
-        for (uint i = 0; i < 9; ++i) {
+        [[unroll]] for (uint i = 0; i < 9; ++i) {
             items[i] = load_item(handed_over(block.texels, width, child_at(children, i)));
         }
     } else {
         TEXEL texels[9];
-        [[unroll]]
-        for (uint i = 0; i < 9; ++i) {
-            texels[i] = fetch_texel(child_at(children, i));
-        }
-        [[unroll]]
-        for (uint i = 0; i < 9; ++i) {
-            items[i] = item_of_texel(child_at(children, i), texels[i]);
+        [[unroll]] for (uint i = 0; i < 9; ++i) { texels[i] = fetch_texel(child_at(children, i)); }
+        [[unroll]] for (uint i = 0; i < 9; ++i) {
+            items[i] = item_of(texels[i]);
+            if (WEIGHTED && block.level > 0) {
+                items[i] = sum_of_mean(block.level, child_at(children, i), items[i]);
+            }
         }
     }
     return reduce_nine(items, children.count);
 }
 
-ITEM reduce_kept(Kept kept, Children children) {
-    ITEM items[9];
-    [[unroll]]
-    for (uint i = 0; i < 9; ++i) {
-        items[i] = room[kept_place(kept, child_at(children, i))];
-    }
-    return reduce_nine(items, children.count);
-}
-
-// Part of a level that a block makes.
-struct Part {
-    uvec2 first;
-    uvec2 count;
-};
-
+// Returns the part of the level `levels` above a block that the block makes.
 Part part_above(Block block, uint levels) {
     if (levels > block.levels || block.level + levels > parameters.top_level) {
         return Part(uvec2(0), uvec2(0));
@@ -141,29 +114,18 @@ void reduce_regular(Block block, Part level_1, uvec2 count, uint thread) {
             ITEM items[4];
             if (block.level == parameters.base_level) {
                 Quad quads[4];
-                [[unroll]]
-                for (uint q = 0; q < 4; ++q) {
-                    quads[q] = read_quad(2 * position + quarter(q));
-                }
-                [[unroll]]
-                for (uint q = 0; q < 4; ++q) {
-                    items[q] = reduce_quad(quads[q], 2 * position + quarter(q));
-                }
+                [[unroll]] for (uint q = 0; q < 4; ++q) { quads[q] = read_quad(2 * position + quarter(q)); }
+                [[unroll]] for (uint q = 0; q < 4; ++q) { items[q] = reduce_quad(quads[q], 2 * position + quarter(q)); }
             } else {
                 const uint width = extent_of(block.level).x;
-                [[unroll]]
-                for (uint q = 0; q < 4; ++q) {
-                    const uint place = handed_over(block.texels, width,
-                                                   4 * position + 2 * quarter(q));
+                [[unroll]] for (uint q = 0; q < 4; ++q) {
+                    const uint place = handed_over(block.texels, width, 4 * position + 2 * quarter(q));
                     items[q] = reduce_four(load_item(place), load_item(place + CHANNELS),
                                            load_item(place + CHANNELS * width),
                                            load_item(place + CHANNELS * (width + 1)));
                 }
             }
-            [[unroll]]
-            for (uint q = 0; q < 4; ++q) {
-                put(block.level + 1, 2 * position + quarter(q), items[q]);
-            }
+            [[unroll]] for (uint q = 0; q < 4; ++q) { put(block.level + 1, 2 * position + quarter(q), items[q]); }
             const ITEM item = reduce_four(items[0], items[1], items[2], items[3]);
             if (is_made(block.level + 2, position)) {
                 put(block.level + 2, position, item);
@@ -173,21 +135,22 @@ void reduce_regular(Block block, Part level_1, uvec2 count, uint thread) {
     }
 }
 
-// Makes and keeps `extent` texels from `first` on, `levels` above a block's, from the level kept below. Returns the
-// texel of the thread.
+// Makes and keeps texels from `first` on, `levels` above a block's, from the level kept below. Returns the thread's.
 ITEM make_part(Block block, uint levels, uvec2 first, uvec2 extent, Kept below, Kept kept, uint thread) {
     ITEM item = nothing();
     if (thread < extent.x * extent.y) {
         const uvec2 position = first + place_in(thread, extent.x);
-        item = reduce_kept(below, children_of(block.level + levels, position));
+        const Part children = children_of(block.level + levels, position);
+        ITEM items[9];
+        [[unroll]] for (uint i = 0; i < 9; ++i) { items[i] = room[kept_place(below, child_at(children, i))]; }
+        item = reduce_nine(items, children.count);
         put(block.level + levels, position, item);
         room[kept_place(kept, position)] = item;
     }
     return item;
 }
 
-// Makes the columns (axis 0) or rows from `start` to `end` of the first level of a block, and the second level's above
-// them.
+// Makes the texels from `start` to `end` of the first level of a block, and those of the second level above them.
 void reduce_strip(Block block, Part level_1, uvec2 start, uvec2 end, uint thread) {
     const uvec2 extent = end - start;
     const Kept strip = Kept(ODD_LEVELS_START, level_1.first + start, extent.x);
@@ -249,27 +212,24 @@ ITEM reduce_odd_block(Block block, uint thread) {
     return item;
 }
 
-// Returns whether halving a block of 2^levels texels a side gives the right levels. Along both axes, either all levels
-// up to the top halve evenly, or the extent is one power of two and the missing texels change nothing.
-bool is_even(Block block) {
+// Returns whether halving a block of 2^levels texels a side gives the right levels along an axis of the image: all
+// levels up to the top halve evenly, or the extent is one power of two and the missing texels change nothing.
+bool is_even_along(uint axis, uint image_extent, Block block) {
+    const uint extent = block.extent[axis];
     const uint levels = min(block.levels, parameters.top_level - block.level);
-    const uvec2 odd = block.extent & ((1U << levels) - 1);
-    const bvec2 exact = lessThanEqual(block.extent, uvec2(1 << block.levels));
-    bvec2 even = bvec2(exact.x && odd.x == 0, exact.y && odd.y == 0);
+    bool even = extent <= 1U << block.levels && (extent & ((1U << levels) - 1)) == 0;
     if (CUSTOM == 0 && parameters.base_level == 0) {
-        const uvec2 all_texels = extent_of(block.level);
-        for (uint axis = 0; axis < 2; ++axis) {
-            even[axis] = even[axis] ||
-                         (block.extent[axis] == all_texels[axis] &&
-                          all_texels[axis] < 1 << block.levels && bitCount(all_texels[axis]) == 1);
-        }
+        const bool is_whole = extent == mip_extent(image_extent, block.level, EDGE_RULE);
+        even = even || (is_whole && extent < 1U << block.levels && bitCount(extent) == 1);
     }
     if (WEIGHTED && block.level > 0 && block.level == parameters.base_level) {
         // Means that were stored and are read again have another weight at the edges.
-        const bvec2 last = equal(block.index + 1, blocks_of(block.level, block.levels));
-        const uint full = 1U << block.level;
-        even.x = even.x && !(last.x && mip_last_coverage(parameters.width, block.level, EDGE_RULE) != full);
-        even.y = even.y && !(last.y && mip_last_coverage(parameters.height, block.level, EDGE_RULE) != full);
+        const bool is_last = block.index[axis] + 1 == blocks_along(image_extent, block.level, block.levels, EDGE_RULE);
+        even = even && !(is_last && mip_last_coverage(image_extent, block.level, EDGE_RULE) != 1U << block.level);
     }
-    return even.x && even.y;
+    return even;
+}
+
+bool is_even(Block block) {
+    return is_even_along(0, parameters.width, block) && is_even_along(1, parameters.height, block);
 }

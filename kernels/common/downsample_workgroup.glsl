@@ -1,5 +1,4 @@
-// Operations of the downsampling kernels over a workgroup, with and without subgroup operations: the crew, and
-// exchanges among threads.
+// The crew of a downsampling kernel, and exchanges among threads, with and without subgroup operations.
 
 #include "subgroups.glsl"
 #if SUBGROUPS
@@ -45,41 +44,29 @@ shared ITEM room[31 * 31 + 15 * 15];
 shared ITEM room[4 * WORKGROUP_SIZE];
 #endif
 
-// Reduces the items of four neighbours on the curve, quarter by quarter. The first thread returns the texel of the
-// first quarter, and so on.
+// Returns item i, without an array that is indexed at run time.
+ITEM one_of(ITEM items[4], uint i) { return i < 2 ? (i == 0 ? items[0] : items[1]) : (i == 2 ? items[2] : items[3]); }
+
+// Reduces the items of four neighbours on the curve, quarter by quarter. Thread i of them returns that of quarter i.
 ITEM reduce_neighbours(ITEM items[4], uint thread) {
     const bool right = (thread & 1) != 0;
     const bool lower = (thread & 2) != 0;
 #if !SUBGROUPS
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        room[4 * thread + i] = items[i];
-    }
+    [[unroll]] for (uint i = 0; i < 4; ++i) { room[4 * thread + i] = items[i]; }
     barrier();
     const uint first = 4 * (thread & ~3U) + (thread & 3);
     return reduce_four(room[first], room[first + 4], room[first + 8], room[first + 12]);
 #elif CUSTOM
-    ITEM own[4];  // items of the four threads, for the thread's quarter
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {  // to the thread i places on, cyclically
-        const uint other = (thread + i) & 3;
-        const ITEM given = other < 2 ? (other == 0 ? items[0] : items[1]) : (other == 2 ? items[2] : items[3]);
-        own[i] = subgroupShuffle(given, (gl_SubgroupInvocationID & ~3U) + ((thread - i) & 3));
-    }
-    // own[i] is from the thread i places before.
-    ITEM by_thread[4];
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        const uint before = (thread - i) & 3;
-        by_thread[i] = before < 2 ? (before == 0 ? own[0] : own[1]) : (before == 2 ? own[2] : own[3]);
-    }
-    return reduce(by_thread[0], by_thread[1], by_thread[2], by_thread[3]);
+    // Of each pair of threads that differ by i, each gives the item of the other's quarter.
+    ITEM from[4];
+    [[unroll]] for (uint i = 0; i < 4; ++i) { from[i] = subgroupShuffleXor(one_of(items, (thread ^ i) & 3), i); }
+    const uint own = thread & 3;
+    return reduce(one_of(from, own), one_of(from, own ^ 1), one_of(from, own ^ 2), one_of(from, own ^ 3));
 #else
     // Pairs side by side come first, as everywhere.
     ITEM upper = reduce_two(right ? items[1] : items[0], subgroupShuffleXor(right ? items[0] : items[1], 1));
     ITEM under = reduce_two(right ? items[3] : items[2], subgroupShuffleXor(right ? items[2] : items[3], 1));
-    const ITEM item = reduce_two(lower ? under : upper, subgroupShuffleXor(lower ? upper : under, 2));
-    return REDUCTION == REDUCE_MEAN ? mean_of_four(item) : item;
+    return finished(reduce_two(lower ? under : upper, subgroupShuffleXor(lower ? upper : under, 2)));
 #endif
 }
 

@@ -7,7 +7,7 @@
 // fused_all.comp writes the tiles in any order. Canonical order takes two passes: fused_count.comp counts the tiles
 // below each block, fused_emit.comp writes each tile to its place. A budget takes a pass before them,
 // fused_budget.comp, which finds the factor that scales the thresholds (budget.h); in any order fused_emit.comp follows
-// at once. Balanced lists take two passes of their own: balance_marks.comp, balance_tiles.comp.
+// at once. Balanced lists take balance_marks.comp and balance_tiles.comp. A barrier of the command buffer lies between.
 //
 // A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
 // it. If it is, each thread takes 4 x 4 texels along the Z-order curve and knows all their nodes up to the block's, so
@@ -25,8 +25,6 @@
 // DESCENT: for balanced lists with thresholds that are not monotone. A node is split if it is not below its threshold
 // and all nodes above it are split, which the pyramid tells. These bindings differ:
 //   2-5  pyramid  the levels from 1 on, in chunks (pyramid_chunks.glsl); no thresholds or lists per layer
-//
-// A barrier of the command buffer lies between passes.
 
 #extension GL_EXT_control_flow_attributes : require
 
@@ -52,22 +50,16 @@
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
 
-// Whether the factor of fused_budget.comp scales the thresholds.
-layout(constant_id = 22) const bool WITH_BUDGET = false;
+layout(constant_id = 22) const bool WITH_BUDGET = false;  // whether the factor of fused_budget.comp scales thresholds
 // Whether each layer has thresholds of its own, and whether each has a part of the list with a header. In canonical
 // order the parts follow each other; in any order they are of one size.
 layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
 layout(constant_id = 24) const bool LAYER_LISTS = false;
-// Stage of balance_tiles.comp and fused_emit.comp.
-layout(constant_id = 28) const uint STAGE = STAGE_ANY;
-// Whether each node has a threshold of its own; otherwise each level has one.
-layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;
+layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;  // otherwise each level has one
+layout(constant_id = 28) const uint STAGE = STAGE_ANY;           // of balance_tiles.comp and fused_emit.comp
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
-layout(set = 0, binding = 1, std430) nonprivate buffer State {
-    FusedState state;
-    uint words[];
-};
+layout(set = 0, binding = 1, std430) nonprivate buffer State { FusedState state; uint words[]; };
 #ifdef DESCENT
 #define PYRAMID_BINDING 2
 #include "pyramid_chunks.glsl"
@@ -83,9 +75,8 @@ layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float nod
 layout(push_constant) uniform Parameters { FusedParameters parameters; };
 
 // A block of 64 x 64 texels, or a group of up to 32 x 32 nodes of a level that was handed over, which are its step 1.
-// Step s is the level base + s.
 struct Block {
-    uint base;
+    uint base;    // step s is the level base + s
     uint steps;   // up to its one node; 6 at most
     uvec2 index;  // of that node
 };
@@ -94,9 +85,9 @@ uint layer;
 
 // ---- The state -----------------------------------------------------------------------------------------
 
-uvec2 extent_of(uint level) {
-    return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
-}
+const bool ONE_GROUP = false;
+const uint GROUP_LEVELS = 0;
+#include "group.glsl"
 
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
@@ -113,8 +104,8 @@ uint first_of_part() { return in_parts() ? layer * part_capacity() : 0; }
 
 // Reserves places in any order, and returns the first. One thread calls this.
 uint reserve_places(uint total) {
-    return in_parts() ? first_of_part() + atomicAdd(words[layer_words() + LAYER_PART_WORD], total, gl_ScopeDevice, 0, 0)
-                      : atomicAdd(state.place_count, total, gl_ScopeDevice, 0, 0);
+    return in_parts() ? first_of_part() + ADD_RELAXED(words[layer_words() + LAYER_PART_WORD], total)
+                      : ADD_RELAXED(state.place_count, total);
 }
 
 // Returns whether only some blocks run.
@@ -127,32 +118,6 @@ uint budget_words() { return parameters.layers * (1 + parameters.state_words_per
 uint node_word(uint kind, uint level, uvec2 index) {
     return budget_words() + BUDGET_WORDS + kind * fused_nodes(parameters.width, parameters.height, parameters.layers) +
            fused_node_index(parameters.width, parameters.height, max(level, BLOCK_LEVELS), index.x, index.y, layer);
-}
-
-// Nodes of a level that are handed over to one workgroup. Their words in the state buffer: per group a counter and a
-// number of tiles; per group its slots, row by row; as many slots of second messages.
-struct Group {
-    uint level;   // of the nodes
-    uint levels;  // levels that are made from the nodes
-    uvec2 index;
-    uint counter;  // word of the number of arrived nodes
-    uint tiles;    // word of the number of tiles below the group, if it is above the blocks
-    uint slots;    // first word
-    uint second_slots;
-    uint end;      // first word behind the level's
-};
-
-// Returns the group of a node, in a hand-over whose words begin at `counters`.
-Group group_of(uint level, uvec2 node, uint counters) {
-    const uint levels = step_levels(level, parameters.top_level);
-    const uvec2 index = node >> levels;
-    const uvec2 groups = extent_of(level + levels);
-    const uint place = index.y * groups.x + index.x;
-    const uint count = groups.x * groups.y;
-    const uint slots = counters + 2 * count;
-    const uint second_slots = slots + (count << 2 * levels);
-    return Group(level, levels, index, counters + place, counters + count + place, slots + (place << 2 * levels),
-                 second_slots + (place << 2 * levels), second_slots + (count << 2 * levels));
 }
 
 // Returns whether all other layers are finished. Thread 0 calls this, once per layer.
@@ -176,7 +141,7 @@ float given_threshold(uint level, uvec2 position) {
         const uvec2 node = min(position, extent_of(level) - 1);
         const uint place = threshold_map_index(parameters.width, parameters.height,
                                                parameters.layers, level, node.x, node.y, layer);
-        return uintBitsToFloat(settled_bits(key_from_bits(floatBitsToUint(node_thresholds[place]))));
+        return settled(node_thresholds[place]);
     }
     return LAYER_THRESHOLDS ? LAYER_THRESHOLD(layer * (parameters.top_level + 1) + level)
                             : parameters.thresholds[level];
@@ -194,8 +159,7 @@ shared float level_thresholds[MAX_LEVELS];
 void keep_thresholds(uint thread) {
     if (!THRESHOLDS_BY_NODE && thread <= parameters.top_level) {
         float given = 0.0;
-        [[unroll]]
-        for (uint level = 0; level < MAX_LEVELS; ++level) {
+        [[unroll]] for (uint level = 0; level < MAX_LEVELS; ++level) {
             given = thread == level ? parameters.thresholds[level] : given;
         }
         level_thresholds[thread] = scaled(LAYER_THRESHOLDS ? given_threshold(thread, uvec2(0)) : given);
@@ -234,14 +198,12 @@ uvec2 first_of_step_1(Block block) { return (block.index << block.steps) >> 1; }
 
 uint largest_of_four(uvec4 keys) { return max(max(keys.x, keys.y), max(keys.z, keys.w)); }
 
-// Returns the largest key of the four texels of a quad.
 uint key_of_quad(vec4 quad) {
     return largest_of_four(uvec4(key_of(quad.x), key_of(quad.y), key_of(quad.z), key_of(quad.w)));
 }
 
 // Reads four quads of a block and returns their largest keys. The quads are siblings, or one lies in each quarter of
-// the block, so that neighbouring threads read neighbouring texels. Outside the map the texels of its edge are
-// repeated.
+// the block, so that neighbouring threads read neighbouring texels. Outside the map the texels of its edge repeat.
 uvec4 read_quads(Block block, bool siblings, uint thread) {
     const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
     const uvec2 first = first_of_step_1(block) + morton(siblings ? 4 * thread : thread);
@@ -252,25 +214,17 @@ uvec4 read_quads(Block block, bool siblings, uint thread) {
                                  textureGather(map, vec3(middle.x, other.y, layer), 0),
                                  textureGather(map, vec3(other, layer), 0));
     uvec4 keys;
-    if (SOURCE_UNORM_BITS != 0) {
-        [[unroll]]
-        for (uint i = 0; i < 4; ++i) {
-            const vec4 quad = quads[i];
-            keys[i] = key_of(max(max(quad.x, quad.y), max(quad.z, quad.w)));
-        }
-        return keys;
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
+        const vec4 quad = quads[i];
+        keys[i] = SOURCE_UNORM_BITS != 0 ? key_of(max(max(quad.x, quad.y), max(quad.z, quad.w)))
+                                         : largest_of_four(floatBitsToUint(quad));
     }
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
-        const uvec4 bits = floatBitsToUint(quads[i]);
-        keys[i] = largest_of_four(bits);
+    if (SOURCE_UNORM_BITS != 0) {
+        return keys;
     }
     // If no sign is set, as usual, bits compare like keys, NaN included.
     if (largest_of_four(keys) <= 0x7fffffffU) {
-        [[unroll]]
-        for (uint i = 0; i < 4; ++i) {
-            keys[i] = key_from_bits(keys[i]);
-        }
+        keys -= KEY_BIAS;  // key_from_bits
     } else {
         keys = uvec4(key_of_quad(quads[0]), key_of_quad(quads[1]), key_of_quad(quads[2]), key_of_quad(quads[3]));
     }
@@ -279,6 +233,12 @@ uvec4 read_quads(Block block, bool siblings, uint thread) {
 
 // Returns the position of a thread's node of step 2.
 uvec2 position_of(Block block, uint thread) { return ((block.index << block.steps) >> 2) + morton(thread); }
+
+// Returns whether the thread's node of step 2 lies in the block, perhaps outside the map.
+bool is_in_block(Block block, uint thread) { return block.steps < 2 || thread < 1U << 2 * (block.steps - 2); }
+
+// Returns whether the node of a step from 2 on around a thread's texels begins there.
+bool begins(uint step, uint thread) { return (thread & ((1U << 2 * (step - 2)) - 1)) == 0; }
 
 // Returns bits of those of four nodes, in Z-order from `first` on, that are inside an extent.
 uint inside(uvec2 first, uvec2 extent) {

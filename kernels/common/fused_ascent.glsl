@@ -2,27 +2,17 @@
 // balance_marks.comp): from a block to the root, as long as this workgroup is the last of its group.
 //
 // Each workgroup sends its block's node to its group (messages.glsl). The last workgroup of a group treats the group's
-// nodes like the quads of texels before. A counter also finds the last layer to finish.
+// nodes like the quads of texels before.
 
 #include "nan_count.glsl"
 
-// Results of a workgroup in a block.
-struct Found {
-    uint total;         // tiles that the kernel counts, or the mask of the block's node; the same in all threads
-    uint before;        // those of them that belong to earlier threads
-    uint tiles;         // tiles that begin in the thread's texels (fused_tiles.glsl)
-    float importance;   // of the larger tile
-    uvec4 handed_over;  // tiles below the thread's nodes, of a group
-};
-
 // The kernel defines the following functions.
 
-// All threads call this if the block's node is split; with PASS_MARKS for all groups.
-Found find(Block block, bool is_root, uint thread);
-#if PASS == PASS_ALL || PASS == PASS_COUNT
-// All threads call this after places are reserved, if they called find.
-void write(Block block, uint thread, Found found);
-#endif
+// Returns the number of tiles in the block, or the mask of its node. All threads call this if the block's node is
+// split; with PASS_MARKS for all groups.
+uint find(Block block, uint thread);
+// All threads call this after places are reserved, if the block's node is split. `total`: the result of find.
+void write(Block block, uint thread, uint total);
 // All threads of the workgroup that has made the root of a layer call this after the layer's tiles are counted. If
 // there are tiles to write, the finisher is another thread than 0, so that it works beside thread 0.
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread);
@@ -59,13 +49,13 @@ void publish_nan(Block block, uint nan, uint layer_state) {
         words[word] = nan;
     }
     if (added != 0) {
-        atomicAdd(words[layer_state + LAYER_NAN_WORD], added, gl_ScopeDevice, 0, 0);
+        ADD_RELAXED(words[layer_state + LAYER_NAN_WORD], added);
     }
 }
 
 // Removes the NaN texels of a layer from the state and returns their number.
 uint take_nan_texels(float importance, uint layer_state) {
-    return may_hold_nan(importance) ? atomicExchange(words[layer_state + LAYER_NAN_WORD], 0, gl_ScopeDevice, 0, 0) : 0;
+    return may_hold_nan(importance) ? TAKE_RELAXED(words[layer_state + LAYER_NAN_WORD]) : 0;
 }
 
 // ---- Groups ----------------------------------------------------------------------------------------------
@@ -81,9 +71,11 @@ shared uint tiles_below;                  // tiles below the nodes of the group 
 // them, if they are blocks of texels and the pass is PASS_ALL.
 const uint ARRIVAL_BITS = 10;
 
-// Returns whether this workgroup is the only one of an update that arrives in its group. Then it neither releases nor
-// acquires.
+// Returns whether only this workgroup of an update arrives in its group. Then it neither releases nor acquires.
 bool is_alone_in(uint handover) { return is_update() && parameters.expected[handover] == 1; }
+
+// Returns the first word of the slots of a group's second messages.
+uint second_slots(Group group) { return group.slots + slots_of_group(group.levels); }
 
 void acquire_for_all(uint thread) {
     if (thread == 0) {
@@ -93,8 +85,7 @@ void acquire_for_all(uint thread) {
 }
 
 // Sends a block's node to its group and counts it in. Returns whether it was the last. Thread 0 calls this. `tiles`: of
-// the block and below; or the mask. These are not 0 if the node is split, so they are messages as they are. Only split
-// nodes send them.
+// the block and below; or the mask. Only split nodes send them; they are not 0 then, so they are messages as they are.
 bool arrive(Group group, uint handover, Block block, float importance, bool splits, uint tiles) {
     const bool is_alone = is_alone_in(handover);
     bool releases = may_hold_nan(importance) || is_update();
@@ -103,7 +94,7 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
         if (group.level == BLOCK_LEVELS) {
             added += tiles << ARRIVAL_BITS;
         } else if (tiles != 0) {
-            atomicAdd(words[group.tiles], tiles, gl_ScopeDevice, 0, 0);
+            ADD_RELAXED(words[group.second], tiles);
             releases = true;
         }
     } else {
@@ -121,13 +112,13 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
         const uvec2 local = block.index - first;
         const uint slot = (local.y << group.levels) + local.x;
         if (PASS != PASS_ALL && PASS != PASS_BUDGET && splits) {
-            HAND_OVER(words[group.second_slots + slot], tiles);
+            HAND_OVER(words[second_slots(group) + slot], tiles);
         }
         SEND(words[group.slots + slot], floatBitsToUint(importance));
     }
     const uvec2 all = min(extent_of(group.level) - first, uvec2(1U << group.levels));
     const uint expected = is_update() ? parameters.expected[handover] : all.x * all.y;
-    const uint arrived = is_alone ? added : atomicAdd(words[group.counter], added, gl_ScopeDevice, 0, 0) + added;
+    const uint arrived = is_alone ? added : ADD_RELAXED(words[group.counter], added) + added;
     if (((arrived - expected) & ((1U << ARRIVAL_BITS) - 1)) != 0) {
         return false;
     }
@@ -140,7 +131,7 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
 
 // Returns bits of those of a thread's four nodes of step 1 that exist.
 uint nodes_of(Block block, uint thread) {
-    const bool in_block = block.steps > 0 && (block.steps < 2 || thread < 1U << 2 * (block.steps - 2));
+    const bool in_block = block.steps > 0 && is_in_block(block, thread);
     return in_block ? inside(2 * position_of(block, thread), extent_of(block.base + 1)) : 0;
 }
 
@@ -149,8 +140,7 @@ uint nodes_of(Block block, uint thread) {
 uvec4 receive(Block block, uint thread, uint sent, uint slots, uint kind) {
     uvec4 received = uvec4(0);
     if (is_update()) {
-        [[unroll]]
-        for (uint i = 0; i < 4; ++i) {
+        [[unroll]] for (uint i = 0; i < 4; ++i) {
             const uint word = node_word(kind, block.base + 1, 2 * position_of(block, thread) + morton(i));
             received[i] = (sent >> i & 1) != 0 ? HANDED_OVER(words[word]) : 0;
         }
@@ -160,8 +150,7 @@ uvec4 receive(Block block, uint thread, uint sent, uint slots, uint kind) {
         const uint second = first + (1U << ahead.levels);
         // Messages that are never sent are not waited for.
         const uvec4 absent = uvec4(not(notEqual(uvec4(sent) & uvec4(1, 2, 4, 8), uvec4(0))));
-        [[dont_unroll]]
-        do {
+        [[dont_unroll]] do {
             received = uvec4(MESSAGE(words[first]), MESSAGE(words[first + 1]),
                              MESSAGE(words[second]), MESSAGE(words[second + 1]));
         } while (any(equal(received | absent, uvec4(0))));
@@ -175,11 +164,9 @@ uvec4 receive(Block block, uint thread, uint sent, uint slots, uint kind) {
 
 // Receives the keys of a group's nodes, four siblings per thread; 0 for nodes that do not exist.
 uvec4 receive_nodes(Block block, uint thread) {
-    const bool in_group = thread < 1U << 2 * ahead.levels >> 2;
-    const uint exist = in_group ? inside(first_of_step_1(block) + 2 * morton(thread), extent_of(ahead.level)) : 0;
+    const uint exist = nodes_of(block, thread);
     uvec4 keys = receive(block, thread, exist, ahead.slots, NODE_IMPORTANCE);
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
         const uint bits = is_update() ? keys[i] : bits_of_message(keys[i]);
         keys[i] = (exist >> i & 1) != 0 ? key_of_bits(bits) : 0;
     }
@@ -189,20 +176,18 @@ uvec4 receive_nodes(Block block, uint thread) {
 // Returns bits of those of a thread's four nodes of step 1 that are split.
 uint split_nodes_of(Block block, uint thread) {
     uint split = 0;
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
         const uvec2 index = 2 * position_of(block, thread) + morton(i);
         split |= uint(is_split(block.base + 1, index, step_1[4 * thread + i])) << i;
     }
     return split & nodes_of(block, thread);
 }
 
-// Returns the number of tiles below the nodes of a split group. Thread 0 calls this. `first_key` is the key of the
-// first node.
+// Returns the number of tiles below the nodes of a split group. Thread 0 calls this, which has the first node's key.
 uint receive_tiles(Block block, uint first_key) {
     if (ahead.level > BLOCK_LEVELS) {
         acquire_arrivals();
-        return atomicExchange(words[ahead.tiles], 0, gl_ScopeDevice, 0, 0);
+        return TAKE_RELAXED(words[ahead.second]);
     }
     // If all blocks of the largest group are split into texels, their number reads 0.
     const bool is_full = ahead_tiles == 0 && is_split(ahead.level, first_of_step_1(block), item_of_key(first_key));
@@ -212,12 +197,10 @@ uint receive_tiles(Block block, uint first_key) {
 // Keeps the nodes of a split group between those that were handed over and its own node.
 void keep_nodes(Block block, uint thread, float nodes[7]) {
     const uvec2 position = position_of(block, thread);
-    [[unroll]]
-    for (uint step = 2; step <= 5; ++step) {
+    [[unroll]] for (uint step = 2; step <= 5; ++step) {
         const uint level = block.base + step;
         const uvec2 index = position >> (step - 2);
-        const bool is_first = (thread & ((1U << 2 * (step - 2)) - 1)) == 0;
-        if (is_first && step < block.steps && thread < 1U << 2 * (block.steps - 2) && exists(level, index)) {
+        if (step < block.steps && begins(step, thread) && is_in_block(block, thread) && exists(level, index)) {
             keep_node(level, index, nodes[step], 0);
         }
     }
@@ -230,8 +213,7 @@ void main() {
     layer = parameters.first_layer + gl_WorkGroupID.z;
     const uvec2 first_block = uvec2(parameters.first_block & 0xffffU, parameters.first_block >> 16);
     Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), first_block + gl_WorkGroupID.xy);
-    // With a budget, fused_budget.comp has written the block's node: if it is not split, the block need not be read.
-    // (Then it has no NaN texel.)
+    // With a budget, fused_budget.comp has kept the block's node. If it is not split, no texel is NaN or need be read.
     bool is_known = false;
     float importance = 0.0;
     if (WITH_BUDGET && parameters.top_level > BLOCK_LEVELS) {
@@ -253,7 +235,7 @@ void main() {
     if (!splits && parameters.top_level > BLOCK_LEVELS) {
         if (thread == 0) {
             const uint layer_state = layer_words();
-            const Group group = group_of(BLOCK_LEVELS, block.index, layer_state + LAYER_WORDS);
+            const Group group = group_of(BLOCK_LEVELS, block.index, layer_state + LAYER_WORDS, 0, FUSED_SLOT_WORDS);
             publish_nan(block, 0, layer_state);
             goes_on = arrive(group, 0, block, importance, false, 0);
         }
@@ -280,7 +262,7 @@ void main() {
         const uint level = block.base + block.steps;
         const bool is_root = level == parameters.top_level;
         uint nan = 0;
-        Found found = Found(uint(is_root), 0, 0, 0.0, uvec4(0));  // a root that is not split is a tile
+        uint total = uint(is_root);  // a root that is not split is a tile
         if (splits || (PASS == PASS_MARKS && handovers > 0)) {
             // A block with NaN is split, because NaN counts as infinity.
             if (handovers == 0 && counts_as_nan(largest)) {
@@ -291,11 +273,12 @@ void main() {
                 acquire_for_all(thread);
             }
             keep_step_1(handovers > 0, keys, thread);
-            found = find(block, is_root, thread);
+            total = find(block, thread);
         }
         if (thread == 0) {
             const uint layer_state = layer_words();
-            const Group group = group_of(level, block.index, handovers == 0 ? layer_state + LAYER_WORDS : ahead.end);
+            const uint counters = handovers == 0 ? layer_state + LAYER_WORDS : ahead.end;
+            const Group group = group_of(level, block.index, counters, 0, FUSED_SLOT_WORDS);
             if (handovers == 0) {
                 publish_nan(block, nan, layer_state);
             }
@@ -304,23 +287,21 @@ void main() {
             uint reserved = 0;
             if (PASS == PASS_ALL && (splits || is_root)) {
                 const bool follows_all = is_root && (in_parts() || parameters.layers == 1);
-                reserved = follows_all ? first_of_part() + below : reserve_places(found.total);
+                reserved = follows_all ? first_of_part() + below : reserve_places(total);
             }
-            goes_on = !is_root && arrive(group, handovers, block, importance, splits, found.total + below);
+            goes_on = !is_root && arrive(group, handovers, block, importance, splits, total + below);
             place = reserved;
             tiles_below = below;
         }
         if (splits || !is_root) {
             barrier();
         }
-#if PASS == PASS_ALL || PASS == PASS_COUNT
         if (splits) {
-            write(block, thread, found);
+            write(block, thread, total);
         }
-#endif
         if (is_root) {
             const bool is_finisher = thread == (splits ? WORKGROUP_SIZE - 1 : 0);
-            finish_layer(is_finisher, importance, found.total, tiles_below, thread);
+            finish_layer(is_finisher, importance, total, tiles_below, thread);
             return;
         }
         if (!goes_on) {

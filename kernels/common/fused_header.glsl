@@ -34,30 +34,8 @@ void finish_list(uint required, uint written) {
     }
 }
 
-// Gives each layer its first place after all are counted. Returns the sum. All threads call this.
-uint place_layers(uint thread) {
-    uint first = 0;
-    for (uint start = 0; start < parameters.layers; start += WORKGROUP_SIZE) {
-        const uint word = parameters.layers + (start + thread) * parameters.state_words_per_layer;
-        const bool is_there = start + thread < parameters.layers;
-        const uint tiles = is_there ? HANDED_OVER(words[word + LAYER_TILES_WORD]) : 0;
-        uint total;
-        const uint before = scan(tiles, thread, total);
-        if (is_there) {
-            words[word + LAYER_PLACE_WORD] = first + before;
-            if (LAYER_LISTS) {
-                const uint rest = parameters.tile_capacity - min(parameters.tile_capacity, first + before);
-                WRITE_LAYER_HEADER(start + thread, make_header(tiles, first + before, rest));
-            }
-        }
-        first += total;
-        barrier();
-    }
-    return first;
-}
-
-// In canonical order, completes the list after the last layer. `tiles`: of this one. All threads of the workgroup that
-// finishes a layer call this.
+// In canonical order, gives each layer its first place and completes the list after the last layer. `tiles`: of this
+// one. All threads of the workgroup that finishes a layer call this.
 void finish_layers(uint tiles, uint thread) {
     if (thread == 0) {
         HAND_OVER(words[layer_words() + LAYER_TILES_WORD], tiles);
@@ -65,9 +43,25 @@ void finish_layers(uint tiles, uint thread) {
     }
     order_threads();
     if (goes_on) {
-        const uint required = place_layers(thread);
+        uint first = 0;
+        for (uint start = 0; start < parameters.layers; start += WORKGROUP_SIZE) {
+            const uint word = parameters.layers + (start + thread) * parameters.state_words_per_layer;
+            const bool is_there = start + thread < parameters.layers;
+            const uint required = is_there ? HANDED_OVER(words[word + LAYER_TILES_WORD]) : 0;
+            uint total;
+            const uint place = first + scan(required, thread, total);
+            if (is_there) {
+                words[word + LAYER_PLACE_WORD] = place;
+                if (LAYER_LISTS) {
+                    const uint rest = parameters.tile_capacity - min(parameters.tile_capacity, place);
+                    WRITE_LAYER_HEADER(start + thread, make_header(required, place, rest));
+                }
+            }
+            first += total;
+            barrier();
+        }
         if (thread == 0) {
-            finish_list(required, 0);
+            finish_list(first, 0);
         }
     }
 }

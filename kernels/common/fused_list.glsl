@@ -1,7 +1,5 @@
-// Output of a block's tiles to the list, for fused_all.comp, fused_emit.comp and balance_tiles.comp.
-//
-// Each thread lays out its tiles in shared memory, after keep_thresholds. Then all threads write, neighbouring threads
-// to neighbouring places.
+// Output of a block's tiles to the list, for fused_all.comp, fused_emit.comp and balance_tiles.comp. Each thread lays
+// out its tiles in shared memory, after keep_thresholds. Then neighbouring threads write to neighbouring places.
 
 #include "fused_tiles.glsl"
 
@@ -34,8 +32,7 @@ Node tile_at(Block block, uint owner, uint rest) {
     }
     // A quad and its texels are not tiles together.
     uint quad = 0;
-    [[unroll]]
-    for (uint i = 0; i < 3; ++i) {
+    [[unroll]] for (uint i = 0; i < 3; ++i) {
         const uint in_quad = bitCount(tiles & (0xfU << 4 * i)) + (tiles >> (QUAD_TILES_SHIFT + i) & 1);
         if (quad == i && rest >= in_quad) {
             rest -= in_quad;
@@ -52,25 +49,19 @@ Node tile_at(Block block, uint owner, uint rest) {
     return make_node(block, 0, texel, item_of(texel_at(texel)));
 }
 
-// Returns the last thread whose tiles begin at a place or before. Without a loop: lavapipe (Mesa 22.3) loses threads if
-// a branch leads into one.
+// Returns the last thread whose tiles begin at a place or before. No loop: lavapipe loses threads if a branch leads
+// into one (Mesa 22.3).
 uint owner_of(uint place) {
     uint owner = 0;
 #define DESCEND(reach) owner += thread_places[owner + reach] <= place ? reach : 0
-    DESCEND(128);
-    DESCEND(64);
-    DESCEND(32);
-    DESCEND(16);
-    DESCEND(8);
-    DESCEND(4);
-    DESCEND(2);
-    DESCEND(1);
+    DESCEND(128); DESCEND(64); DESCEND(32); DESCEND(16);
+    DESCEND(8); DESCEND(4); DESCEND(2); DESCEND(1);
 #undef DESCEND
     return owner;
 }
 
-// Returns the flags of the sides where a tile's neighbour is coarser.
 #if PASS == PASS_TILES
+// Returns the flags of the sides where a tile's neighbour is coarser.
 uint sides_of(Block block, Node node);
 #else
 uint sides_of(Block block, Node node) { return 0; }
@@ -78,8 +69,7 @@ uint sides_of(Block block, Node node) { return 0; }
 
 // Writes all tiles of the block, from a place in the list on.
 void write_tiles(Block block, uint thread, uint total, uint first_place) {
-    [[dont_unroll]]
-    for (uint start = 0; start < total; start += WORKGROUP_SIZE) {
+    [[dont_unroll]] for (uint start = 0; start < total; start += WORKGROUP_SIZE) {
         const uint place = start + thread;
         if (place < total) {
             const uint owner = owner_of(place);

@@ -1,6 +1,5 @@
-// Main function of the kernels that write the tiles of nodes which an earlier pass has kept: fused_emit.comp and
-// balance_tiles.comp. By STAGE they are written in any order, or counted, or written to their places in canonical
-// order.
+// Main function of fused_emit.comp and balance_tiles.comp, which write the tiles of nodes that an earlier pass has
+// kept: by STAGE in any order, or to their places in canonical order; or they count them.
 //
 // Dispatch: workgroups of 256 threads, one per share of 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks (x, y) and layer (z).
 // The blocks of a share lie as far apart as possible, because blocks with small tiles are close to each other.
@@ -70,8 +69,7 @@ void main() {
     const uvec2 block = block_index(own);
     const uvec2 index = block >> above;
     const bool is_there = level <= root_level() && exists(BLOCK_LEVELS, block);
-    const bool begins = is_there && index << above == block;
-    const Around around = Around(own, block, level, index, is_there, begins);
+    const Around around = Around(own, block, level, index, is_there, is_there && index << above == block);
     if (thread == 0) {
         split_blocks = 0;
         if (STAGE != STAGE_CANONICAL) {
@@ -110,8 +108,7 @@ void main() {
             write_node(own_place, end_of_places(), layer, node, sides);
         }
     }
-    [[dont_unroll]]
-    for (uint i = 0; i < blocks; ++i) {
+    [[dont_unroll]] for (uint i = 0; i < blocks; ++i) {
         if ((split_blocks >> i & 1) != 0) {
             barrier();  // the shared variables are free again
             const Block split = Block(0, min(BLOCK_LEVELS, parameters.top_level), block_index(i));

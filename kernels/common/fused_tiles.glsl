@@ -1,7 +1,6 @@
-// Search for the tiles of a block, for fused_all.comp, fused_count.comp and fused_emit.comp.
+// Search for the tiles of a block.
 
-// Tiles that begin in a thread's texels: bits of texels (0-15) and of nodes of step 1 (16-19), or the step of a larger
-// one (from 20 on).
+// Tiles that begin in a thread's texels: bits of texels (0-15) and of nodes of step 1 (16-19), or a larger one's step.
 const uint QUAD_TILES_SHIFT = 16;
 const uint TILE_STEP_SHIFT = 20;
 
@@ -19,27 +18,23 @@ bool splits_node(Block block, uint step, uvec2 position, float importance) {
 // Returns the tiles that begin in a thread's texels, among the nodes around them. `importance`: of the larger tile.
 uint tiles_of(Block block, uint thread, float nodes[7], out float importance) {
     const uvec2 position = position_of(block, thread);
-    // The highest step whose node is not split. Its parent is split, or it is the root. (Other blocks whose node is not
-    // split have no tiles.)
+    // The highest step whose node is not split. Its parent is split, or it is the root. (Other blocks have no tiles.)
     uint unsplit = 1;
     importance = 0.0;
-    [[unroll]]
-    for (uint step = 2; step <= 6; ++step) {
+    [[unroll]] for (uint step = 2; step <= 6; ++step) {
         if (step <= block.steps && !splits_node(block, step, position >> (step - 2), nodes[step])) {
             unsplit = step;
             importance = nodes[step];
         }
     }
-    if (block.steps >= 2 && (thread >= 1U << 2 * (block.steps - 2) || !exists(block.base + 2, position))) {
+    if (block.steps >= 2 && !(is_in_block(block, thread) && exists(block.base + 2, position))) {
         return 0;
     }
     if (unsplit >= 2) {
-        const bool begins_here = (thread & ((1U << 2 * (unsplit - 2)) - 1)) == 0;
-        return begins_here ? unsplit << TILE_STEP_SHIFT : 0;
+        return begins(unsplit, thread) ? unsplit << TILE_STEP_SHIFT : 0;
     }
     uint split = 0;  // bits of the thread's nodes of step 1
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
         const float quad = step_1[4 * thread + i];
         split |= uint(splits_node(block, 1, 2 * position + morton(i), quad)) << i;
     }
@@ -52,8 +47,7 @@ uint tiles_of(Block block, uint thread, float nodes[7], out float importance) {
         split &= quads;
     }
     if (block.base == 0) {
-        [[unroll]]
-        for (uint i = 0; i < 4; ++i) {
+        [[unroll]] for (uint i = 0; i < 4; ++i) {
             if ((split >> i & 1) != 0) {
                 tiles |= inside(2 * (2 * position + morton(i)), extent_of(0)) << 4 * i;
             }

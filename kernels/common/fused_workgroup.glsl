@@ -1,5 +1,5 @@
-// Operations of the fused kernels over a workgroup, with and without subgroup operations: scan, maximum, nodes of many
-// threads. All threads call these functions, in uniform control flow.
+// Operations of the fused kernels over a workgroup, with and without subgroup operations. All threads call them, in
+// uniform control flow.
 
 #include "subgroups.glsl"
 #if SUBGROUPS
@@ -8,7 +8,6 @@
 #endif
 
 shared bool goes_on;  // message of thread 0 to all threads
-
 shared uint counts[WORKGROUP_SIZE];
 
 // Returns to each thread the sum of the counts of earlier threads, and the sum of all counts.
@@ -22,8 +21,7 @@ uint scan(uint count, uint thread, out uint total) {
     uint before = inclusive - count;
     total = 0;
     const uint usual = 8;  // subgroups of 32: all loads at once
-    [[unroll]]
-    for (uint i = 0; i < usual; ++i) {
+    [[unroll]] for (uint i = 0; i < usual; ++i) {
         const uint other = i < gl_NumSubgroups ? counts[i] : 0;
         before += i < gl_SubgroupID ? other : 0;
         total += other;
@@ -74,11 +72,9 @@ uint largest_of_all(uint key, uint thread) {
 
 // ---- The nodes of a block ------------------------------------------------------------------------------
 
-// Keeps a thread's keys of step 1, which are siblings or lie in all quarters. Then each thread finds its siblings'
-// keys.
+// Keeps the nodes of a thread's keys of step 1, which are siblings or lie in all quarters (read_quads).
 void keep_step_1(bool siblings, uvec4 keys, uint thread) {
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
         step_1[siblings ? 4 * thread + i : WORKGROUP_SIZE * i + thread] = item_of_key(keys[i]);
     }
     if (!siblings) {
@@ -115,8 +111,7 @@ void find_upper_nodes(uint thread, inout float nodes[7]) {
     }
     barrier();
     float of_step_5[4];
-    [[unroll]]
-    for (uint i = 0; i < 4; ++i) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
         of_step_5[i] = reduce_four(nodes_of_step_4[4 * i], nodes_of_step_4[4 * i + 1],
                                    nodes_of_step_4[4 * i + 2], nodes_of_step_4[4 * i + 3]);
     }

@@ -1,18 +1,17 @@
 // The hand-over: each group of workgroups passes its results to its last workgroup, within one dispatch.
 //
 // A workgroup writes its results, then adds 1 to the counter of its group. The workgroup that sees the count complete
-// is the last one. It reads the results of the whole group and makes the next levels from them. Then it hands its own
-// result over to a group of the next level. No workgroup ever waits for another.
+// is the last one. It reads the results of the whole group, makes the next levels from them, and hands its own result
+// over to a group of the next level. No workgroup ever waits for another.
 //
 // Memory order (Vulkan memory model):
-//   - Thread 0 counts its workgroup in by a release at device scope. The results come before: those of thread 0
-//     in program order, those of other threads by a barrier of the workgroup between.
+//   - Thread 0 counts its workgroup in by a release at device scope. The results come before: those of thread 0 in
+//     program order, those of other threads by a barrier of the workgroup between.
 //   - The last workgroup acquires: its thread 0 at device scope, and a barrier orders its other threads behind.
-//   - Results are written and read by atomics at device scope. These need order only, no availability or
-//     visibility operation. That is why they are atomics: a MakeVisible at device scope anywhere in a kernel,
-//     run or not, cost a quarter of the time on the H200.
-//   - The last workgroup sets the counter back to 0, after every addition to it. So counters are 0 between
-//     dispatches.
+//   - Results are written and read by atomics at device scope. These need order only, no availability or visibility
+//     operation. That is why they are atomics: a MakeVisible at device scope anywhere in a kernel, run or not, cost a
+//     quarter of the time on the H200.
+//   - The last workgroup sets the counter back to 0, after every addition to it. So counters are 0 between dispatches.
 //
 // Source: AMD's FidelityFX Single Pass Downsampler (blocks, counter, last workgroup goes on).
 
@@ -22,6 +21,8 @@
 // Macros, because a buffer's member cannot be passed to a function by reference.
 #define HAND_OVER(word, result) atomicStore(word, result, gl_ScopeDevice, 0, 0)
 #define HANDED_OVER(word) atomicLoad(word, gl_ScopeDevice, 0, 0)
+#define ADD_RELAXED(word, count) atomicAdd(word, count, gl_ScopeDevice, 0, 0)
+#define TAKE_RELAXED(word) atomicExchange(word, 0, gl_ScopeDevice, 0, 0)  // leaves 0
 
 // Counts an arrival, by thread 0. Returns the number of earlier arrivals.
 #define ARRIVE(counter) atomicAdd(counter, 1, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease)

@@ -7,8 +7,7 @@
 // 4. It sets slots and counter back to 0, so they are 0 between dispatches.
 //
 // Memory order (Vulkan memory model): all of these are relaxed atomics at device scope.
-//   - Each word is its whole content, so its reader needs no other memory: there is nothing to release, to acquire or
-//     to make visible.
+//   - Each word is its whole content. Its reader needs no other memory: nothing to release, acquire or make visible.
 //   - A reader that sees 0 waits only for a store that its sender has issued: in the sender's program order it comes
 //     before the addition that the reader has seen. So it waits for no workgroup that may not have started, and for
 //     no progress of another.

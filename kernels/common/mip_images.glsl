@@ -5,19 +5,14 @@
 // runs the whole dispatch again per window. So every level is made from the same values as on other devices.
 
 layout(constant_id = 9) const bool DYNAMIC_INDEXING = false;
-// MAX_LEVELS, or the most that a shader of the device can use.
-layout(constant_id = 19) const uint MIP_IMAGES = MAX_LEVELS;
-// Bound of the index for devices with fewer images: SwiftShader also reads images in branches that are not taken, at
-// any index.
+layout(constant_id = 19) const uint MIP_IMAGES = MAX_LEVELS;  // or the most that a shader of the device can use
+// Bound for devices with fewer images. SwiftShader also reads images in branches that are not taken, at any index.
 const uint LARGEST_INDEX = MIP_IMAGES < MAX_LEVELS ? MIP_IMAGES - 1 : ~0U;
 
 layout(set = 0, binding = 5) uniform writeonly image2DArray mip_images[MIP_IMAGES];
 
 // No case names an image behind the last, because drivers also check cases that never run.
-#define STORE_IN(i)                                                      \
-    case i:                                                              \
-        imageStore(mip_images[i < MIP_IMAGES ? i : 0], position, texel); \
-        break;
+#define STORE_IN(i) case i: imageStore(mip_images[i < MIP_IMAGES ? i : 0], position, texel); break;
 
 // `image` must be the same for all threads of a subgroup.
 void store_texel(uint image, ivec3 position, vec4 texel) {

@@ -1,13 +1,8 @@
 // The pyramid as a storage buffer, seen through descriptors of 2^PYRAMID_CHUNK_SHIFT floats each, because one
 // descriptor may not reach the whole pyramid. They are at PYRAMID_BINDING and the three bindings after it.
 
-#ifndef PYRAMID_BINDING
-#error "define PYRAMID_BINDING, the binding of the first chunk"
-#endif
-
 layout(constant_id = 3) const uint PYRAMID_CHUNK_SHIFT = 25;
-// Whether one chunk holds the pyramid: the cost of the choice shows in the pyramid kernel.
-layout(constant_id = 4) const bool PYRAMID_IN_ONE_CHUNK = false;
+layout(constant_id = 4) const bool PYRAMID_IN_ONE_CHUNK = false;  // the cost of the choice shows in the pyramid kernel
 const uint PYRAMID_CHUNK = 1U << PYRAMID_CHUNK_SHIFT;
 
 layout(set = 0, binding = PYRAMID_BINDING, std430) buffer Pyramid0 { float pyramid_0[]; };

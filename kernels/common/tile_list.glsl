@@ -3,25 +3,12 @@
 // the first view's bytes there are the header.
 
 layout(constant_id = 20) const uint TILE_CHUNK_SHIFT = 23;
-// Whether one chunk holds all tiles.
 layout(constant_id = 21) const bool TILES_IN_ONE_CHUNK = false;
 
-layout(set = 0, binding = 6, std430) writeonly buffer Tiles0 {
-    TileListHeader header;
-    Tile tiles_0[];
-};
-layout(set = 0, binding = 7, std430) writeonly buffer Tiles1 {
-    TileListHeader before_1;
-    Tile tiles_1[];
-};
-layout(set = 0, binding = 8, std430) writeonly buffer Tiles2 {
-    TileListHeader before_2;
-    Tile tiles_2[];
-};
-layout(set = 0, binding = 9, std430) writeonly buffer Tiles3 {
-    TileListHeader before_3;
-    Tile tiles_3[];
-};
+layout(set = 0, binding = 6, std430) writeonly buffer Tiles0 { TileListHeader header; Tile tiles_0[]; };
+layout(set = 0, binding = 7, std430) writeonly buffer Tiles1 { TileListHeader before_1; Tile tiles_1[]; };
+layout(set = 0, binding = 8, std430) writeonly buffer Tiles2 { TileListHeader before_2; Tile tiles_2[]; };
+layout(set = 0, binding = 9, std430) writeonly buffer Tiles3 { TileListHeader before_3; Tile tiles_3[]; };
 
 void write_tile(uint place, Tile tile) {
     const uint index = TILES_IN_ONE_CHUNK ? place : place & ((1U << TILE_CHUNK_SHIFT) - 1);
@@ -56,8 +43,8 @@ void write_node(uint place, uint end, uint layer, Node node, uint sides) {
 }
 
 // Returns the header of a list, or of a part of one, that begins at `first_tile` and has room for `capacity` tiles.
-TileListHeader tile_list_header(uint required, uint first_tile, uint capacity,
-                                uint max_workgroup_count, float threshold_factor) {
+TileListHeader tile_list_header(uint required, uint first_tile, uint capacity, uint max_workgroup_count,
+                                float threshold_factor) {
     const uint written = min(required, capacity);
     return TileListHeader(written, required, required > written ? TILE_LIST_OVERFLOW : 0, capacity,
                           folded_x(written, max_workgroup_count), folded_y(written, max_workgroup_count), 1, first_tile,

@@ -296,9 +296,9 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
                                          blocks_along(shape.height, level, levels, EDGE_ROUND_UP);
             const std::uint32_t nodes =
                 level_extent(shape.width, level) * level_extent(shape.height, level);
-            const std::uint32_t words = fused ? groups * (2 + (FUSED_SLOT_WORDS << 2 * levels))
-                                              : handover_words(shape.width, shape.height, level,
-                                                               levels, EDGE_ROUND_UP, 1, 1);
+            const std::uint32_t words =
+                handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP,
+                               fused ? 0 : 1, fused ? FUSED_SLOT_WORDS : 1);
             // Skips node words, which stay: between counters and slots, or behind all layers.
             const std::uint32_t first_node = 2 * groups;
             const std::uint32_t end_of_nodes = first_node + (fused ? 0 : nodes);

@@ -27,18 +27,14 @@ QUADTILE_SHARED QUADTILE_UINT key_from_bits(QUADTILE_UINT bits) {
     return (bits ^ magnitude_flip) - KEY_BIAS;
 }
 
-QUADTILE_SHARED QUADTILE_UINT bits_from_key(QUADTILE_UINT key) {
-    const QUADTILE_UINT folded = key + KEY_BIAS;
-    return folded ^ (QUADTILE_UINT(QUADTILE_INT(folded) >> 31) & 0x7fffffffU);
-}
-
 QUADTILE_SHARED bool key_is_nan(QUADTILE_UINT key) {
     return key > KEY_INFINITY;
 }
 
 // Returns the bits of the settled float for a key. Settled floats compare as floats.
 QUADTILE_SHARED QUADTILE_UINT settled_bits(QUADTILE_UINT key) {
-    const QUADTILE_UINT bits = bits_from_key(key < KEY_INFINITY ? key : KEY_INFINITY);
+    const QUADTILE_UINT folded = (key < KEY_INFINITY ? key : KEY_INFINITY) + KEY_BIAS;
+    const QUADTILE_UINT bits = folded ^ (QUADTILE_UINT(QUADTILE_INT(folded) >> 31) & 0x7fffffffU);
     return (bits & 0x7fffffffU) <= DENORMALS ? 0 : bits;
 }
 

@@ -14,8 +14,7 @@ QUADTILE_NAMESPACE_BEGIN
 
 // ---- downsample.comp ---------------------------------------------------------------------------
 
-// Levels that a workgroup makes from a block of 64 x 64 texels, down to one texel. The workgroup
-// that finishes last in a group of blocks then makes the next levels from the group's texels.
+// Levels that a workgroup makes from a block of 64 x 64 texels, down to one texel.
 const QUADTILE_UINT BLOCK_LEVELS = 6;
 
 // Returns the levels made in one step from the texels of a level: six from the base level (0), and
@@ -54,10 +53,8 @@ struct DownsampleParameters {
 };
 
 // The state buffer in words: the NaN texels of each layer (of the last run, if they are counted),
-// then state_words_per_layer words per layer. These begin with the NaN texels counted so far. Then
-// come, for each level that is handed over: per group of its texels (one texel of a level above) a
-// counter of the arrived ones and the number to expect (if blocks run from a list); the texels row
-// by row; the slots of the texels, group by group.
+// then state_words_per_layer words per layer. These are the NaN texels counted so far, and the
+// words of each level that is handed over (group.glsl).
 
 // Returns the blocks (or groups) of 2^levels texels of a level along one axis. If the remainder is
 // folded in, the last block holds it too, and is almost twice as long.
@@ -140,12 +137,11 @@ struct SubdivisionParameters {
     QUADTILE_UINT width;  // of the map, texels
     QUADTILE_UINT height;
     QUADTILE_UINT layers;
-    QUADTILE_UINT pass;          // 0: starts from the roots, not from a list
-    QUADTILE_UINT upper_level;   // level of the nodes that the pass starts from
-    QUADTILE_UINT lower_level;   // level that it descends to; its split nodes are listed, except in
-                                 // the last pass
-    QUADTILE_UINT next_depth;    // levels that the next pass descends
-    QUADTILE_UINT input_offset;  // of the pass's list in the node words
+    QUADTILE_UINT pass;           // 0: starts from the roots, not from a list
+    QUADTILE_UINT upper_level;    // level of the nodes that the pass starts from
+    QUADTILE_UINT lower_level;    // level that it descends to
+    QUADTILE_UINT next_depth;     // levels that the next pass descends
+    QUADTILE_UINT input_offset;   // of the pass's list in the node words
     QUADTILE_UINT output_offset;  // of the next pass's list
     QUADTILE_UINT max_workgroup_count;
     QUADTILE_UINT tile_capacity;
@@ -196,7 +192,7 @@ struct FusedParameters {
 
 // Counters. Behind them lie, in words: the NaN texels of each layer (of the last run), then
 // fused_words_per_layer per layer, which are LAYER_WORDS and each level that is handed over
-// (messages.glsl), then the words for budgets, and last those of nodes. Counters and slots are 0
+// (group.glsl), then the words for budgets, and last those of nodes. Counters and slots are 0
 // between runs.
 struct FusedState {
     // In any order: places reserved so far. If each layer has a part of the list: written tiles of
@@ -232,14 +228,14 @@ QUADTILE_SHARED QUADTILE_UINT fused_words_per_layer(QUADTILE_UINT width, QUADTIL
 
 // Words of a node of the blocks' level or above. Each word of all nodes comes before the next word.
 // Nodes between two hand-overs have words only if the node that they are handed over in is split.
+// The last three exist in canonical order.
 const QUADTILE_UINT NODE_IMPORTANCE = 0;
-const QUADTILE_UINT NODE_PLACE = 1;  // in canonical order: place of its first tile, in the node
-                                     // that it was handed over in
-const QUADTILE_UINT NODE_TILES = 2;  // in canonical order: tiles below it, if it is split
-const QUADTILE_UINT NODE_NAN_TEXELS = 3;  // in canonical order, of a block
+const QUADTILE_UINT NODE_PLACE = 1;  // of its first tile, in the node that it was handed over in
+const QUADTILE_UINT NODE_TILES = 2;  // below it, if it is split
+const QUADTILE_UINT NODE_NAN_TEXELS = 3;  // of a block
 const QUADTILE_UINT FUSED_NODE_WORDS = 4;
 
-// Returns the rows of one layer: of each level from the blocks' on, in rows of one length.
+// Returns the rows of one layer, which have one length on all levels.
 QUADTILE_SHARED QUADTILE_UINT fused_node_rows(QUADTILE_UINT height) {
     return 2 * level_extent(height, BLOCK_LEVELS) + MAX_LEVELS - BLOCK_LEVELS;
 }
