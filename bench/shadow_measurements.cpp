@@ -236,6 +236,10 @@ bench::Row Measurements::errors(const Variant& variant) {
         if (filming_.frames_per_second > 0.0F) {
             continue;  // the next frame follows this one
         }
+        if (variant.technique != Technique::fitted) {
+            settled.push_back(wrong.back());  // no frame depends on earlier ones
+            continue;
+        }
         for (int frame = 0; frame < LEAD_IN_FRAMES; ++frame) {
             frames_.draw(settings);
         }
@@ -246,7 +250,9 @@ bench::Row Measurements::errors(const Variant& variant) {
     add_distribution(row, "wrong_%", wrong, 4);
     add_distribution(row, "lit_%", lit, 4);
     add_distribution(row, "shadowed_%", shadowed, 4);
-    add_distribution(row, "settled_%", settled, 4);
+    if (!settled.empty()) {
+        add_distribution(row, "settled_%", settled, 4);
+    }
     return row;
 }
 
