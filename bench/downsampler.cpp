@@ -48,18 +48,18 @@ const std::vector<Formats> OTHER_FORMATS = {
 struct Variant {
     std::string name;
     MipMethod method;
-    TexelRead read;
+    bool filtered;
 };
 const std::vector<Variant> VARIANTS = {
-    {"spd", MipMethod::spd, TexelRead::texels},
-    {"spd_filtered", MipMethod::spd, TexelRead::filtered},
-    {"subgroup", MipMethod::subgroup, TexelRead::texels},
-    {"per_level", MipMethod::per_level, TexelRead::texels},
+    {"spd", MipMethod::spd, false},
+    {"spd_filtered", MipMethod::spd, true},
+    {"subgroup", MipMethod::subgroup, false},
+    {"per_level", MipMethod::per_level, false},
 };
-const std::vector<Variant> BLIT = {{"blit", MipMethod::blit, TexelRead::automatic}};
+const std::vector<Variant> BLIT = {{"blit", MipMethod::blit, false}};
 const std::vector<Variant> DETAILED_VARIANTS = {
-    {"subgroup_filtered", MipMethod::subgroup, TexelRead::filtered},
-    {"per_level_filtered", MipMethod::per_level, TexelRead::filtered},
+    {"subgroup_filtered", MipMethod::subgroup, true},
+    {"per_level_filtered", MipMethod::per_level, true},
 };
 
 // Layers of a batch, beside one image of as many texels.
@@ -80,7 +80,7 @@ DownsamplerOptions options_for(const Formats& formats, const Variant& variant) {
     options.format = formats.target;
     options.edge_rule = EdgeRule::fold;
     options.method = variant.method;
-    options.read = variant.read;
+    options.filtered = variant.filtered;
     return options;
 }
 
@@ -113,34 +113,13 @@ void check_all(test::Gpu& gpu, const Downsampler& downsampler, const ImageShape&
     check_levels(workspace.read(gpu), view, downsampler.options());
 }
 
-// An update of one dirty rectangle, in a list on the host or on the GPU.
-struct DirtyUpdate {
-    const Downsampler& downsampler;
-    DirtyRectangle rectangle;
-    bool on_host;
-
-    // Makes all levels and the list, before the first update.
-    void prepare(test::Gpu& gpu, const test::MipWorkspace& images) const {
-        images.write_rectangles({&rectangle, 1});
-        gpu.run([&](VkCommandBuffer commands) { downsampler.record(commands, images.binding); });
-    }
-
-    void record(VkCommandBuffer commands, const Downsampler::Binding& binding) const {
-        if (on_host) {
-            downsampler.record(commands, binding, std::span(&rectangle, 1));
-        } else {
-            downsampler.record_indirect(commands, binding);
-        }
-    }
-};
-
 // Throws WrongResult.
-void check_update(test::Gpu& gpu, const DirtyUpdate& update, const ImageShape& shape) {
+void check_update(test::Gpu& gpu, const Downsampler& downsampler, const ImageShape& shape) {
     auto texels = bench_texels(shape);
     const ImageView view = {texels.data(), shape};
-    const test::MipWorkspace workspace(gpu, update.downsampler, view, all_levels(shape), 1);
-    update.prepare(gpu, workspace);
-    const DirtyRectangle& changed = update.rectangle;
+    const test::MipWorkspace workspace(gpu, downsampler, view, all_levels(shape));
+    gpu.run([&](VkCommandBuffer commands) { downsampler.record(commands, workspace.binding); });
+    const DirtyRectangle changed = dirty_rectangle(shape);
     const std::size_t texel_size = texel_size_bytes(shape.format);
     for (std::uint32_t y = changed.y; y < changed.y + changed.height; ++y) {
         const std::size_t first = (std::size_t{y} * shape.width + changed.x) * texel_size;
@@ -148,17 +127,18 @@ void check_update(test::Gpu& gpu, const DirtyUpdate& update, const ImageShape& s
                             std::byte{0x3c});
     }
     gpu.upload(workspace.source, texels.data());
-    gpu.run([&](VkCommandBuffer commands) { update.record(commands, workspace.binding); });
-    check_levels(workspace.read(gpu), view, update.downsampler.options());
+    gpu.run([&](VkCommandBuffer commands) {
+        downsampler.record(commands, workspace.binding, changed);
+    });
+    check_levels(workspace.read(gpu), view, downsampler.options());
 }
 
 // Makes images whose level 0 is noise, on the device.
 std::shared_ptr<const test::MipWorkspace> make_images(test::Gpu& gpu,
                                                       const Downsampler& downsampler,
-                                                      const ImageShape& shape,
-                                                      std::uint32_t dirty_rectangles = 0) {
+                                                      const ImageShape& shape) {
     auto images = std::make_shared<const test::MipWorkspace>(
-        gpu, downsampler, ImageView{nullptr, shape}, all_levels(shape), dirty_rectangles);
+        gpu, downsampler, ImageView{nullptr, shape}, all_levels(shape));
     fill_with_random_rows(gpu, images->source, shape.format);
     return images;
 }
@@ -271,22 +251,18 @@ void Subject::add_all(const Formats& formats, std::span<const Variant> variants,
 void Subject::add_dirty(const Formats& formats, const ImageShape& shape) {
     ImageShape source = shape;
     source.format = formats.source;
-    for (const bool on_host : {true, false}) {
-        const auto check = [=, this](const ImageShape& small) {
-            const auto downsampler = make_downsampler(formats, VARIANTS.front());
-            check_update(session_.gpu(), {*downsampler, dirty_rectangle(small), on_host}, small);
+    const auto check = [=, this](const ImageShape& small) {
+        check_update(session_.gpu(), *make_downsampler(formats, VARIANTS.front()), small);
+    };
+    add(name_for(formats, "spd_dirty"), source, check, [=, this] {
+        const auto downsampler = make_downsampler(formats, VARIANTS.front());
+        const auto images = make_images(session_.gpu(), *downsampler, source);
+        session_.gpu().run(
+            [&](VkCommandBuffer commands) { downsampler->record(commands, images->binding); });
+        return [downsampler, images, source](VkCommandBuffer commands) {
+            downsampler->record(commands, images->binding, dirty_rectangle(source));
         };
-        add(name_for(formats, on_host ? "spd_dirty_host" : "spd_dirty_gpu"), source, check,
-            [=, this] {
-                const auto downsampler = make_downsampler(formats, VARIANTS.front());
-                const auto images = make_images(session_.gpu(), *downsampler, source, 1);
-                const DirtyUpdate update = {*downsampler, dirty_rectangle(source), on_host};
-                update.prepare(session_.gpu(), *images);
-                return [downsampler, update, images](VkCommandBuffer commands) {
-                    update.record(commands, images->binding);
-                };
-            });
-    }
+    });
 }
 
 bool contains(const std::vector<std::uint32_t>& extents, std::uint32_t extent) {

@@ -24,7 +24,7 @@ bool is_extreme(Reduction reduction) {
 
 bool equals_reference(const DownsamplerOptions& options) {
     return is_extreme(options.reduction) ||
-           (options.method != MipMethod::blit && options.read != TexelRead::filtered);
+           (options.method != MipMethod::blit && !options.filtered);
 }
 
 // Returns the largest distance of neighbouring values in [0, 1]; of sRGB codes, in linear light.
@@ -46,7 +46,7 @@ double largest_step(TexelFormat format) {
 
 // Returns how far a texel may be from the reference, for values in [0, 1].
 double tolerance(const DownsamplerOptions& options, std::uint32_t level) {
-    const bool filters = options.method == MipMethod::blit || options.read == TexelRead::filtered;
+    const bool filters = options.method == MipMethod::blit || options.filtered;
     // Error of one filtering and one rounding to the format.
     const double once = (filters ? 0x1p-8 : 0.0) + largest_step(options.format);
     const double sum_scale =

@@ -138,25 +138,6 @@ Measurement measure_budget(Session& session, Scene& scene) {
     return {record, {{"tiles_left", static_cast<double>(tiles)}}};
 }
 
-// Measures the update after a change of one block in the middle of each layer.
-Measurement measure_update(Session& session, Scene& scene) {
-    const auto work =
-        checked_work(session, scene, {"fused", {.strategy = Strategy::fused}, Order::canonical},
-                     scene.map().threshold);
-    const MapShape& shape = scene.map().shape;
-    std::vector<DirtyRectangle> rectangles;
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        rectangles.push_back({shape.width / 2, shape.height / 2, 1, 1, layer});
-    }
-    const auto record = [work, rectangles](VkCommandBuffer commands) {
-        work->subdivider.record_update(commands, work->workspace.binding, work->threshold,
-                                       rectangles);
-    };
-    session.gpu().run(record);
-    scene.check_tiles(session.gpu(), work->workspace, Order::canonical);
-    return {record, {}};
-}
-
 Measurement measure_pyramid(Session& session, Scene& scene) {
     const auto record = [&session, &scene](VkCommandBuffer commands) {
         session.pyramid().record(commands, scene.pyramid().binding);
@@ -189,7 +170,6 @@ void add_stages(Session& session, const MapSource& source) {
         add_way("pipeline_", way, true);
     }
     add("pipeline_fused_budget", measure_budget);
-    add("pipeline_fused_update", measure_update);
 }
 
 }  // namespace quadtile::bench

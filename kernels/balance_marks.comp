@@ -62,7 +62,7 @@ uint find(Block block, uint thread) {
     const uint split = split_nodes_of(block, thread);
     uvec4 siblings = ((uvec4(split) >> uvec4(0, 1, 2, 3)) & 1) * MASK_OF_SELF;
     if (is_group) {
-        siblings = receive(block, thread, split, second_slots(ahead), 0);
+        siblings = receive(thread, split, second_slots(ahead));
     } else {
         if (split != 0) {
             atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);

@@ -185,18 +185,10 @@ bool count_in(bool releases) {
 
 void reserve(uint total) { place = reserve_places(total); }
 
-// The last workgroup of a layer completes the layer's part of the list, and that of the last layer the list.
+// The last workgroup of the last layer completes the list.
 void finish(bool has_tiles) {
-    if (count_in(has_tiles)) {
-        if (in_parts()) {
-            const uint required = TAKE_RELAXED(words[layer_words() + LAYER_PART_WORD]);
-            ADD_RELAXED(state.place_count, finish_part(required));
-            ADD_RELAXED(state.required_count, required);
-        }
-        if (is_last_layer()) {
-            const uint all = TAKE_RELAXED(state.place_count);
-            finish_list(in_parts() ? TAKE_RELAXED(state.required_count) : all, all);
-        }
+    if (count_in(has_tiles) && is_last_layer()) {
+        finish_list(TAKE_RELAXED(state.place_count));
     }
 }
 

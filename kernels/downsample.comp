@@ -4,12 +4,11 @@
 // edges specially. PYRAMID: the maxima of the quadtree of every layer of a map, in a buffer.
 //
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels of the base level (x, y) and layer (z); with
-// BLOCKS_FROM_LIST one per entry of a list (x, y folded).
+// SOME_BLOCKS those from first_block to last_block of first_layer.
 //
 // Bindings: those of downsample.glsl, and in set 0
-//   4    blocks   list of BLOCKS_FROM_LIST
 //   5    images   base level and the levels above (mip_images.glsl); only written
-// PYRAMID: instead of these two
+// PYRAMID: instead of these
 //   5-8  pyramid  levels 1 to the top (quadtree.h), in chunks (pyramid_chunks.glsl)
 //
 // Memory order: the hand-over of messages.glsl if GETS_MESSAGES (downsample_blocks.glsl). Otherwise that of
@@ -35,7 +34,6 @@ void copy_texel(uvec2 position, float texel) {}
 #else
 layout(constant_id = 10) const bool COPY_SOURCE = false;
 
-layout(set = 0, binding = 4, std430) buffer Blocks { DirtyBlocksHeader dirty; uint dirty_words[]; };
 #include "mip_images.glsl"
 #if CUSTOM
 #include "user_reduction.glsl"
@@ -58,27 +56,13 @@ void copy_texel(uvec2 position, TEXEL texel) {
 
 void main() {
     const uint thread = thread_index();
-    uvec2 index = gl_WorkGroupID.xy + uvec2(parameters.first_block_x, parameters.first_block_y);
-    layer = gl_WorkGroupID.z + parameters.first_layer;
+    const uvec2 index = SOME_BLOCKS ? gl_WorkGroupID.xy + words_of(parameters.first_block) : gl_WorkGroupID.xy;
+    layer = SOME_BLOCKS ? parameters.first_layer : gl_WorkGroupID.z;
 #if PYRAMID
     if (thread == 0) {
         nan_texels = 0;
     }
     barrier();
-#else
-    if (BLOCKS_FROM_LIST) {
-        const uint entry = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-        if (entry >= dirty.block_count) {
-            return;
-        }
-        const uint mark = dirty_words[entry];
-        const uvec2 blocks = blocks_of(0, BLOCK_LEVELS);
-        index = uvec2(mark % blocks.x, mark / blocks.x % blocks.y);
-        layer = mark / (blocks.x * blocks.y);
-        if (thread == 0) {
-            dirty_words[dirty.blocks + mark] = 0;
-        }
-    }
 #endif
     const uvec2 extent = extent_of_block(parameters.base_level, BLOCK_LEVELS, index);
     const Block block = Block(parameters.base_level, BLOCK_LEVELS, index, extent, 0);

@@ -2,8 +2,7 @@
 // Writes the tiles of a map in any order, in one pass. fused.glsl has the common parts of all fused kernels. Each
 // workgroup with tiles reserves their places by one atomic addition.
 //
-// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z), from first_block and
-// first_layer on.
+// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z).
 //
 // Bindings: those of fused.glsl.
 //
@@ -37,26 +36,20 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
     const uint layer_state = layer_words();
     const float threshold = threshold_of(parameters.top_level, uvec2(0));
     if (importance < threshold) {
-        write_node(place, end_of_places(), layer, Node(parameters.top_level, uvec2(0), importance, threshold), 0);
+        write_node(place, parameters.tile_capacity, layer, Node(parameters.top_level, uvec2(0), importance, threshold), 0);
     }
     words[layer] = take_nan_texels(importance, layer_state);
     uint required = below + total;
-    uint written = 0;
-    if (parameters.layers > 1 || in_parts()) {
-        if (in_parts()) {
-            ADD_RELAXED(words[layer_state + LAYER_PART_WORD], -below);
-            ADD_RELAXED(state.place_count, finish_part(required));
-        }
+    if (parameters.layers > 1) {
         ADD_RELAXED(state.required_count, required);
         if (!is_last_layer()) {
             return;
         }
         required = TAKE_RELAXED(state.required_count);
-        written = ADD_RELAXED(state.place_count, 0);
-        below = in_parts() ? written : required;
+        below = required;
     }
     if (below != 0) {
         ADD_RELAXED(state.place_count, -below);
     }
-    finish_list(required, written);
+    finish_list(required);
 }

@@ -1,19 +1,15 @@
 #version 460
 // Counts the tiles below each block: the first pass of canonical order. fused.glsl has the parts of all fused kernels.
 //
-// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z), from first_block and
-// first_layer on.
+// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z).
 //
 // For each node that is handed over the kernel keeps its importance and the place of its tiles, and of split groups
-// also the importances of the nodes between. These stay: after a change of some blocks only those blocks are counted
-// again, and the groups that they lie in.
+// also the importances of the nodes between.
 //
 // Bindings: those of fused.glsl.
 //
 // Memory order: the hand-over of messages.glsl. The number of tiles below a split node is a second message. NaN texels
-// count as infinity: the sender of an infinite node releases, and its receiver acquires. Updates release and acquire
-// everything, and send no messages, because the nodes of blocks that do not run have stayed. If an update runs only one
-// workgroup in a group, a barrier of its own threads suffices. Layers count themselves in by ARRIVE; the last one gives
+// count as infinity: the sender of an infinite node releases, and its receiver acquires. Layers count themselves in by ARRIVE; the last one gives
 // all layers their places and completes the header. The next pass reads importances and places.
 
 #define PASS PASS_COUNT
@@ -34,7 +30,7 @@ uint find(Block block, uint thread) {
     tiles = tiles_of(block, thread, nodes, importance);
     uint count = tile_count(tiles);
     if (block.base > 0) {
-        handed_over = receive(block, thread, split_nodes_of(block, thread), second_slots(ahead), NODE_TILES);
+        handed_over = receive(thread, split_nodes_of(block, thread), second_slots(ahead));
         count += handed_over.x + handed_over.y + handed_over.z + handed_over.w;
         keep_nodes(block, thread, nodes);
     }
@@ -60,14 +56,13 @@ void write(Block block, uint thread, uint total) {
 }
 
 void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
-    const bool is_only_layer = parameters.layers == 1 && !LAYER_LISTS;
+    const bool is_only_layer = parameters.layers == 1;
     if (thread == 0) {
         const uint layer_state = layer_words();
         keep_node(parameters.top_level, uvec2(0), importance, 0);
-        words[layer] = is_update() ? words[layer] + TAKE_RELAXED(words[layer_state + LAYER_NAN_WORD])
-                                   : take_nan_texels(importance, layer_state);
+        words[layer] = take_nan_texels(importance, layer_state);
         if (is_only_layer) {
-            finish_list(total, 0);
+            finish_list(total);
         }
     }
     if (!is_only_layer) {

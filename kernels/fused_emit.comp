@@ -9,8 +9,7 @@
 //
 // Memory order: barriers of the workgroup order shared memory. Places in any order are reserved by additions to
 // place_count. The workgroup whose addition makes it the known number of tiles is the last one: it completes the header
-// and sets place_count back to 0. If layers have parts of the list, workgroups release their additions to these, and
-// the last one acquires.
+// and sets place_count back to 0.
 
 #define PASS PASS_EMIT
 #include "fused.glsl"
@@ -80,27 +79,13 @@ bool is_last = false;  // whether the places that were reserved are the last one
 
 void reserve(uint total) {
     place = reserve_places(total);
-    uint before = place;
-    if (in_parts()) {
-        memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
-        before = ADD_RELAXED(state.place_count, total);
-    }
-    is_last = before + total == words[budget_words() + BUDGET_TILES_WORD];
+    is_last = place + total == words[budget_words() + BUDGET_TILES_WORD];
 }
 
 void finish(bool has_tiles) {
     if (is_last) {
         CLEAR_MESSAGE(state.place_count);
-        uint written = 0;
-        if (in_parts()) {
-            acquire_arrivals();
-            for (layer = 0; layer < parameters.layers; ++layer) {
-                const uint required = TAKE_RELAXED(words[layer_words() + LAYER_PART_WORD]);
-                written += finish_part(required);
-            }
-            layer = gl_WorkGroupID.z;
-        }
-        finish_list(words[budget_words() + BUDGET_TILES_WORD], written);
+        finish_list(words[budget_words() + BUDGET_TILES_WORD]);
     }
 }
 

@@ -140,7 +140,7 @@ void finish() {
     }
     acquire_arrivals();
     const uint required = TAKE_RELAXED(state.tile_count);
-    header = tile_list_header(required, 0, parameters.tile_capacity, parameters.max_workgroup_count, 1.0);
+    header = tile_list_header(required, parameters.tile_capacity, parameters.max_workgroup_count, 1.0);
     state.finished_workgroups = 0;
     for (uint pass = 0; pass <= parameters.pass; ++pass) {
         state.passes[pass] = SubdivisionPass(0, 0, 0, 0);

@@ -1,10 +1,7 @@
 #include "glsl_file.hpp"
 
-#include <quadtile/glsl.hpp>
-
 #include <cerrno>
 #include <fstream>
-#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -13,8 +10,8 @@ namespace quadtile::app {
 
 namespace {
 
-// Largest file, 100 times a compiled function: some devices and pipes never end.
-constexpr std::size_t MAX_BYTES = std::size_t{16} << 20U;
+// Longest text that the library compiles. Some devices and pipes never end.
+constexpr std::size_t MAX_BYTES = std::size_t{64} << 10U;
 
 const char* declaration_of(GlslKind kind) {
     return kind == GlslKind::threshold ? "float threshold(uint level, uvec2 position, uint layer)"
@@ -46,7 +43,7 @@ GlslFile read_glsl_file(const std::filesystem::path& path, GlslKind kind) {
     }
     errno = 0;
     std::ifstream stream(path, std::ios::binary);
-    GlslFile file{path, kind, {}, {}};
+    GlslFile file{path, kind, {}};
     if (stream) {
         file.text.resize(MAX_BYTES + 1);
         stream.read(file.text.data(), static_cast<std::streamsize>(file.text.size()));
@@ -56,16 +53,11 @@ GlslFile read_glsl_file(const std::filesystem::path& path, GlslKind kind) {
         fail(std::generic_category().message(errno));
     }
     if (file.text.size() > MAX_BYTES) {
-        fail("it is longer than " + std::to_string(MAX_BYTES >> 20U) +
-             " MiB; give a file with GLSL, or one that 'quadtile compile' has made");
+        fail("it is longer than " + std::to_string(MAX_BYTES >> 10U) +
+             " KiB; give a file with GLSL");
     }
     if (file.text.find_first_not_of(" \t\r\n") == std::string::npos) {
         fail(std::string("the file is empty; it must define ") + declaration_of(kind));
-    }
-    const std::span bytes = std::as_bytes(std::span(file.text));
-    if (is_compiled_glsl(bytes)) {
-        file.compiled.assign(bytes.begin(), bytes.end());
-        file.text.clear();
     }
     return file;
 }

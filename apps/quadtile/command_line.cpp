@@ -51,9 +51,6 @@ struct Arguments {
     ThresholdArguments tiles_threshold;
     std::optional<TileFormat> tiles_format;
     MipmapRequest mipmap;
-    CompileRequest compile;
-    std::string compile_kind;
-    std::uint32_t compile_channels = 1;
     DemoRequest demo;
     ThresholdArguments demo_threshold;
     std::optional<TileFormat> demo_format;
@@ -100,8 +97,8 @@ void add_function_options(OptionGroup& group, FunctionRequest& request) {
     CLI::Option* const glsl =
         group.add("--glsl", request.glsl, "FILE",
                   "The importance of a tile is below the threshold that FILE computes: GLSL that "
-                  "defines float threshold(uint level, uvec2 position, uint layer), or the result "
-                  "of 'quadtile compile'; strategies auto and subtree");
+                  "defines float threshold(uint level, uvec2 position, uint layer); "
+                  "strategies auto and subtree");
     group
         .add("--glsl-parameters", request.parameters, "p0,p1,...",
              "For --glsl: values of threshold_parameter(0), threshold_parameter(1), ...",
@@ -235,28 +232,6 @@ void define_demo(CLI::App& command, Arguments& arguments) {
     add_subdivision_options(command, request.subdivision);
 }
 
-void define_compile(CLI::App& command, Arguments& arguments) {
-    OptionGroup group(command, GENERAL);
-    group
-        .add("KIND", arguments.compile_kind, "KIND", "threshold or reduction",
-             one_of({"threshold", "reduction"}))
-        ->required();
-    group
-        .add("FILE", arguments.compile.input, "FILE",
-             "GLSL, as for --glsl of 'quadtile tiles' or 'quadtile mipmap'")
-        ->required();
-    group
-        .add("-o,--output", arguments.compile.output, "FILE",
-             "File for the code, for --glsl, and in the library for "
-             "ThresholdFunction::from_compiled or DownsamplerOptions::custom_compiled; only this "
-             "version of quadtile reads it")
-        ->required();
-    group
-        .add("--channels", arguments.compile_channels, "N",
-             "Channels of a reduction's texels: 1, 2 or 4", one_of({"1", "2", "4"}))
-        ->capture_default_str();
-}
-
 void check_function(const CLI::App& command, const TilesRequest& request) {
     const std::size_t parameters = request.function->parameters.size();
     if (parameters > Threshold::max_function_parameters) {
@@ -371,16 +346,6 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
         }
         return request;
     }
-    if (command.get_name() == "compile") {
-        CompileRequest& request = arguments.compile;
-        check_files(command, {{"FILE", request.input, false}, {"--output", request.output, true}});
-        if (arguments.compile_kind == "reduction") {
-            request.channels = arguments.compile_channels;
-        } else if (command.count("--channels") > 0) {
-            throw UsageError("--channels is for reductions; leave it out for a threshold");
-        }
-        return request;
-    }
     if (command.get_name() == "demo") {
         finish_threshold(command, arguments.demo_threshold, arguments.demo.subdivision);
         check_files(command, {{"--output", arguments.demo.output, true},
@@ -412,9 +377,6 @@ Request parse_command_line(int argc, const char* const* argv) {
     define_tiles(*app.add_subcommand("tiles", "Subdivide an importance map into tiles"), arguments);
     define_mipmap(*app.add_subcommand("mipmap", "Make the mip levels of an image"),
                   arguments.mipmap);
-    define_compile(
-        *app.add_subcommand("compile", "Compile your GLSL for builds without a compiler"),
-        arguments);
     app.add_subcommand("devices", "List the Vulkan devices and their features for quadtile");
     define_demo(*app.add_subcommand(
                     "demo", "Subdivide a built-in map: the texel density of a town's lightmap"),
@@ -423,8 +385,7 @@ Request parse_command_line(int argc, const char* const* argv) {
     try {
         return parse_arguments(app, argc, argv, [&] {
             if (app.get_subcommands().empty()) {
-                throw UsageError(
-                    "no command is given; give tiles, mipmap, compile, devices or demo");
+                throw UsageError("no command is given; give tiles, mipmap, devices or demo");
             }
             return request_of(app, arguments);
         });

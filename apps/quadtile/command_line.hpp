@@ -11,8 +11,7 @@ namespace quadtile::app {
 // Request for a text: --help and --version.
 using TextRequest = PrintedText;
 
-using Request = std::variant<TextRequest, TilesRequest, MipmapRequest, CompileRequest,
-                             DevicesRequest, DemoRequest>;
+using Request = std::variant<TextRequest, TilesRequest, MipmapRequest, DevicesRequest, DemoRequest>;
 
 // Throws UsageError with one line that names the argument and refers to the help.
 [[nodiscard]] Request parse_command_line(int argc, const char* const* argv);

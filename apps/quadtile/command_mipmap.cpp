@@ -114,7 +114,6 @@ LevelMaker::LevelMaker(const MipmapRequest& request, const ImageView& image)
     if (request.reduction == Reduction::custom) {
         glsl_ = read_glsl_file(request.glsl, GlslKind::reduction);
         options_.custom_glsl = glsl_.text;
-        options_.custom_compiled = glsl_.compiled;
     }
     try {
         reference::check_formats(options_.reduction, options_.source_format, options_.format);

@@ -10,7 +10,6 @@
 
 #include <quadtile/device.hpp>
 #include <quadtile/error.hpp>
-#include <quadtile/glsl.hpp>
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 #include <quadtile/tiler.hpp>
@@ -225,10 +224,7 @@ Threshold memory_threshold(const MemoryRequest& request, const MapShape& shape) 
 
 Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
     file = read_glsl_file(request.glsl, GlslKind::threshold);
-    return Threshold::function(file.compiled.empty()
-                                   ? ThresholdFunction::from_glsl(file.text)
-                                   : ThresholdFunction::from_compiled(file.compiled),
-                               request.parameters);
+    return Threshold::function(ThresholdFunction::from_glsl(file.text), request.parameters);
 }
 
 }  // namespace
@@ -394,27 +390,6 @@ void run(const DevicesRequest& /*request*/) {
     // Throws if there is no usable device.
     const DeviceInfo chosen = Device::create().info();
     output.write("chosen: " + std::to_string(chosen.index) + " (" + chosen.name + ")\n");
-    output.commit();
-}
-
-// ---- compile
-
-void run(const CompileRequest& request) {
-    const GlslFile file =
-        read_glsl_file(request.input, request.channels ? GlslKind::reduction : GlslKind::threshold);
-    if (!file.compiled.empty()) {
-        throw std::runtime_error("'" + request.input.string() +
-                                 "' is already compiled; give the file with its GLSL");
-    }
-    OutputFile output(request.output);
-    try {
-        const std::vector<std::byte> code = request.channels
-                                                ? compile_reduction(file.text, *request.channels)
-                                                : compile_threshold(file.text);
-        output.write({reinterpret_cast<const char*>(code.data()), code.size()});
-    } catch (const Error& error) {
-        throw file.with_name(error);
-    }
     output.commit();
 }
 

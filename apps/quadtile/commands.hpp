@@ -46,7 +46,7 @@ struct MemoryRequest {
     std::string channel;  // of the fragments; empty: "count", or the only one
 };
 
-// Threshold::function of a file with GLSL or compiled code.
+// Threshold::function of a file with GLSL.
 struct FunctionRequest {
     std::filesystem::path glsl;
     std::vector<float> parameters;
@@ -82,13 +82,6 @@ struct MipmapRequest {
     std::string device;                   // as in DeviceOptions::select
 };
 
-struct CompileRequest {
-    std::filesystem::path input;
-    std::filesystem::path output;
-    // none: a threshold; otherwise the channels of a reduction's texels
-    std::optional<std::uint32_t> channels;
-};
-
 struct DevicesRequest {};
 
 struct DemoRequest {
@@ -102,7 +95,6 @@ struct DemoRequest {
 
 void run(const TilesRequest& request);
 void run(const MipmapRequest& request);
-void run(const CompileRequest& request);
 void run(const DevicesRequest& request);
 void run(const DemoRequest& request);
 

@@ -278,9 +278,7 @@ void Viewer::reload_threshold() {
 Threshold Viewer::threshold_of(const ThresholdSettings& wanted) {
     if (wanted.kind == ThresholdKind::glsl) {
         const app::GlslFile& file = glsl(wanted.glsl_file);
-        const ThresholdFunction function = file.compiled.empty()
-                                               ? ThresholdFunction::from_glsl(file.text)
-                                               : ThresholdFunction::from_compiled(file.compiled);
+        const ThresholdFunction function = ThresholdFunction::from_glsl(file.text);
         return make_threshold(wanted, tiles_->shape(), nullptr, &function);
     }
     if (wanted.kind != ThresholdKind::memory) {

@@ -17,7 +17,6 @@
 
 #extension GL_EXT_control_flow_attributes : require
 
-#include "quadtile/dirty_blocks.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/texel_encoding.h"
 #include "messages.glsl"
@@ -25,8 +24,7 @@
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
 
-layout(constant_id = 11) const bool BLOCKS_FROM_LIST = false;  // whether the blocks of a list run
-layout(constant_id = 15) const bool SOME_BLOCKS = false;       // whether only the blocks run that rectangles touch
+layout(constant_id = 15) const bool SOME_BLOCKS = false;  // whether only the blocks run that a rectangle touches
 // Whether means of an image that is not a square of a power of two are made. Code costs time even if it is not run.
 #if EXTREMES
 const bool WEIGHTED = false;
@@ -59,6 +57,9 @@ uvec2 extent_of_block(uint level, uint levels, uvec2 index) {
 
 // Returns the first word of the layer's state.
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
+
+// Returns the two numbers of 16 bits in a word.
+uvec2 words_of(uint word) { return uvec2(word & 0xffffU, word >> 16); }
 
 // Stores a texel above the base level.
 void put_texel(uint level, uvec2 position, TEXEL texel);

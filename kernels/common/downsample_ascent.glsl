@@ -20,9 +20,16 @@ ITEM handed_over_item(uint level, uvec2 position, ITEM item) {
     return item;
 }
 
-// Hands over the texel of a block, for the `handovers`th time. Returns whether the workgroup was the last of its group.
-// If it was, `block` becomes the group's texels, and `counters` the place of the next hand-over's words.
-bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item, uint thread) {
+// A rectangle of blocks, or of texels that are handed over, with its last ones.
+struct Range {
+    uvec2 first;
+    uvec2 last;
+};
+
+// Hands over the texel of a block. Returns whether the workgroup was the last of its group. If it was, `block` becomes
+// the group's texels, `counters` the place of the next hand-over's words, and `touched`, the range of texels that are
+// handed over with SOME_BLOCKS, the range of groups.
+bool hand_over(inout Block block, inout uint counters, inout Range touched, ITEM item, uint thread) {
     const uint level = block.level + block.levels;
     const uvec2 extent = extent_of(level);
     const Group group = group_of(level, block.index, counters, CHANNELS, CHANNELS);
@@ -39,9 +46,12 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
                 SEND(state[group.slots + slot + i], word_of(item, i));
             }
         }
-        const uint all = group_extent.x * group_extent.y;
-        const uint expected =
-            BLOCKS_FROM_LIST ? state[group.second] : (SOME_BLOCKS ? parameters.expected[handovers] : all);
+        uvec2 arriving = group_extent;
+        if (SOME_BLOCKS) {
+            const uvec2 first = group.index << group.levels;
+            arriving = min(min(first + group_extent, touched.last + 1), extent) - max(first, touched.first);
+        }
+        const uint expected = arriving.x * arriving.y;
         uint arrived = 0;
         if (!SOME_BLOCKS || expected > 1) {  // a single workgroup need not ask
             if (GETS_MESSAGES) {
@@ -66,15 +76,15 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
             acquire_arrivals();
         }
         CLEAR_MESSAGE(state[group.counter]);
-        if (BLOCKS_FROM_LIST) {
-            state[group.second] = 0;
-        }
     }
     if (!GETS_MESSAGES) {
         crew_barrier();
     }
     if (!ONE_GROUP) {
         counters = group.end;
+        const uvec2 groups = blocks_of(level, group.levels);
+        touched = Range(block_of(min(touched.first, extent - 1), group.levels, groups),
+                        block_of(min(touched.last, extent - 1), group.levels, groups));
     }
     block = Block(level, group.levels, group.index, group_extent, GETS_MESSAGES ? group.slots : group.nodes);
     return true;
@@ -84,7 +94,7 @@ bool hand_over(inout Block block, inout uint counters, uint handovers, ITEM item
 // whether another workgroup goes on; otherwise this one has made the top level, and thread 0 has the last item.
 bool ascend(Block block, bool even, uint layer_state, uint thread, out ITEM item) {
     uint counters = layer_state + 1;
-    uint handovers = 0;
+    Range touched = Range(words_of(parameters.first_block), words_of(parameters.last_block));
     bool has_level_1 = has_sixteen();  // whether the nodes begin with those of 8 x 8
     while (true) {
         if (even) {
@@ -100,10 +110,9 @@ bool ascend(Block block, bool even, uint layer_state, uint thread, out ITEM item
         if (block.level + block.levels >= parameters.top_level) {
             return false;
         }
-        if (!hand_over(block, counters, handovers, item, thread)) {
+        if (!hand_over(block, counters, touched, item, thread)) {
             return true;
         }
-        ++handovers;
         even = is_even(block);
         if (even) {
             load_group(block, thread);

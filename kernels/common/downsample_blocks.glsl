@@ -69,7 +69,7 @@ uvec2 quarter(uint i) { return uvec2(i & 1, i >> 1); }
 // messages slow the kernel down where they need too many registers: 8-bit texels that are not filtered (18.1 instead of
 // 14.4 us for 2048 x 2048), and groups of 32 x 32 texels of four channels (22.8 instead of 20.1).
 const uint MESSAGE_LEVELS = SOURCE_UNORM_BITS != 0 && !FILTERED ? 0 : (CHANNELS < 4 ? 5 : 4);
-const bool GETS_MESSAGES = ODD_BLOCKS == 0 && !BLOCKS_FROM_LIST && !SOME_BLOCKS && GROUP_LEVELS <= MESSAGE_LEVELS;
+const bool GETS_MESSAGES = ODD_BLOCKS == 0 && !SOME_BLOCKS && GROUP_LEVELS <= MESSAGE_LEVELS;
 
 // Place of a thread's load i from a group. If the group has more than 16 x 16 texels, a thread loads the four below a
 // node of 16 x 16. Otherwise the group counts as one of 16 x 16 or 8 x 8, and threads load it row by row.

@@ -18,7 +18,6 @@
 //   1    state  FusedState and the words behind it (kernel_parameters.h); all counters are 0 again when the
 //               dispatches end
 //   2    layer_thresholds  LAYER_THRESHOLDS: of each layer, from level 0 to the root's
-//   3    layer_headers     LAYER_LISTS: one for each layer's part of the list
 //   6-9  tiles  the tile list (tile_list.glsl)
 //   10   node_thresholds  THRESHOLDS_BY_NODE: of each node (threshold_map_index, quadtree.h)
 //
@@ -51,10 +50,7 @@ const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
 
 layout(constant_id = 22) const bool WITH_BUDGET = false;  // whether the factor of fused_budget.comp scales thresholds
-// Whether each layer has thresholds of its own, and whether each has a part of the list with a header. In canonical
-// order the parts follow each other; in any order they are of one size.
-layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;
-layout(constant_id = 24) const bool LAYER_LISTS = false;
+layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;    // whether each layer has thresholds of its own
 layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;  // otherwise each level has one
 layout(constant_id = 28) const uint STAGE = STAGE_ANY;           // of balance_tiles.comp and fused_emit.comp
 
@@ -64,12 +60,9 @@ layout(set = 0, binding = 1, std430) nonprivate buffer State { FusedState state;
 #define PYRAMID_BINDING 2
 #include "pyramid_chunks.glsl"
 #define LAYER_THRESHOLD(place) 0.0
-#define WRITE_LAYER_HEADER(of_layer, made)
 #else
 layout(set = 0, binding = 2, std430) readonly buffer Thresholds { float layer_thresholds[]; };
-layout(set = 0, binding = 3, std430) writeonly buffer Headers { TileListHeader layer_headers[]; };
 #define LAYER_THRESHOLD(place) layer_thresholds[place]
-#define WRITE_LAYER_HEADER(of_layer, made) layer_headers[of_layer] = made
 #endif
 layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { FusedParameters parameters; };
@@ -94,22 +87,8 @@ bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_o
 // Returns the first word of the layer's state.
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
 
-uint part_capacity() { return parameters.tile_capacity / parameters.layers; }
-
-// Returns whether tiles go to parts of the list of one size.
-bool in_parts() {
-    return LAYER_LISTS && (PASS == PASS_ALL || ((PASS == PASS_TILES || PASS == PASS_EMIT) && STAGE == STAGE_ANY));
-}
-uint first_of_part() { return in_parts() ? layer * part_capacity() : 0; }
-
 // Reserves places in any order, and returns the first. One thread calls this.
-uint reserve_places(uint total) {
-    return in_parts() ? first_of_part() + ADD_RELAXED(words[layer_words() + LAYER_PART_WORD], total)
-                      : ADD_RELAXED(state.place_count, total);
-}
-
-// Returns whether only some blocks run.
-bool is_update() { return PASS == PASS_COUNT && parameters.expected[0] != 0; }
+uint reserve_places(uint total) { return ADD_RELAXED(state.place_count, total); }
 
 // Returns the first word for budgets: the index of the factor, then the histogram.
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
@@ -122,8 +101,8 @@ uint node_word(uint kind, uint level, uvec2 index) {
 
 // Returns whether all other layers are finished. Thread 0 calls this, once per layer.
 bool is_last_layer() {
-    if (parameters.running_layers > 1) {
-        if (ARRIVE(state.finished_layers) + 1 != parameters.running_layers) {
+    if (parameters.layers > 1) {
+        if (ARRIVE(state.finished_layers) + 1 != parameters.layers) {
             return false;
         }
         acquire_arrivals();

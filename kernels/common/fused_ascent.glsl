@@ -41,15 +41,9 @@ uint nan_texels_of(Block block, uvec4 keys, uint thread) {
 }
 
 // Adds a block's NaN texels to those of the layer. Thread 0 calls this before it sends the node.
-void publish_nan(Block block, uint nan, uint layer_state) {
-    uint added = nan;
-    if (PASS == PASS_COUNT) {  // an update counts the block again
-        const uint word = node_word(NODE_NAN_TEXELS, BLOCK_LEVELS, block.index);
-        added -= is_update() ? words[word] : 0;
-        words[word] = nan;
-    }
-    if (added != 0) {
-        ADD_RELAXED(words[layer_state + LAYER_NAN_WORD], added);
+void publish_nan(uint nan, uint layer_state) {
+    if (nan != 0) {
+        ADD_RELAXED(words[layer_state + LAYER_NAN_WORD], nan);
     }
 }
 
@@ -71,9 +65,6 @@ shared uint tiles_below;                  // tiles below the nodes of the group 
 // them, if they are blocks of texels and the pass is PASS_ALL.
 const uint ARRIVAL_BITS = 10;
 
-// Returns whether only this workgroup of an update arrives in its group. Then it neither releases nor acquires.
-bool is_alone_in(uint handover) { return is_update() && parameters.expected[handover] == 1; }
-
 // Returns the first word of the slots of a group's second messages.
 uint second_slots(Group group) { return group.slots + slots_of_group(group.levels); }
 
@@ -87,8 +78,7 @@ void acquire_for_all(uint thread) {
 // Sends a block's node to its group and counts it in. Returns whether it was the last. Thread 0 calls this. `tiles`: of
 // the block and below; or the mask. Only split nodes send them; they are not 0 then, so they are messages as they are.
 bool arrive(Group group, uint handover, Block block, float importance, bool splits, uint tiles) {
-    const bool is_alone = is_alone_in(handover);
-    bool releases = may_hold_nan(importance) || is_update();
+    bool releases = may_hold_nan(importance);
     uint added = 1;
     if (PASS == PASS_ALL) {
         if (group.level == BLOCK_LEVELS) {
@@ -104,21 +94,19 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
         }
         releases = releases || (PASS == PASS_BUDGET && splits);
     }
-    if (releases && !is_alone) {
+    if (releases) {
         memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
     }
     const uvec2 first = group.index << group.levels;
-    if (!is_update()) {
-        const uvec2 local = block.index - first;
-        const uint slot = (local.y << group.levels) + local.x;
-        if (PASS != PASS_ALL && PASS != PASS_BUDGET && splits) {
-            HAND_OVER(words[second_slots(group) + slot], tiles);
-        }
-        SEND(words[group.slots + slot], floatBitsToUint(importance));
+    const uvec2 local = block.index - first;
+    const uint slot = (local.y << group.levels) + local.x;
+    if (PASS != PASS_ALL && PASS != PASS_BUDGET && splits) {
+        HAND_OVER(words[second_slots(group) + slot], tiles);
     }
+    SEND(words[group.slots + slot], floatBitsToUint(importance));
     const uvec2 all = min(extent_of(group.level) - first, uvec2(1U << group.levels));
-    const uint expected = is_update() ? parameters.expected[handover] : all.x * all.y;
-    const uint arrived = is_alone ? added : ADD_RELAXED(words[group.counter], added) + added;
+    const uint expected = all.x * all.y;
+    const uint arrived = ADD_RELAXED(words[group.counter], added) + added;
     if (((arrived - expected) & ((1U << ARRIVAL_BITS) - 1)) != 0) {
         return false;
     }
@@ -135,16 +123,11 @@ uint nodes_of(Block block, uint thread) {
     return in_block ? inside(2 * position_of(block, thread), extent_of(block.base + 1)) : 0;
 }
 
-// Receives words of a thread's four nodes of a group, 0 for those without a bit in `sent`: messages from the slots that
-// begin at `slots`, or, in an update, the words `kind` that the nodes have kept.
-uvec4 receive(Block block, uint thread, uint sent, uint slots, uint kind) {
+// Receives the messages of a thread's four nodes of a group from the slots that begin at `slots`; 0 for nodes without a
+// bit in `sent`.
+uvec4 receive(uint thread, uint sent, uint slots) {
     uvec4 received = uvec4(0);
-    if (is_update()) {
-        [[unroll]] for (uint i = 0; i < 4; ++i) {
-            const uint word = node_word(kind, block.base + 1, 2 * position_of(block, thread) + morton(i));
-            received[i] = (sent >> i & 1) != 0 ? HANDED_OVER(words[word]) : 0;
-        }
-    } else if (sent != 0) {
+    if (sent != 0) {
         const uvec2 local = 2 * morton(thread);
         const uint first = slots + (local.y << ahead.levels) + local.x;
         const uint second = first + (1U << ahead.levels);
@@ -165,10 +148,9 @@ uvec4 receive(Block block, uint thread, uint sent, uint slots, uint kind) {
 // Receives the keys of a group's nodes, four siblings per thread; 0 for nodes that do not exist.
 uvec4 receive_nodes(Block block, uint thread) {
     const uint exist = nodes_of(block, thread);
-    uvec4 keys = receive(block, thread, exist, ahead.slots, NODE_IMPORTANCE);
+    uvec4 keys = receive(thread, exist, ahead.slots);
     [[unroll]] for (uint i = 0; i < 4; ++i) {
-        const uint bits = is_update() ? keys[i] : bits_of_message(keys[i]);
-        keys[i] = (exist >> i & 1) != 0 ? key_of_bits(bits) : 0;
+        keys[i] = (exist >> i & 1) != 0 ? key_of_bits(bits_of_message(keys[i])) : 0;
     }
     return keys;
 }
@@ -210,9 +192,8 @@ void keep_nodes(Block block, uint thread, float nodes[7]) {
 
 void main() {
     const uint thread = thread_index();
-    layer = parameters.first_layer + gl_WorkGroupID.z;
-    const uvec2 first_block = uvec2(parameters.first_block & 0xffffU, parameters.first_block >> 16);
-    Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), first_block + gl_WorkGroupID.xy);
+    layer = gl_WorkGroupID.z;
+    Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), gl_WorkGroupID.xy);
     // With a budget, fused_budget.comp has kept the block's node. If it is not split, no texel is NaN or need be read.
     bool is_known = false;
     float importance = 0.0;
@@ -236,7 +217,7 @@ void main() {
         if (thread == 0) {
             const uint layer_state = layer_words();
             const Group group = group_of(BLOCK_LEVELS, block.index, layer_state + LAYER_WORDS, 0, FUSED_SLOT_WORDS);
-            publish_nan(block, 0, layer_state);
+            publish_nan(0, layer_state);
             goes_on = arrive(group, 0, block, importance, false, 0);
         }
         barrier();
@@ -247,11 +228,6 @@ void main() {
     }
     while (true) {
         if (handovers > 0) {
-            if (is_alone_in(handovers - 1)) {
-                order_threads();
-            } else if (is_update()) {
-                acquire_for_all(thread);
-            }
             block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
             keys = receive_nodes(block, thread);
             atomicMax(largest_keys[handovers - 1], largest_of_four(keys));
@@ -280,14 +256,13 @@ void main() {
             const uint counters = handovers == 0 ? layer_state + LAYER_WORDS : ahead.end;
             const Group group = group_of(level, block.index, counters, 0, FUSED_SLOT_WORDS);
             if (handovers == 0) {
-                publish_nan(block, nan, layer_state);
+                publish_nan(nan, layer_state);
             }
             const bool has_tiles_below = PASS == PASS_ALL && splits && handovers > 0;
             const uint below = has_tiles_below ? receive_tiles(block, keys.x) : 0;
             uint reserved = 0;
             if (PASS == PASS_ALL && (splits || is_root)) {
-                const bool follows_all = is_root && (in_parts() || parameters.layers == 1);
-                reserved = follows_all ? first_of_part() + below : reserve_places(total);
+                reserved = is_root && parameters.layers == 1 ? below : reserve_places(total);
             }
             goes_on = !is_root && arrive(group, handovers, block, importance, splits, total + below);
             place = reserved;

@@ -1,37 +1,12 @@
-// Headers of the list and of its parts, and places of layers.
+// The header of the list, and places of layers.
 
-TileListHeader make_header(uint required, uint first_tile, uint capacity) {
+void finish_list(uint required) {
     const uint factor = WITH_BUDGET ? words[budget_words() + BUDGET_FACTOR_WORD] : 0;
-    const bool is_lost = is_update() && state.is_counted == 0;
-    TileListHeader made = tile_list_header(is_lost ? 0 : required, is_lost ? 0 : first_tile, capacity,
-                                           parameters.max_workgroup_count, budget_factor(factor));
-    made.flags |= is_lost ? TILE_LIST_NOT_COUNTED : 0;
+    TileListHeader made = tile_list_header(required, parameters.tile_capacity, parameters.max_workgroup_count,
+                                           budget_factor(factor));
     made.flags |= PASS == PASS_TILES ? TILE_LIST_BALANCED : 0;
-    return made;
-}
-
-// Completes the header of the layer's part of the list. Returns the tiles in it.
-uint finish_part(uint required) {
-    WRITE_LAYER_HEADER(layer, make_header(required, first_of_part(), part_capacity()));
-    return min(required, part_capacity());
-}
-
-void finish_list(uint required, uint written) {
-    TileListHeader whole = make_header(required, 0, parameters.tile_capacity);
-    if (in_parts()) {  // parts do not follow each other, so there are no arguments for dispatch and draw
-        whole.written = written;
-        whole.flags &= ~TILE_LIST_OVERFLOW;
-        whole.flags |= written < required ? TILE_LIST_OVERFLOW : 0;
-        whole.dispatch_x = 0;
-        whole.draw_instance_count = 0;
-    }
-    if (WITH_BUDGET && required > parameters.max_tiles) {
-        whole.flags |= TILE_LIST_OVER_BUDGET;
-    }
-    header = whole;
-    if (!is_update()) {
-        state.is_counted = uint(PASS == PASS_COUNT && !WITH_BUDGET);
-    }
+    made.flags |= WITH_BUDGET && required > parameters.max_tiles ? TILE_LIST_OVER_BUDGET : 0;
+    header = made;
 }
 
 // In canonical order, gives each layer its first place and completes the list after the last layer. `tiles`: of this
@@ -52,16 +27,12 @@ void finish_layers(uint tiles, uint thread) {
             const uint place = first + scan(required, thread, total);
             if (is_there) {
                 words[word + LAYER_PLACE_WORD] = place;
-                if (LAYER_LISTS) {
-                    const uint rest = parameters.tile_capacity - min(parameters.tile_capacity, place);
-                    WRITE_LAYER_HEADER(start + thread, make_header(required, place, rest));
-                }
             }
             first += total;
             barrier();
         }
         if (thread == 0) {
-            finish_list(first, 0);
+            finish_list(first);
         }
     }
 }

@@ -3,8 +3,6 @@
 
 #include "fused_tiles.glsl"
 
-uint end_of_places() { return in_parts() ? (layer + 1) * part_capacity() : parameters.tile_capacity; }
-
 shared uint thread_tiles[WORKGROUP_SIZE];
 shared uint thread_places[WORKGROUP_SIZE];
 
@@ -74,7 +72,7 @@ void write_tiles(Block block, uint thread, uint total, uint first_place) {
         if (place < total) {
             const uint owner = owner_of(place);
             const Node node = tile_at(block, owner, place - thread_places[owner]);
-            write_node(first_place + place, end_of_places(), layer, node, sides_of(block, node));
+            write_node(first_place + place, parameters.tile_capacity, layer, node, sides_of(block, node));
         }
     }
 }

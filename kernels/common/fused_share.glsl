@@ -105,7 +105,7 @@ void main() {
             }
         }
         if (is_tile) {
-            write_node(own_place, end_of_places(), layer, node, sides);
+            write_node(own_place, parameters.tile_capacity, layer, node, sides);
         }
     }
     [[dont_unroll]] for (uint i = 0; i < blocks; ++i) {

@@ -5,7 +5,7 @@ struct Group {
     uint levels;  // levels that are made from the nodes
     uvec2 index;
     uint counter;  // word of the number of arrived nodes
-    uint second;   // word of expected arrivals, if blocks run from a list; in fused kernels of tiles below the group
+    uint second;   // word of the number of tiles below the group, in fused kernels
     uint nodes;    // first word of the level's nodes
     uint slots;    // first word
     uint end;      // first word of the next hand-over

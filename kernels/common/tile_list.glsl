@@ -42,11 +42,10 @@ void write_node(uint place, uint end, uint layer, Node node, uint sides) {
     }
 }
 
-// Returns the header of a list, or of a part of one, that begins at `first_tile` and has room for `capacity` tiles.
-TileListHeader tile_list_header(uint required, uint first_tile, uint capacity, uint max_workgroup_count,
-                                float threshold_factor) {
+// Returns the header of a list that has room for `capacity` tiles.
+TileListHeader tile_list_header(uint required, uint capacity, uint max_workgroup_count, float threshold_factor) {
     const uint written = min(required, capacity);
     return TileListHeader(written, required, required > written ? TILE_LIST_OVERFLOW : 0, capacity,
-                          folded_x(written, max_workgroup_count), folded_y(written, max_workgroup_count), 1, first_tile,
-                          4, written, 0, 0, threshold_factor, 0, 0, 0);
+                          folded_x(written, max_workgroup_count), folded_y(written, max_workgroup_count), 1, 0, 4,
+                          written, 0, 0, threshold_factor, 0, 0, 0);
 }

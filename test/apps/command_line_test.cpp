@@ -8,7 +8,6 @@
 #include "write_tiles.hpp"
 
 #include <quadtile/version.h>
-#include <quadtile/glsl.hpp>
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
@@ -497,29 +496,16 @@ class CommandLineGlsl : public CommandLine {
     }
 };
 
-TEST_F(CommandLineGlsl, GivesThresholdsAndIsCompiledAhead) {
+TEST_F(CommandLineGlsl, GivesThresholds) {
     const TileList expected = reference::subdivide(map(), Threshold::constant(0.75F));
-    const ProgramResult compiled = run({"compile", "threshold", "threshold.glsl", "-o", "code"});
-    EXPECT_EQ(compiled.status, 0) << compiled.error;
-    for (const std::string file : {"threshold.glsl", "code"}) {
-        const ProgramResult result =
-            run({"tiles", "map.pfm", "--glsl", file, "--glsl-parameters", "0.25,0.5"});
-        EXPECT_EQ(result.status, 0) << result.error;
-        TileList list = parse_json(result.output);
-        sort_canonical(list.tiles);
-        EXPECT_TRUE(list.tiles == expected.tiles);
-    }
+    const ProgramResult result =
+        run({"tiles", "map.pfm", "--glsl", "threshold.glsl", "--glsl-parameters", "0.25,0.5"});
+    EXPECT_EQ(result.status, 0) << result.error;
+    TileList list = parse_json(result.output);
+    sort_canonical(list.tiles);
+    EXPECT_TRUE(list.tiles == expected.tiles);
     EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "typo.glsl"}).error,
                 AllOf(HasSubstr("typo.glsl:2: error: "), HasSubstr("leve")));
-    EXPECT_THAT(run({"compile", "threshold", "typo.glsl", "-o", "bad"}).error,
-                HasSubstr("typo.glsl:2: error: "));
-    EXPECT_FALSE(std::filesystem::exists(directory_.path() / "bad"));
-    EXPECT_THAT(run({"compile", "threshold", "code", "-o", "bad"}).error,
-                HasSubstr("is already compiled"));
-    std::string damaged = read_file(directory_.path() / "code");
-    damaged.resize(damaged.size() - 1);
-    directory_.add("damaged", damaged);
-    EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "damaged"}).error, HasSubstr("is damaged"));
 }
 
 TEST_F(CommandLineGlsl, WhatDoesNotFitIsRefused) {
@@ -538,22 +524,17 @@ TEST_F(CommandLineGlsl, WhatDoesNotFitIsRefused) {
     }
     // Before memory ends.
     EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "/dev/zero"}).error,
-                HasSubstr("cannot read '/dev/zero': it is longer than 16 MiB"));
+                HasSubstr("cannot read '/dev/zero': it is longer than 64 KiB"));
     EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "."}).error, HasSubstr("is a directory"));
-    // The command line binds no resources.
+    // A function has no resources of its own.
     directory_.add("resource.glsl",
                    "layout(set = 1, binding = 3) buffer Table { float table[]; };\n"
                    "float threshold(uint level, uvec2 position, uint layer) {\n"
                    "    return table[level];\n}\n");
     EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "resource.glsl"}).error,
                 HasSubstr("resource.glsl:1: error: 'Table' is at binding 3 of descriptor set 1"));
-    EXPECT_EQ(run({"compile", "threshold", "resource.glsl", "-o", "code"}).status, 0);
-    EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "code"}).error,
-                HasSubstr("a resource is at binding 3 of descriptor set 1"));
     EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "missing.glsl"}).error,
                 HasSubstr("No such file"));
-    EXPECT_THAT(run({"compile", "threshold", "threshold.glsl", "-o", "x", "--channels", "2"}).error,
-                HasSubstr("--channels is for reductions"));
 }
 
 }  // namespace

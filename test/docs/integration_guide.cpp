@@ -281,18 +281,6 @@ TEST_F(IntegrationGuide, FromAMapToItsTilesInOneDispatch) {
     });
     EXPECT_LE(read_header(tiles).required, 500U);
     EXPECT_EQ(read_header(tiles).flags, 0U);
-
-    gpu->run([&](VkCommandBuffer commands) {
-        subdivider.record(commands, binding, of_map, {Order::canonical});
-    });
-    importance[21 * width + 12] = 1000.0F;
-    gpu->upload(image, importance.data());
-    const Threshold& threshold = of_map;
-    gpu->run([&](VkCommandBuffer commands) {
-#include "snippets/update"
-    });
-    EXPECT_TRUE(read_tiles(tiles) ==
-                reference::subdivide(view_of(importance, width, height), of_map).tiles);
 }
 
 TEST_F(IntegrationGuide, ByAPyramid) {
@@ -412,45 +400,6 @@ TEST_F(IntegrationGuideGlsl, Thresholds) {
     }
 }
 
-TEST_F(IntegrationGuideGlsl, ThresholdsWithResources) {
-    const Device device = this->device();
-    const MapShape shape{.width = width, .height = height};
-    const std::uint64_t capacity = tiles_of_map.size();
-    const MapImage map = image.map_image();
-    const Pyramid pyramid(device);
-    const auto for_pyramid = pyramid.requirements(shape);
-    const VkBuffer levels = make_buffer(for_pyramid.pyramid_size_bytes, for_pyramid.usage);
-    const VkBuffer state = make_zeros(for_pyramid.state_size_bytes, for_pyramid.usage);
-    const auto pyramid_binding =
-        pyramid.bind(shape, {.map = map, .pyramid = {levels}, .state = {state}});
-    const VkBuffer tiles =
-        make_buffer(sizeof(TileListHeader) + capacity * sizeof(Tile),
-                    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT);
-
-    // Set 1: a buffer with the resolution of each layer.
-    const VkBuffer resolutions = make_buffer(sizeof(float), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
-    upload({64.0F}, resolutions);
-    const Descriptors bound{.buffers = {{resolutions, 0, VK_WHOLE_SIZE}}};
-    const DescriptorSet set(device, {&bound, 1});
-    const VkDescriptorSetLayout set_layout = set.layout();
-    const VkDescriptorSet descriptor_set = set.handle();
-
-    const VkCommandBuffer commands = begin_commands();
-    pyramid.record(commands, pyramid_binding);
-    gpu->compute_barrier(commands);
-#include "snippets/glsl_resources"
-    submit_and_wait(commands);
-    EXPECT_TRUE(read_tiles(tiles) == tiles_of_map);
-}
-
-TEST_F(IntegrationGuideGlsl, ThresholdsCompiledAhead) {
-    const std::string text = HALVES;
-    const MapView map = view_of(importance, width, height);
-    Tiler tiler(device());
-#include "snippets/glsl_compiled"
-    EXPECT_TRUE(list.tiles == reference::subdivide(map, halves()).tiles);
-}
-
 TEST_F(IntegrationGuideGlsl, Reductions) {
     const Device device = this->device();
     const ImageView source = view_of(importance, width, height);
@@ -545,8 +494,6 @@ TEST_F(IntegrationGuide, Batches) {
 #include "snippets/batch"
     submit_and_wait(commands);
     EXPECT_TRUE(read_tiles(tiles) == reference::subdivide(view, thresholds).tiles);
-    const auto layers = gpu->read<TileListHeader>(buffer_of(headers), 0, 3);
-    EXPECT_EQ(layers[2].first_tile + layers[2].written, read_header(tiles).written);
 }
 
 }  // namespace

@@ -60,12 +60,6 @@ void check(const MipmapRequest& request) {
     expect((request.reduction == Reduction::custom) == !request.glsl.empty(),
            "with GLSL and a reduction");
 }
-void check(const CompileRequest& request) {
-    expect(!request.input.empty() && !request.output.empty(), "without FILE or --output");
-    expect(!request.channels || *request.channels == 1 || *request.channels == 2 ||
-               *request.channels == 4,
-           "with a number of channels that texels do not have");
-}
 void check(const DevicesRequest& /*request*/) {}
 void check(const DemoRequest& request) {
     expect(request.size >= 16 && request.size <= 16384, "with a size outside its range");

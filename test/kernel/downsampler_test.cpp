@@ -2,6 +2,7 @@
 
 #include "gpu_test.hpp"
 #include "support/custom_reduction.hpp"
+#include "support/glsl.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
 #include "support/workspace.hpp"
@@ -97,8 +98,7 @@ void expect_equal(Gpu& gpu, const Downsampler& downsampler, const ImageShape& sh
                     text_of(options).c_str());
         special = false;
     }
-    const std::vector<std::byte> texels =
-        random_texels(shape, special && options.read == TexelRead::texels);
+    const std::vector<std::byte> texels = random_texels(shape, special && !options.filtered);
     const ImageView image{texels.data(), shape};
     EXPECT_EQ(difference(make_chain(gpu, downsampler, image, levels),
                          expected_chain(options, image, levels), options.copy_source ? 0 : 1),
@@ -118,16 +118,13 @@ void expect_equal_on(const DownsamplerOptions& options, std::span<const Size> si
 }
 
 DownsamplerOptions options_of(Reduction reduction, TexelFormat source, TexelFormat target,
-                              EdgeRule rule, MipMethod method = MipMethod::spd,
-                              Exchange exchange = Exchange::automatic) {
+                              EdgeRule rule, MipMethod method = MipMethod::spd) {
     DownsamplerOptions options;
     options.reduction = reduction;
     options.source_format = source;
     options.format = target;
     options.edge_rule = rule;
     options.method = method;
-    options.exchange = exchange;
-    options.read = TexelRead::texels;
     if (reduction == Reduction::custom) {
         options.custom_glsl = CUSTOM_REDUCTION_GLSL;
     }
@@ -162,7 +159,7 @@ TEST_F(DownsamplerKernel, EqualsItsTwinAtEverySizeInMoreEdgeRules) {
     expect_equal_everywhere(Reduction::mean, EdgeRule::drop);
 }
 
-// Each reduction, each way to decode and to encode a texel, each edge rule, method and exchange;
+// Each reduction, each way to decode and to encode a texel, each edge rule and method;
 // random cases (test/random) have all combinations. Drivers compile each for seconds.
 void expect_equal_with(std::initializer_list<DownsamplerOptions> all) {
     for (const DownsamplerOptions& options : all) {
@@ -172,20 +169,17 @@ void expect_equal_with(std::initializer_list<DownsamplerOptions> all) {
     }
 }
 
-constexpr Exchange SHARED = Exchange::shared_memory;
-
 TEST_F(DownsamplerKernel, EqualsItsTwinInEveryReduction) {
     using F = TexelFormat;
     using R = Reduction;
     using E = EdgeRule;
     using M = MipMethod;
-    expect_equal_with(
-        {options_of(R::max, F::d32_float, F::r32_float, E::drop, M::per_level),
-         options_of(R::min, F::d16_unorm, F::r16_unorm, E::round_up, M::spd, SHARED),
-         options_of(R::mean, F::rgba8_srgb, F::rgba8_srgb, E::round_up, M::subgroup, SHARED),
-         options_of(R::sum, F::r8_unorm, F::r32_float, E::fold),
-         options_of(R::min_max, F::rg16_float, F::rg16_float, E::fold),
-         options_of(R::custom, F::r32_float, F::r32_float, E::drop, M::per_level)});
+    expect_equal_with({options_of(R::max, F::d32_float, F::r32_float, E::drop, M::per_level),
+                       options_of(R::min, F::d16_unorm, F::r16_unorm, E::round_up, M::spd),
+                       options_of(R::mean, F::rgba8_srgb, F::rgba8_srgb, E::round_up, M::subgroup),
+                       options_of(R::sum, F::r8_unorm, F::r32_float, E::fold),
+                       options_of(R::min_max, F::rg16_float, F::rg16_float, E::fold),
+                       options_of(R::custom, F::r32_float, F::r32_float, E::drop, M::per_level)});
 }
 
 TEST_F(DownsamplerKernel, EqualsItsTwinInMoreReductionsAndFormats) {
@@ -196,7 +190,7 @@ TEST_F(DownsamplerKernel, EqualsItsTwinInMoreReductionsAndFormats) {
     expect_equal_with(
         {options_of(R::min, F::r16_float, F::r16_float, E::fold, M::subgroup),
          options_of(R::mean, F::rg32_float, F::rg32_float, E::drop, M::subgroup),
-         options_of(R::mean, F::rgba8_unorm, F::rgba8_unorm, E::drop, M::spd, SHARED),
+         options_of(R::mean, F::rgba8_unorm, F::rgba8_unorm, E::drop, M::spd),
          options_of(R::sum, F::rgba16_float, F::rgba32_float, E::round_up, M::per_level),
          options_of(R::min_max, F::d16_unorm, F::rg32_float, E::round_up)});
 }
@@ -227,7 +221,7 @@ TEST_F(DownsamplerKernel, FilteredReadsStayWithinTheirBound) {
           std::tuple(Reduction::mean, F::r8_unorm, 1.0),
           std::tuple(Reduction::mean, F::rgba8_srgb, 2.0)}) {
         DownsamplerOptions options = options_of(reduction, format, format, EdgeRule::round_up);
-        options.read = TexelRead::filtered;
+        options.filtered = true;
         std::optional<Downsampler> downsampler;
         try {
             downsampler.emplace(gpu.device(), options);
@@ -254,7 +248,6 @@ TEST_F(DownsamplerKernel, EqualsItsTwinInEveryVariant) {
         Gpu gpu(device_for(variant));
         DownsamplerOptions options = options_of(Reduction::max, TexelFormat::r8_unorm,
                                                 TexelFormat::r8_unorm, EdgeRule::fold);
-        options.read = TexelRead::automatic;
         if (variant.disabled.storage_image_formats) {
             EXPECT_THAT([&] { const Downsampler downsampler(gpu.device(), options); },
                         fails(ErrorCode::unsupported, "shaderStorageImageWriteWithoutFormat"));
@@ -322,7 +315,7 @@ TEST_F(DownsamplerKernel, SeveralAtOnceDoNotInterfere) {
     }
 }
 
-// ---- Dirty rectangles ----------------------------------------------------------------------
+// ---- A dirty rectangle ----------------------------------------------------------------------
 
 // New texels inside a rectangle.
 void change(std::vector<std::byte>& texels, const ImageShape& shape,
@@ -339,7 +332,7 @@ void change(std::vector<std::byte>& texels, const ImageShape& shape,
     }
 }
 
-// Rounds of changes, listed by the host and on the GPU in turn.
+// Rounds of changes.
 void expect_rectangles_to_suffice(const Variant& variant, const DownsamplerOptions& options,
                                   std::span<const Size> sizes) {
     Gpu gpu(device_for(variant));
@@ -353,25 +346,18 @@ void expect_rectangles_to_suffice(const Variant& variant, const DownsamplerOptio
         std::vector<std::byte> texels = random_texels(shape, false);
         const ImageView image{texels.data(), shape};
         const std::uint32_t levels = full_mip_levels(shape.width, shape.height, options.edge_rule);
-        const MipWorkspace workspace(gpu, downsampler, image, levels, 16);
+        const MipWorkspace workspace(gpu, downsampler, image, levels);
         const auto record_all = [&](VkCommandBuffer commands) {
             downsampler.record(commands, workspace.binding);
         };
         workspace.run(gpu, record_all);
         for (std::uint32_t round = 0; round < 6; ++round) {
-            std::vector<DirtyRectangle> rectangles;
-            for (std::uint32_t i = 0; i < 1 + random() % 5; ++i) {
-                rectangles.push_back(random_rectangle(shape, 150, below));
-                change(texels, shape, rectangles.back(), random);
-            }
+            const DirtyRectangle rectangle =
+                random_rectangle(shape, round % 2 == 1 ? 5000 : 150, below);
+            change(texels, shape, rectangle, random);
             gpu.upload(workspace.source, texels.data());
-            workspace.write_rectangles(rectangles);
             workspace.run(gpu, [&](VkCommandBuffer commands) {
-                if (round % 2 == 1) {
-                    downsampler.record_indirect(commands, workspace.binding);
-                } else {
-                    downsampler.record(commands, workspace.binding, rectangles);
-                }
+                downsampler.record(commands, workspace.binding, rectangle);
             });
             ASSERT_EQ(difference(workspace.read(gpu), expected_chain(options, image, levels),
                                  options.copy_source ? 0 : 1),
@@ -386,7 +372,7 @@ void expect_rectangles_to_suffice(const Variant& variant, const DownsamplerOptio
 
 // On a device with room for few images levels are stored window by window, here four windows from
 // level 0 on. Levels made of rounded ones would differ from the twin's, and so would a window's for
-// which the one before left a counter, a mark or an expectation.
+// which the one before left a counter.
 TEST_F(DownsamplerKernel, FourStorageImagesAreEnough) {
     DownsamplerOptions options =
         options_of(Reduction::mean, TexelFormat::r8_unorm, TexelFormat::r8_unorm, EdgeRule::drop);
@@ -402,28 +388,20 @@ TEST_F(DownsamplerKernel, OnlyTouchedBlocksRun) {
     const Downsampler downsampler(gpu.device(), options);
     const ImageShape shape{256, 256, 1, options.source_format};
     std::vector<float> texels(std::size_t{256} * 256, 1.0F);
-    MipWorkspace workspace(gpu, downsampler, {texels.data(), shape}, 9, 4);
+    MipWorkspace workspace(gpu, downsampler, {texels.data(), shape}, 9);
     workspace.run(
         gpu, [&](VkCommandBuffer commands) { downsampler.record(commands, workspace.binding); });
     std::ranges::fill(texels, 2.0F);
     gpu.upload(workspace.source, texels.data());
-    // Two rectangles that share a block: blocks (1, 2) and (2, 2).
-    const std::vector<DirtyRectangle> rectangles{{64, 128, 65, 10, 0}, {127, 190, 2, 2, 0}};
-    for (const bool on_gpu : {false, true}) {
-        workspace.write_rectangles(rectangles);
-        workspace.run(gpu, [&](VkCommandBuffer commands) {
-            if (on_gpu) {
-                downsampler.record_indirect(commands, workspace.binding);
-            } else {
-                downsampler.record(commands, workspace.binding, rectangles);
-            }
-        });
-        const MipChain chain = workspace.read(gpu);
-        std::vector<float> level_6(16);
-        std::memcpy(level_6.data(), chain.levels[6].texels.data(), 16 * sizeof(float));
-        for (std::size_t i = 0; i < level_6.size(); ++i) {
-            EXPECT_EQ(level_6[i], i == 9 || i == 10 ? 2.0F : 1.0F) << "block " << i;
-        }
+    // Blocks (1, 2) and (2, 2).
+    workspace.run(gpu, [&](VkCommandBuffer commands) {
+        downsampler.record(commands, workspace.binding, DirtyRectangle{127, 128, 2, 64, 0});
+    });
+    const MipChain chain = workspace.read(gpu);
+    std::vector<float> level_6(16);
+    std::memcpy(level_6.data(), chain.levels[6].texels.data(), 16 * sizeof(float));
+    for (std::size_t i = 0; i < level_6.size(); ++i) {
+        EXPECT_EQ(level_6[i], i == 9 || i == 10 ? 2.0F : 1.0F) << "block " << i;
     }
 }
 
@@ -602,12 +580,9 @@ TEST_F(DownsamplerKernel, ResourcesThatDoNotFitAreRefusedByName) {
              {DirtyRectangle{0, 0, 0, 1, 0}, DirtyRectangle{60, 0, 5, 1, 0},
               DirtyRectangle{0, 64, 1, 1, 0}, DirtyRectangle{0, 0, 1, 1, 1},
               DirtyRectangle{1, 1, ~0U, 1, 0}}) {
-            EXPECT_THAT(
-                [&] { downsampler.record(commands, workspace.binding, std::span(&rectangle, 1)); },
-                is_refused(rectangle.width == 0 ? "is empty" : "is not inside"));
+            EXPECT_THAT([&] { downsampler.record(commands, workspace.binding, rectangle); },
+                        is_refused(rectangle.width == 0 ? "is empty" : "is not inside"));
         }
-        EXPECT_THAT([&] { downsampler.record_indirect(commands, workspace.binding); },
-                    is_refused("dirty_blocks"));
     });
 }
 

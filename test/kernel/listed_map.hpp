@@ -1,4 +1,4 @@
-// A map and all that Strategy::fused needs to list its tiles, and to bring the list up to date.
+// A map and all that Strategy::fused needs to list its tiles.
 
 #pragma once
 
@@ -31,15 +31,13 @@ struct ListedMap {
           tile_list(gpu.make_buffer(needed.tile_list_size_bytes, needed.usage)),
           thresholds(gpu.make_buffer(needed.layer_thresholds_size_bytes, needed.usage,
                                      Memory::host_visible)),
-          headers(gpu.make_buffer(needed.layer_headers_size_bytes, needed.usage)),
           binding(subdivider.bind(
-              shape,
-              {.map = map.map_image(),
-               .scratch = scratch.range(),
-               .tile_list = tile_list.range(),
-               .tile_capacity = tile_capacity,
-               .layer_thresholds = layer_thresholds.empty() ? BufferRange{} : thresholds.range(),
-               .layer_headers = layer_thresholds.empty() ? BufferRange{} : headers.range()})) {
+              shape, {.map = map.map_image(),
+                      .scratch = scratch.range(),
+                      .tile_list = tile_list.range(),
+                      .tile_capacity = tile_capacity,
+                      .layer_thresholds =
+                          layer_thresholds.empty() ? BufferRange{} : thresholds.range()})) {
         gpu.fill(scratch, 0);
         if (!layer_thresholds.empty()) {
             const std::vector<float> words = Subdivider::layer_thresholds(shape, layer_thresholds);
@@ -49,28 +47,11 @@ struct ListedMap {
 
     [[nodiscard]] MapView view() const { return {texels.data(), shape}; }
 
-    // Changes a rectangle on the host; `upload` copies it to the GPU.
-    void change(const DirtyRectangle& rectangle, const std::function<float()>& importance) {
-        for (std::uint32_t y = rectangle.y; y < rectangle.y + rectangle.height; ++y) {
-            for (std::uint32_t x = rectangle.x; x < rectangle.x + rectangle.width; ++x) {
-                const std::size_t row = std::size_t{rectangle.layer} * shape.height + y;
-                texels[row * shape.width + x] = importance();
-            }
-        }
-    }
-    void upload() { gpu.upload(map, texels.data()); }
-
     void record(const Threshold& threshold, const SubdivideOptions& options = {}) {
         gpu.run([&](VkCommandBuffer commands) {
             subdivider.record(commands, binding, threshold, options);
         });
     }
-    void update(const Threshold& threshold, std::span<const DirtyRectangle> rectangles) {
-        gpu.run([&](VkCommandBuffer commands) {
-            subdivider.record_update(commands, binding, threshold, rectangles);
-        });
-    }
-
     [[nodiscard]] TileListHeader header() {
         return gpu.read<TileListHeader>(tile_list, 0, 1).front();
     }
@@ -103,7 +84,6 @@ struct ListedMap {
     Buffer scratch;
     Buffer tile_list;
     Buffer thresholds;
-    Buffer headers;
     Subdivider::Binding binding;
 };
 

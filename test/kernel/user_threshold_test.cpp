@@ -1,6 +1,7 @@
 // Thresholds in GLSL of the user's: the tiles are those of the same thresholds given node by node.
 
 #include "gpu_test.hpp"
+#include "support/glsl.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
@@ -72,8 +73,6 @@ std::vector<float> importances(const MapShape& shape) {
 
 TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
     const ThresholdFunction function = ThresholdFunction::from_glsl(FUNCTION);
-    const ThresholdFunction compiled =
-        ThresholdFunction::from_compiled(compile_threshold(FUNCTION));
     for (const Variant& variant : tile_variants()) {
         const bool is_whole = variant.name == all_variants().front().name;
         Tiler tiler(device_for(variant), {.strategy = Strategy::subtree});
@@ -91,7 +90,7 @@ TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
             // Another kind in between.
             expect(Threshold::constant(2.0F), Threshold::constant(2.0F));
             const std::vector<float> other{0.25F, 0.5F};
-            expect(Threshold::function(is_whole ? compiled : function, other), twin(shape, other));
+            expect(Threshold::function(function, other), twin(shape, other));
         }
     }
 }
@@ -122,51 +121,6 @@ TEST_F(UserThresholds, TakeTheServiceAndAutomaticStrategies) {
     }
 }
 
-TEST_F(UserThresholds, ReadResourcesOfTheirOwn) {
-    Gpu gpu(device_for());
-    const Pyramid pyramid(gpu.device());
-    const MapShape shape{200, 120};
-    const std::vector<float> texels = random_map(shape);
-    const MapView view = view_of(texels, shape.width, shape.height);
-    const PyramidWorkspace map(gpu, pyramid, view);
-    const std::vector<float> table{0.9F, 0.99F, 0.97F, 0.95F, 0.5F, 0.999F, 0.3F, 0.8F};
-    const Buffer buffer = gpu.make_buffer(table.size() * sizeof(float),
-                                          VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, Memory::host_visible);
-    std::memcpy(buffer.mapped(), table.data(), table.size() * sizeof(float));
-    const Descriptors at_3{.binding = 3, .buffers = {{buffer.handle(), 0, VK_WHOLE_SIZE}}};
-    const DescriptorSet resources(gpu.device(), {&at_3, 1});
-    const auto function = ThresholdFunction::from_glsl(R"(
-        layout(set = 1, binding = 3, std430) readonly buffer Table { float table[]; };
-        float threshold(uint level, uvec2 position, uint layer) { return table[level]; }
-    )");
-    std::vector<float> levels = table;
-    levels.resize(9, 0.0F);  // reads behind the table are the user's own fault: there are none
-    levels[8] = table[0];
-    const auto bounded = ThresholdFunction::from_glsl(R"(
-        layout(set = 1, binding = 3, std430) readonly buffer Table { float table[]; };
-        float threshold(uint level, uvec2 position, uint layer) { return table[level % 8]; }
-    )");
-    const Subdivider subdivider(gpu.device(), {.strategy = Strategy::subtree,
-                                               .threshold_function = bounded,
-                                               .threshold_resources = resources.layout()});
-    SubdivisionWorkspace list(gpu, subdivider, map, texels.size());
-    const auto recording = [&](const Threshold& threshold) {
-        list.run(gpu, pyramid, map, subdivider, threshold);
-    };
-    EXPECT_THAT([&] { recording(Threshold::function(bounded)); }, is_refused("no descriptor set"));
-    Subdivider::Resources bound = list.resources(map, texels.size());
-    bound.threshold_resources = resources.handle();
-    list.binding = subdivider.bind(shape, bound);
-    const auto expect_tiles_of = [&](const Threshold& recorded, const Threshold& expected) {
-        recording(recorded);
-        EXPECT_TRUE(list.read_sorted(gpu) == reference::subdivide(view, expected).tiles);
-    };
-    expect_tiles_of(Threshold::function(bounded), Threshold::per_level(levels));
-    expect_tiles_of(Threshold::constant(0.95F), Threshold::constant(0.95F));
-    EXPECT_THAT([&] { recording(Threshold::function(function)); },
-                is_refused("the Subdivider was made with another threshold function"));
-}
-
 TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
     const Device& device = device_for();
     const auto function = ThresholdFunction::from_glsl(FUNCTION);
@@ -183,22 +137,14 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
     EXPECT_THAT(typo, is_refused("the GLSL of threshold does not compile:\n"
                                  "threshold:2: error: ",
                                  "leve"));
-    EXPECT_THAT([] { (void)compile_threshold("float threshold("); },
-                is_refused("threshold:1: error: "));
 
-    // Resources of which no layout was given, whether it is compiled here, was before for others
-    // (with a layout, by compile_threshold), or ahead. They were read through a null pointer.
+    // Resources would be read through a null pointer.
     const std::string with_resource =
         "\nlayout(set = 1, binding = 3) readonly buffer Table { float table[]; };\n"
         "float threshold(uint level, uvec2 position, uint layer) { return table[level]; }\n";
     const std::string of_resource = "at binding 3 of descriptor set 1, which is not bound";
-    for (int i = 0; i < 2; ++i) {
-        EXPECT_THAT(making(ThresholdFunction::from_glsl(with_resource), Strategy::subtree),
-                    is_refused("threshold:2: error: 'Table' is " + of_resource));
-        const auto ahead = ThresholdFunction::from_compiled(compile_threshold(with_resource));
-        EXPECT_THAT(making(ahead, Strategy::subtree),
-                    is_refused("the compiled threshold function cannot be used: ", of_resource));
-    }
+    EXPECT_THAT(making(ThresholdFunction::from_glsl(with_resource), Strategy::subtree),
+                is_refused("threshold:2: error: 'Table' is " + of_resource));
     EXPECT_THAT(
         [&] {
             Tiler tiler(device);
@@ -207,27 +153,6 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
                                   Threshold::function(ThresholdFunction::from_glsl(with_resource)));
         },
         is_refused(of_resource));
-
-    // Compiled ahead, but cut, changed, of something else.
-    std::vector<std::byte> code = compile_threshold(FUNCTION);
-    std::vector<std::byte> cut(code.begin(), code.end() - 4);
-    EXPECT_THAT(making(ThresholdFunction::from_compiled(cut), Strategy::subtree),
-                is_refused("is damaged"));
-    std::vector<std::byte> changed = code;
-    changed[code.size() / 2] ^= std::byte{1};
-    EXPECT_THAT(making(ThresholdFunction::from_compiled(changed), Strategy::subtree),
-                is_refused("is damaged"));
-    std::vector<std::byte> other_version = code;
-    other_version[16] ^= std::byte{1};
-    EXPECT_THAT(making(ThresholdFunction::from_compiled(other_version), Strategy::subtree),
-                is_refused("another version of quadtile"));
-    EXPECT_THAT(
-        making(ThresholdFunction::from_compiled(std::vector(100, std::byte{7})), Strategy::subtree),
-        is_refused("its first bytes are wrong"));
-    const std::vector<std::byte> reduction =
-        compile_reduction("float reduce(float a, float b, float c, float d) { return a; }", 1);
-    EXPECT_THAT(making(ThresholdFunction::from_compiled(reduction), Strategy::subtree),
-                is_refused("compiled for another use"));
 
     const std::vector<float> texels(64, 1.0F);
     const MapView map = view_of(texels, 8, 8);
@@ -242,7 +167,9 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
     EXPECT_THAT([&] { (void)Threshold::function(function, std::vector<float>(17)); },
                 is_refused("at most 16 parameters"));
     EXPECT_THAT([] { (void)ThresholdFunction::from_glsl(""); }, is_refused());
-    EXPECT_THAT([] { (void)compile_reduction("x", 3); }, is_refused());
+    const auto long_text =
+        making(ThresholdFunction::from_glsl(std::string(70'000, ' ')), Strategy::subtree);
+    EXPECT_THAT(long_text, is_refused("the text has 70000 bytes, at most 65536"));
 }
 
 // ---- What is kept from run to run --------------------------------------------------------------

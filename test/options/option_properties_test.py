@@ -141,16 +141,6 @@ COMMANDS = {
             "--level-thresholds": number(0, INF, "1,1,1,1,{}", constant=None),
         },
     },
-    "quadtile compile": {
-        "base": options(dict(KIND="threshold", FILE="threshold.glsl", output="code")),
-        "stop": {"FILE": "missing"},
-        "options": {
-            "KIND": Option("other"),
-            "FILE": read(),
-            "--output": write(),
-            "--channels": whole(1, 2, KIND="reduction"),
-        },
-    },
     "quadtile devices": {"base": {}, "stop": {}, "options": {}},
     "quadtile-bake": {
         "base": options(

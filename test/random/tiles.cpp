@@ -2,6 +2,7 @@
 
 #include "contents.hpp"
 #include "subjects.hpp"
+#include "support/glsl.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
 #include "support/variants.hpp"
@@ -502,64 +503,7 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
 }
 
 // Lists of a map that changes, brought up to date in rectangles.
-std::string check_updated(Choices& choices, Engine& engine, Case& test,
-                          const Threshold& threshold) {
-    Gpu& gpu = engine.gpu;
-    const Subdivider& subdivider = engine.subdivider(Strategy::fused, 6);
-    const auto capacity = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(test.number_of_texels, gpu.device().info().max_tiles));
-    const Subdivider::Requirements needed = subdivider.requirements(test.shape, capacity);
-    const Image& map = engine.upload(test.view());
-    const Part scratch = engine.part("scratch", needed.scratch_size_bytes, needed.alignment_bytes);
-    const Part list = engine.part("list", needed.tile_list_size_bytes, needed.alignment_bytes);
-    Subdivider::Resources resources{.map = map.map_image(),
-                                    .scratch = scratch.range(),
-                                    .tile_list = list.range(),
-                                    .tile_capacity = capacity};
-    bind_thresholds(engine, test.shape, threshold, needed, resources);
-    const Subdivider::Binding binding = subdivider.bind(test.shape, resources);
-    gpu.run([&](VkCommandBuffer commands) {
-        engine.fill(commands, scratch);
-        gpu.barrier(commands);
-        subdivider.record(commands, binding, threshold, {Order::canonical});
-    });
-    const std::uint32_t rounds = choices.number("rounds", 1, 3);
-    const std::uint32_t most = choices.number("rectangles", 0, 4);
-    const MapShape& shape = test.shape;
-    for (std::uint32_t round = 0; round < rounds; ++round) {
-        Random random = choices.random("round " + std::to_string(round));
-        std::vector<DirtyRectangle> rectangles;
-        for (std::uint32_t i = 0; i < most; ++i) {
-            const DirtyRectangle rectangle =
-                random_rectangle(shape, random.one_in(2) ? 3 : 200,
-                                 [&](std::uint32_t end) { return random.below(end); });
-            rectangles.push_back(rectangle);
-            change_texels(random, shape, test.palette, test.texels, rectangle.layer, rectangle.x,
-                          rectangle.y, rectangle.width, rectangle.height);
-        }
-        (void)engine.upload(test.view());
-        const TileList expected = reference::subdivide(test.view(), threshold);
-        const std::vector<Bytes> read = engine.run(
-            [&](VkCommandBuffer commands) {
-                subdivider.record_update(commands, binding, threshold, rectangles);
-            },
-            {first_of(list, std::min<std::uint64_t>(expected.tiles.size(), capacity)),
-             scratch.of<std::uint32_t>(Subdivider::nan_texels_offset_bytes, shape.layers)});
-        std::string wrong = wrong_list(read[0], capacity, expected, Order::canonical);
-        const auto nan = values_of<std::uint32_t>(read[1]);
-        const auto nan_texels = std::accumulate(nan.begin(), nan.end(), std::uint64_t{0});
-        if (wrong.empty() && nan_texels != expected.nan_texels) {
-            wrong = std::to_string(nan_texels) + " NaN texels instead of " +
-                    std::to_string(expected.nan_texels);
-        }
-        if (!wrong.empty()) {
-            return "after update " + std::to_string(round) + ": " + wrong;
-        }
-    }
-    return {};
-}
-
-// Layers with thresholds and lists of their own.
+// Layers with thresholds of their own.
 std::string check_batch(Choices& choices, Engine& engine, const Variant& variant,
                         const Case& test) {
     const MapShape one{test.shape.width, test.shape.height, 1, test.shape.format};
@@ -585,17 +529,13 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
 
     Gpu& gpu = engine.gpu;
     const Subdivider& subdivider = engine.subdivider(Strategy::fused, 6);
-    const std::uint32_t layers = test.shape.layers;
-    const std::uint32_t part =
-        choices.number("part_capacity", 1, static_cast<std::uint32_t>(expected.tiles.size()) + 1);
-    const std::uint64_t capacity =
-        std::min<std::uint64_t>(std::uint64_t{part} * layers, gpu.device().info().max_tiles);
+    const std::uint64_t capacity = std::min<std::uint64_t>(
+        choices.number("capacity", 1, static_cast<std::uint32_t>(expected.tiles.size()) + 1),
+        gpu.device().info().max_tiles);
     const Subdivider::Requirements needed = subdivider.requirements(test.shape, capacity);
     const Image& map = engine.upload(test.view());
     const Part scratch = engine.part("scratch", needed.scratch_size_bytes, needed.alignment_bytes);
     const Part list = engine.part("list", needed.tile_list_size_bytes, needed.alignment_bytes);
-    const Part headers =
-        engine.part("headers", needed.layer_headers_size_bytes, needed.alignment_bytes);
     const Part levels =
         engine.part("layer thresholds", Subdivider::layer_thresholds(test.shape, thresholds),
                     needed.alignment_bytes);
@@ -603,8 +543,7 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
                                     .scratch = scratch.range(),
                                     .tile_list = list.range(),
                                     .tile_capacity = capacity,
-                                    .layer_thresholds = levels.range(),
-                                    .layer_headers = headers.range()};
+                                    .layer_thresholds = levels.range()};
     bind_balance(engine, options.balance, needed, resources);
     const Subdivider::Binding binding = subdivider.bind(test.shape, resources);
     gpu.run([&](VkCommandBuffer commands) { engine.fill(commands, scratch); });
@@ -613,39 +552,11 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
             [&](VkCommandBuffer commands) {
                 subdivider.record(commands, binding, {.order = order, .balance = options.balance});
             },
-            {headers.of<TileListHeader>(0, layers), first_of(list, capacity)});
-        const auto found = values_of<TileListHeader>(read[0]);
-        std::uint64_t before = 0;
-        auto first = expected.tiles.begin();
-        for (std::uint32_t layer = 0; layer < layers; ++layer) {
-            const auto end = std::find_if(first, expected.tiles.end(),
-                                          [&](const Tile& tile) { return tile.layer() != layer; });
-            const std::span<const Tile> tiles(first, end);
-            const std::uint64_t room = order == Order::any
-                                           ? capacity / layers
-                                           : capacity - std::min<std::uint64_t>(before, capacity);
-            std::string wrong = wrong_header(found[layer], tiles.size(), room, options.balance);
-            const auto place = std::min<std::uint64_t>(found[layer].first_tile, capacity);
-            if (wrong.empty() && place + found[layer].written > capacity) {
-                wrong = "its tiles lie behind the list";
-            }
-            if (wrong.empty()) {
-                wrong = wrong_tiles(
-                    values_of<Tile>(read[1].subspan(sizeof(TileListHeader) + place * sizeof(Tile),
-                                                    found[layer].written * sizeof(Tile))),
-                    tiles, order);
-            }
-            if (!wrong.empty()) {
-                return "layer " + std::to_string(layer) + " of a batch in " +
-                       (order == Order::any ? "any" : "canonical") + " order: " + wrong;
-            }
-            before += tiles.size();
-            first = end;
-        }
-        const auto whole = values_of<TileListHeader>(read[1].first(sizeof(TileListHeader)))[0];
-        if (whole.required != expected.tiles.size()) {
-            return "a batch's header says " + std::to_string(whole.required) +
-                   " tiles instead of " + std::to_string(expected.tiles.size());
+            {first_of(list, std::min<std::uint64_t>(expected.tiles.size(), capacity))});
+        const std::string wrong = wrong_list(read[0], capacity, expected, order);
+        if (!wrong.empty()) {
+            return std::string("a batch in ") + (order == Order::any ? "any" : "canonical") +
+                   " order: " + wrong;
         }
     }
     return {};
@@ -741,7 +652,7 @@ std::string check_case(Choices& choices, const RandomSettings& settings, Kept& k
     test.texels = random_texels(choices, test.shape, test.palette);
     test.number_of_texels = std::uint64_t{test.shape.width} * test.shape.height * test.shape.layers;
     Engine& engine = kept.engines.try_emplace(variant.name, device).first->second;
-    const std::vector<std::string> ways{"tilers", "recorded", "updated", "batch", "service"};
+    const std::vector<std::string> ways{"tilers", "recorded", "batch", "service"};
     const std::string way = ways[choices.one_of("way", ways)];
     if (way == "batch") {
         return check_batch(choices, engine, variant, test);
@@ -750,9 +661,6 @@ std::string check_case(Choices& choices, const RandomSettings& settings, Kept& k
         return check_service(choices, engine, test);
     }
     const AskedThreshold asked = random_threshold(choices, variant, test.shape, test.palette);
-    if (way == "updated" && asked.is_monotone) {
-        return check_updated(choices, engine, test, asked.threshold);
-    }
     const TileList expected =
         reference::subdivide(test.view(), asked.twin, {.balance = random_balance(choices)});
     if (way == "recorded" && asked.threshold.user_function() == nullptr) {

@@ -52,7 +52,7 @@ std::optional<Image> make_destination(Gpu& gpu, const Downsampler& downsampler,
 }  // namespace
 
 MipWorkspace::MipWorkspace(Gpu& gpu, const Downsampler& downsampler, const ImageView& image,
-                           std::uint32_t levels, std::uint32_t dirty_rectangle_capacity)
+                           std::uint32_t levels)
     : view(image),
       options(downsampler.options()),
       shape{image.shape.width, image.shape.height, image.shape.layers, levels},
@@ -60,21 +60,11 @@ MipWorkspace::MipWorkspace(Gpu& gpu, const Downsampler& downsampler, const Image
       destination(make_destination(gpu, downsampler, shape)),
       state(make_zeros(gpu, downsampler.requirements(shape).state_size_bytes,
                        downsampler.requirements(shape).state_usage)),
-      dirty_blocks(make_zeros(gpu, downsampler.requirements(shape).dirty_blocks_size_bytes,
-                              downsampler.requirements(shape).dirty_blocks_usage)),
-      dirty_rectangles(
-          gpu.make_buffer(16 + sizeof(DirtyRectangle) * std::max(dirty_rectangle_capacity, 1U),
-                          VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, Memory::host_visible)),
       binding([&] {
           Downsampler::Resources resources;
           resources.source = source.resource();
           resources.destination = destination ? destination->resource() : source.resource();
           resources.state = state.range();
-          if (dirty_rectangle_capacity > 0) {
-              resources.dirty_blocks = dirty_blocks.range();
-              resources.dirty_rectangles = dirty_rectangles.range();
-              resources.dirty_rectangle_capacity = dirty_rectangle_capacity;
-          }
           return downsampler.bind(shape, resources);
       }()) {
     if (image.texels != nullptr) {
@@ -121,13 +111,6 @@ void MipWorkspace::run(Gpu& gpu, const Recorder& record) const {
         record(commands);
         gpu.barrier(commands);
     });
-}
-
-void MipWorkspace::write_rectangles(std::span<const DirtyRectangle> rectangles) const {
-    const std::uint32_t header[4] = {static_cast<std::uint32_t>(rectangles.size())};
-    std::byte* const list = dirty_rectangles.mapped();
-    std::memcpy(list, header, sizeof(header));
-    std::memcpy(list + sizeof(header), rectangles.data(), rectangles.size_bytes());
 }
 
 std::vector<std::byte> random_texels(const ImageShape& shape, bool special, std::uint32_t seed,
@@ -208,9 +191,7 @@ std::string text_of(const DownsamplerOptions& options) {
     return std::string(REDUCTIONS[static_cast<int>(options.reduction)]) + " of " +
            name_of(options.source_format) + " as " + name_of(options.format) + ", " +
            RULES[static_cast<int>(options.edge_rule)] + ", " +
-           METHODS[static_cast<int>(options.method)] +
-           (options.read == TexelRead::filtered ? ", filtered" : "") +
-           (options.exchange == Exchange::shared_memory ? ", shared memory" : "") +
+           METHODS[static_cast<int>(options.method)] + (options.filtered ? ", filtered" : "") +
            (options.copy_source ? ", with level 0" : "");
 }
 
@@ -285,8 +266,7 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
         if (state[word] != 0) {
             return "the NaN texels of layer " + std::to_string(layer);
         }
-        if (fused &&
-            (state[word + LAYER_PART_WORD] != 0 || state[word + LAYER_ARRIVALS_WORD] != 0)) {
+        if (fused && state[word + LAYER_ARRIVALS_WORD] != 0) {
             return "the counters of layer " + std::to_string(layer);
         }
         word += fused ? LAYER_WORDS : 1;

@@ -35,12 +35,10 @@ struct PyramidWorkspace {
 // undefined.
 struct MipWorkspace {
     MipWorkspace(Gpu& gpu, const Downsampler& downsampler, const ImageView& view,
-                 std::uint32_t levels, std::uint32_t dirty_rectangle_capacity = 0);
+                 std::uint32_t levels);
 
     // Runs the commands after all earlier work and before all later work.
     void run(Gpu& gpu, const Recorder& record) const;
-    // Writes the list of rectangles on the GPU.
-    void write_rectangles(std::span<const DirtyRectangle> rectangles) const;
     // Reads the levels of the last run; also the destination's level 0 if the source is copied.
     [[nodiscard]] MipChain read(Gpu& gpu) const;
 
@@ -49,9 +47,7 @@ struct MipWorkspace {
     Downsampler::Shape shape;
     Image source;
     std::optional<Image> destination;
-    Buffer state;         // zero at first
-    Buffer dirty_blocks;  // zero at first
-    Buffer dirty_rectangles;
+    Buffer state;  // zero at first
     Downsampler::Binding binding;
 };
 

@@ -1,7 +1,6 @@
 #include <quadtile/error.hpp>
-#include <quadtile/glsl.hpp>
 
-#include "glsl/glsl_compiler.hpp"
+#include "glsl/user_kernels.hpp"
 #include "support/errors.hpp"
 
 #include <gmock/gmock.h>
@@ -246,10 +245,10 @@ TEST(GlslCompiler, ErrorsWithoutALineAreTold) {
 // ---- What would bring down the compiler, the driver or the kernel -------------------------------
 
 std::string threshold_refusal(const std::string& text) {
-    return refusal([&] { return compile_threshold(text); });
+    return refusal([&] { return code_of(detail::UserKernel::threshold(false), text); });
 }
 std::string reduction_refusal(const std::string& text) {
-    return refusal([&] { return compile_reduction(text, 4); });
+    return refusal([&] { return code_of(detail::UserKernel::reduction(4, false, false), text); });
 }
 
 constexpr const char* ONE =
@@ -257,20 +256,17 @@ constexpr const char* ONE =
 constexpr const char* FIRST = "vec4 reduce(vec4 a, vec4 b, vec4 c, vec4 d) { return a; }\n";
 
 // By whom resources are declared, used or not.
-TEST(UserCode, HasResourcesInSetOneOfThresholdsAlone) {
+TEST(UserCode, HasNoResources) {
     const auto buffer = [](int set, int binding) {
         return "\nlayout(set = " + std::to_string(set) + ", binding = " + std::to_string(binding) +
                ", std430) buffer Mine { float mine[]; };\n";
     };
-    EXPECT_EQ(threshold_refusal(buffer(1, 3) + ONE), "");
-    for (const int set : {2, 3, 7}) {
+    for (const int set : {1, 2, 3, 7}) {
         const std::string expected = ":2: error: 'Mine' is at binding 5 of descriptor set " +
                                      std::to_string(set) + ", which is not bound; ";
         EXPECT_THAT(threshold_refusal(buffer(set, 5) + ONE), StartsWith("threshold" + expected));
         EXPECT_THAT(reduction_refusal(buffer(set, 5) + FIRST), StartsWith("reduction" + expected));
     }
-    EXPECT_THAT(reduction_refusal(buffer(1, 0) + FIRST),
-                StartsWith("reduction:2: error: 'Mine' is at binding 0 of descriptor set 1, "));
     for (int binding = 0; binding <= 16; ++binding) {
         const std::string expected = ":2: error: 'Mine' is at binding " + std::to_string(binding) +
                                      " of descriptor set 0, where the kernel has its own; ";
@@ -317,60 +313,6 @@ TEST(UserCode, NeedsNoFeaturesThatAreOff) {
                                   "float threshold(uint level, uvec2 position, uint layer) {\n"
                                   "    return Far(position).x;\n}\n"),
                 StartsWith("threshold: error: this code needs the SPIR-V capability 5347, "));
-}
-
-// Each compiles for minutes, or ends the program, without the limits.
-TEST(UserCode, IsNotTooLong) {
-    const auto chain = [](const std::string& first, const std::string& other, int length) {
-        std::string text = first + "\n";
-        for (int i = 1; i <= length; ++i) {
-            std::string line = other;
-            for (const auto& [from, to] : {std::pair{"$", i}, std::pair{"@", i - 1}}) {
-                for (std::size_t at = line.find(from); at != std::string::npos;
-                     at = line.find(from)) {
-                    line.replace(at, 1, std::to_string(to));
-                }
-            }
-            text += line + "\n";
-        }
-        return text;
-    };
-    const auto returning = [](const std::string& value) {
-        return "float threshold(uint level, uvec2 position, uint layer) {\n    return " + value +
-               ";\n}\n";
-    };
-    const std::string too_long =
-        ": error: the text is too long from here on: with its macros "
-        "expanded it may have 16384 tokens";
-    const std::string twice = chain("#define A0 1.0", "#define A$ (A@ + A@)", 40);
-    EXPECT_EQ(threshold_refusal(twice + returning("A40")), "threshold:43" + too_long);
-    EXPECT_EQ(threshold_refusal(twice + returning("A8")), "");
-    EXPECT_EQ(threshold_refusal(twice + "#if A40 > 0\n#endif\n" + ONE), "threshold:42" + too_long);
-    // By arguments, of which nothing is left in the end.
-    EXPECT_EQ(threshold_refusal(chain("#define B0(x) x", "#define B$(x) B@(B@(x))", 40) +
-                                returning("B40(1.0)")),
-              "threshold:43" + too_long);
-    // On lines of their own, and by a name for it, pasted, in the branch that counts.
-    std::string nested =
-        "#if 1\n#define C(x) x + x\n#else\n#define C(x) x\n#endif\n"
-        "#define D C\n#define JOIN(a, b) a ## b\n#define E4 D\n";
-    std::string value = "1.0";
-    for (int i = 0; i < 40; ++i) {
-        value = "JOIN(E, 4)(\n" + value + ")";
-    }
-    EXPECT_THAT(threshold_refusal(nested + returning(value)), HasSubstr(too_long));
-    // Without any macro: the compiler recurses.
-    std::string sum = "1.0";
-    for (int i = 0; i < 9000; ++i) {
-        sum += "\n+ float(level)";
-    }
-    EXPECT_THAT(threshold_refusal(returning(sum)), HasSubstr(too_long));
-    // By functions.
-    const std::string calls = chain("float f0(float x) { return sin(x); }",
-                                    "float f$(float x) { return f@(x) + f@(x + 1.0); }", 40);
-    EXPECT_THAT(threshold_refusal(calls + returning("f40(float(level))")),
-                StartsWith("threshold: error: the text is too long: with each call of "));
-    EXPECT_EQ(threshold_refusal(calls + returning("f4(float(level))")), "");
 }
 
 TEST(GlslCompiler, CompilesInSeveralThreads) {

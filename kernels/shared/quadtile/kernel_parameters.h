@@ -40,11 +40,10 @@ struct DownsampleParameters {
     float base_texel_width;    // 1 / extents of the base level: divisions are slow
     float base_texel_height;
     QUADTILE_UINT state_words_per_layer;
-    QUADTILE_UINT first_block_x;  // of the dispatch
-    QUADTILE_UINT first_block_y;
+    // If only some blocks of one layer run: x in bits 0-15, y in bits 16-31.
+    QUADTILE_UINT first_block;
+    QUADTILE_UINT last_block;
     QUADTILE_UINT first_layer;
-    // If only some blocks run: their number in the one group, then groups per group above.
-    QUADTILE_UINT expected[MAX_HANDOVERS];
     QUADTILE_UINT first_image;  // of the window (mip_images.glsl), in levels above the base level
     // Members for the pyramid buffer, in floats.
     QUADTILE_UINT pitch;
@@ -112,19 +111,6 @@ QUADTILE_SHARED QUADTILE_UINT state_words_per_layer(QUADTILE_UINT width, QUADTIL
     return words;
 }
 
-// ---- dirty_blocks.comp -----------------------------------------------------------------------
-
-struct DirtyBlocksParameters {
-    QUADTILE_UINT width;  // of the image, texels
-    QUADTILE_UINT height;
-    QUADTILE_UINT layers;
-    QUADTILE_UINT top_level;
-    QUADTILE_UINT state_words_per_layer;
-    QUADTILE_UINT texel_words;  // in the state
-    QUADTILE_UINT rectangle_capacity;
-    QUADTILE_UINT max_workgroup_count;
-};
-
 // ---- subtree.comp ------------------------------------------------------------------------------
 
 const QUADTILE_UINT SUBDIVISION_WORKGROUP_SIZE = 256;
@@ -183,11 +169,6 @@ struct FusedParameters {
     QUADTILE_UINT tile_capacity;
     QUADTILE_UINT max_tiles;  // budget, if WITH_BUDGET
     float thresholds[MAX_LEVELS];
-    QUADTILE_UINT first_block;  // of the dispatch: x in bits 0-15, y in bits 16-31
-    QUADTILE_UINT first_layer;
-    QUADTILE_UINT running_layers;
-    // If only some blocks run: their number in the one group, then groups per group above. Else 0.
-    QUADTILE_UINT expected[MAX_HANDOVERS];
 };
 
 // Counters. Behind them lie, in words: the NaN texels of each layer (of the last run), then
@@ -195,20 +176,17 @@ struct FusedParameters {
 // (group.glsl), then the words for budgets, and last those of nodes. Counters and slots are 0
 // between runs.
 struct FusedState {
-    // In any order: places reserved so far. If each layer has a part of the list: written tiles of
-    // the finished layers, or with a budget places in all parts.
-    QUADTILE_UINT place_count;
+    QUADTILE_UINT place_count;  // in any order: places reserved so far
     QUADTILE_UINT finished_layers;
     QUADTILE_UINT required_count;  // tiles of the finished layers, in any order
-    QUADTILE_UINT is_counted;  // 1 if nodes and layers are as a run in canonical order left them
+    QUADTILE_UINT reserved;
 };
 
-const QUADTILE_UINT LAYER_WORDS = 5;
+const QUADTILE_UINT LAYER_WORDS = 4;
 const QUADTILE_UINT LAYER_NAN_WORD = 0;       // NaN texels counted so far
-const QUADTILE_UINT LAYER_PART_WORD = 1;      // tiles so far, in any order with a part per layer
-const QUADTILE_UINT LAYER_TILES_WORD = 2;     // tiles, in canonical order
-const QUADTILE_UINT LAYER_PLACE_WORD = 3;     // place of the first tile in the list
-const QUADTILE_UINT LAYER_ARRIVALS_WORD = 4;  // workgroups that have finished, for balanced lists
+const QUADTILE_UINT LAYER_TILES_WORD = 1;     // tiles, in canonical order
+const QUADTILE_UINT LAYER_PLACE_WORD = 2;     // place of the first tile in the list
+const QUADTILE_UINT LAYER_ARRIVALS_WORD = 3;  // workgroups that have finished, for balanced lists
 
 // Words of a node's slots (messages.glsl): its importance, and for balanced lists its mask.
 const QUADTILE_UINT FUSED_SLOT_WORDS = 2;
@@ -228,12 +206,11 @@ QUADTILE_SHARED QUADTILE_UINT fused_words_per_layer(QUADTILE_UINT width, QUADTIL
 
 // Words of a node of the blocks' level or above. Each word of all nodes comes before the next word.
 // Nodes between two hand-overs have words only if the node that they are handed over in is split.
-// The last three exist in canonical order.
+// The last two exist in canonical order.
 const QUADTILE_UINT NODE_IMPORTANCE = 0;
 const QUADTILE_UINT NODE_PLACE = 1;  // of its first tile, in the node that it was handed over in
 const QUADTILE_UINT NODE_TILES = 2;  // below it, if it is split
-const QUADTILE_UINT NODE_NAN_TEXELS = 3;  // of a block
-const QUADTILE_UINT FUSED_NODE_WORDS = 4;
+const QUADTILE_UINT FUSED_NODE_WORDS = 3;
 
 // Returns the rows of one layer, which have one length on all levels.
 QUADTILE_SHARED QUADTILE_UINT fused_node_rows(QUADTILE_UINT height) {

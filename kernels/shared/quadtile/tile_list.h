@@ -28,8 +28,6 @@ const QUADTILE_UINT TILE_COARSER_BOTTOM = 16;  ///< at row y + 1
 const QUADTILE_UINT TILE_LIST_OVERFLOW = 1;  ///< required > written: the buffer was too small
 /// The largest factor leaves more tiles than the budget.
 const QUADTILE_UINT TILE_LIST_OVER_BUDGET = 2;
-/// The list is empty: an update without an earlier run in canonical order.
-const QUADTILE_UINT TILE_LIST_NOT_COUNTED = 4;
 const QUADTILE_UINT TILE_LIST_BALANCED = 8;  ///< its tiles have the flags TILE_COARSER_*
 
 /// A tile: the node (level, x, y) of a layer's quadtree. It covers the texels
@@ -130,7 +128,7 @@ struct TileListHeader {
     QUADTILE_UINT dispatch_x;
     QUADTILE_UINT dispatch_y;  ///< above 1 if there are more workgroups than x allows
     QUADTILE_UINT dispatch_z;  ///< 1
-    QUADTILE_UINT first_tile;  ///< place in the list of a layer's part; else 0
+    QUADTILE_UINT reserved1;   ///< 0
 
     /// VkDrawIndirectCommand: one instance per tile, four vertices each (a triangle strip).
     QUADTILE_UINT draw_vertex_count;

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <quadtile/dirty_blocks.h>
 #include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/mip_chain.hpp>
@@ -14,30 +13,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace quadtile {
-
-/// Ways to read level 0.
-enum class TexelRead {
-    automatic,  ///< `filtered` for extremes of unorm and sRGB formats, where it is exact; else
-                ///< `texels`
-    texels,     ///< each texel by itself (gathers, or fetches of four channels)
-    /// Four texels at once: by a bilinear sampler for mean and sum, by MIN and MAX reduction for
-    /// extremes. The texture unit rounds the mean: it is off by up to 2^-8 of the largest texel
-    /// (measured on NVIDIA). Extremes are exact except for NaN.
-    filtered,
-};
-
-/// Ways to exchange values between threads.
-enum class Exchange {
-    automatic,      ///< `subgroup` if the device has it
-    subgroup,       ///< shuffles at the device's subgroup size (4 to 128)
-    shared_memory,  ///< barriers and shared memory, which every device has
-};
 
 /// Options of a Downsampler. Its constructor refuses options that contradict each other.
 struct DownsamplerOptions {
@@ -48,7 +28,7 @@ struct DownsamplerOptions {
     /// floats, sums need floats.
     TexelFormat format = TexelFormat::rgba8_srgb;
     EdgeRule edge_rule = EdgeRule::fold;  ///< sizes of the levels and treatment of odd edges
-    /// Whether level 0 of the source is copied to the destination. Not with TexelRead::filtered.
+    /// Whether level 0 of the source is copied to the destination. Not with `filtered`.
     bool copy_source = false;
     /// GLSL for Reduction::custom, which defines
     ///
@@ -60,13 +40,21 @@ struct DownsamplerOptions {
     /// windows, and the results again. The text has no resources of its own, and is refused for the
     /// same reasons as that of a ThresholdFunction.
     std::string custom_glsl;
-    /// Code that compile_reduction (quadtile/glsl.hpp) made of custom_glsl, for the same number of
-    /// channels; instead of custom_glsl.
-    std::vector<std::byte> custom_compiled;
     MipMethod method = MipMethod::automatic;  ///< number of dispatches and of roundings
+    /// Whether a sampler reads four texels at once: a bilinear one for mean and sum, one of MIN or
+    /// MAX reduction for extremes. The texture unit rounds the mean: it is off by up to 2^-8 of the
+    /// largest texel (measured on NVIDIA). Extremes are exact except for NaN. Extremes of unorm and
+    /// sRGB formats, which have no NaN, are always read so if the device can.
+    bool filtered = false;
+};
 
-    TexelRead read = TexelRead::automatic;    ///< override for tests and measurements
-    Exchange exchange = Exchange::automatic;  ///< override for tests and measurements
+/// A rectangle of texels in one layer of the source that have changed.
+struct DirtyRectangle {
+    std::uint32_t x = 0;       ///< left column, texels
+    std::uint32_t y = 0;       ///< top row
+    std::uint32_t width = 0;   ///< texels
+    std::uint32_t height = 0;  ///< texels
+    std::uint32_t layer = 0;   ///< layer of the source
 };
 
 /// Makes the mip levels of all layers of an image (of a cube: of its faces). Owns pipelines and a
@@ -84,7 +72,7 @@ struct DownsamplerOptions {
 /// Thread-safe. Recordings that share a state buffer must not execute at the same time; others may.
 class QUADTILE_API Downsampler {
  public:
-    /// Compiles a pipeline; `bind`, and `record` with rectangles, compile others when they are
+    /// Compiles a pipeline; `bind`, and `record` with a rectangle, compile others when they are
     /// first needed. Throws Error: invalid_argument for options that contradict each other or GLSL
     /// that does not compile (with its line numbers), unsupported for options that the device
     /// cannot support.
@@ -106,11 +94,8 @@ class QUADTILE_API Downsampler {
         /// Counters. Fill it with zeros once; every run leaves it ready for the next, of the same
         /// shape.
         VkDeviceSize state_size_bytes;
-        /// Buffer of record_indirect. Fill it with zeros once.
-        VkDeviceSize dirty_blocks_size_bytes;
-        VkDeviceSize alignment_bytes;           ///< of the offsets of all ranges in their buffers
-        VkBufferUsageFlags state_usage;         ///< STORAGE_BUFFER; others may be added
-        VkBufferUsageFlags dirty_blocks_usage;  ///< STORAGE_BUFFER | INDIRECT_BUFFER
+        VkDeviceSize alignment_bytes;    ///< of the state's offset in its buffer
+        VkBufferUsageFlags state_usage;  ///< STORAGE_BUFFER; others may be added
 
         /// Usage of the source, an image of exactly width x height in options().source_format.
         VkImageUsageFlags source_usage;
@@ -134,12 +119,6 @@ class QUADTILE_API Downsampler {
         ImageResource source;       ///< mip level 0 is read
         ImageResource destination;  ///< levels from 1 on are written, level 0 with copy_source
         BufferRange state;          ///< state_size_bytes, zeros at first
-        BufferRange dirty_blocks;   ///< for record_indirect; null: not used
-        /// Rectangles of record_indirect, with usage STORAGE_BUFFER and the alignment of the other
-        /// ranges. The range holds a word with the number of rectangles, three unused words, and
-        /// DirtyRectangles; it has room for `dirty_rectangle_capacity`.
-        BufferRange dirty_rectangles;
-        std::uint32_t dirty_rectangle_capacity = 0;  ///< rectangles
     };
 
     /// Views and descriptors of one set of resources; copies share them. Keep a binding until the
@@ -172,23 +151,13 @@ class QUADTILE_API Downsampler {
     /// MipMethod::blit: the same with TRANSFER, TRANSFER_READ and TRANSFER_WRITE.
     void record(VkCommandBuffer commands, const Binding& binding) const;
 
-    /// Records an incremental update after texels inside the rectangles have changed: exactly the
-    /// 64 x 64 blocks that they touch are reduced again, and the levels above them. Everything else
+    /// Records an incremental update after texels inside the rectangle have changed: exactly the
+    /// 64 x 64 blocks that it touches are reduced again, and all levels above them. Everything else
     /// must be as left by a run with the same binding and state. MipMethod::spd only; barriers as
     /// for `record`. Throws Error(invalid_argument) for another method, and for a rectangle that is
     /// empty or not inside the image; then nothing is recorded.
     void record(VkCommandBuffer commands, const Binding& binding,
-                std::span<const DirtyRectangle> rectangles) const;
-
-    /// Records an incremental update for rectangles in GPU memory. They are cut at the image's
-    /// edges; those beyond the capacity are ignored. It takes two dispatches, the second of them
-    /// indirect, and several such pairs if a shader can use few storage images.
-    ///
-    /// Before, in addition: the rectangles available and visible to COMPUTE_SHADER / SHADER_READ;
-    /// dirty_blocks like the state, and also ordered before DRAW_INDIRECT / INDIRECT_COMMAND_READ.
-    /// Throws Error(invalid_argument) for another method than MipMethod::spd, and if the two
-    /// buffers were not bound.
-    void record_indirect(VkCommandBuffer commands, const Binding& binding) const;
+                const DirtyRectangle& rectangle) const;
 
  private:
     struct QUADTILE_LOCAL Impl;

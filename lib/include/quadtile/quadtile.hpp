@@ -14,7 +14,6 @@
 #include <quadtile/device.hpp>
 #include <quadtile/downsampler.hpp>
 #include <quadtile/error.hpp>
-#include <quadtile/glsl.hpp>
 #include <quadtile/image.hpp>
 #include <quadtile/mip_chain.hpp>
 #include <quadtile/mipmapper.hpp>

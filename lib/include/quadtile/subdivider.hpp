@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <quadtile/dirty_blocks.h>
 #include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/pyramid.hpp>
@@ -27,9 +26,6 @@ struct SubdividerOptions {
     std::uint32_t subtree_levels = 6;
     /// Function of Threshold::function, recordable beside all other thresholds; by subtree only.
     std::optional<ThresholdFunction> threshold_function = std::nullopt;
-    /// Layout of the function's descriptor set 1, for the stage COMPUTE; null: no resources. Owned
-    /// by the caller; it must exist until the constructor returns.
-    VkDescriptorSetLayout threshold_resources = VK_NULL_HANDLE;
 };
 
 /// Makes a tile list from a map and its pyramid, or with `fused` from a map alone. Owns pipelines
@@ -62,8 +58,6 @@ class QUADTILE_API Subdivider {
         VkDeviceSize tile_list_size_bytes;
         /// Thresholds per layer; see Resources::layer_thresholds.
         VkDeviceSize layer_thresholds_size_bytes;
-        /// Headers per layer; see Resources::layer_headers.
-        VkDeviceSize layer_headers_size_bytes;
         /// Buffer of balanced lists; see Resources::balance.
         VkDeviceSize balance_size_bytes;
         VkDeviceSize alignment_bytes;  ///< of the offsets of all ranges in their buffers
@@ -90,21 +84,11 @@ class QUADTILE_API Subdivider {
         /// threshold_map_size_bytes(shape) bytes in the layout of threshold_map_contents, with the
         /// usage and the alignment of the other ranges.
         BufferRange node_thresholds;
-        /// Resources of a threshold function: a set of the layout
-        /// SubdividerOptions::threshold_resources. It must not change until the recording has
-        /// executed. Its resources are available and visible to COMPUTE_SHADER / SHADER_READ.
-        VkDescriptorSet threshold_resources = VK_NULL_HANDLE;
-
         /// Thresholds per layer, for batches: several maps of one shape as layers of one run of
         /// `fused`. Optional. The range holds the words of layer_thresholds(), layer after layer,
-        /// each from level 0 to the root's. Use the overloads of record() and record_update()
-        /// without a threshold then.
+        /// each from level 0 to the root's. Use the overload of record() without a
+        /// threshold then. In canonical order the tiles of a layer follow each other.
         BufferRange layer_thresholds;
-        /// A TileListHeader per layer, for batches. Optional. The part of a layer begins at its
-        /// `first_tile`. In canonical order the parts follow each other. In any order each part has
-        /// room for tile_capacity / layers tiles and overflows by itself; the header of the whole
-        /// list then counts all tiles, and has no arguments for dispatch and draw.
-        BufferRange layer_headers;
 
         /// Buffer of balanced lists (SubdivideOptions::balance), otherwise none:
         /// balance_size_bytes. Its contents before and after a run do not matter, so recordings
@@ -122,8 +106,8 @@ class QUADTILE_API Subdivider {
 
     /// Writes the descriptors. The resources must exist; their contents do not matter yet. The
     /// first thresholds per node compile another pipeline. Throws Error: invalid_argument and
-    /// unsupported as requirements does; invalid_argument for layer_thresholds or layer_headers
-    /// with another strategy than `fused`; unsupported for a buffer of thresholds longer than the
+    /// unsupported as requirements does; invalid_argument for layer_thresholds with another
+    /// strategy than `fused`; unsupported for a buffer of thresholds longer than the
     /// device can address; out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
@@ -139,7 +123,7 @@ class QUADTILE_API Subdivider {
 
     /// Records the dispatches of one subdivision, and the barriers between them, into a command
     /// buffer of a queue with compute, outside a render pass. Leaves its own pipeline, descriptor
-    /// set 0 (and 1 with threshold_resources) and push constants bound. Does not allocate device
+    /// set 0 and push constants bound. Does not allocate device
     /// memory, submit or wait; `fused` compiles a pipeline for the first use of an order, a budget
     /// or a format.
     ///
@@ -186,27 +170,6 @@ class QUADTILE_API Subdivider {
     /// COMPUTE_SHADER / SHADER_READ before. Throws Error(invalid_argument) if none were bound.
     void record(VkCommandBuffer commands, const Binding& binding,
                 const SubdivideOptions& options = {.order = Order::any}) const;
-
-    /// Records an incremental update of a list after texels inside the rectangles have changed
-    /// (`fused` only). The 64 x 64 blocks that the rectangles touch are counted again, and the
-    /// whole list is written in canonical order, as `record` would write it. Only blocks with
-    /// smaller tiles are read again for that. Without rectangles nothing changes. It takes one
-    /// dispatch per rectangular region of touched blocks, and one more.
-    ///
-    /// The scratch must be as left by the last `record` in canonical order without a budget, or by
-    /// an update since, with the same threshold and map shape. With another threshold the list is
-    /// wrong. If the scratch was used otherwise since, or never, the list is empty and its header
-    /// has TILE_LIST_NOT_COUNTED. The tile list may be another one, for example a longer one after
-    /// an overflow.
-    ///
-    /// Barriers as for `record`. Throws Error(invalid_argument) as `record` does, and for a
-    /// rectangle that is empty or not inside the map. Then nothing is recorded.
-    void record_update(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
-                       std::span<const DirtyRectangle> rectangles) const;
-
-    /// Does the same with the thresholds in Resources::layer_thresholds, which are unchanged.
-    void record_update(VkCommandBuffer commands, const Binding& binding,
-                       std::span<const DirtyRectangle> rectangles) const;
 
     /// Returns the contents of Resources::layer_thresholds for one threshold per layer. Throws
     /// Error(invalid_argument) if a threshold does not fit the shape or is not monotone, or if the

@@ -5,16 +5,12 @@
 
 #include <quadtile/export.h>
 
-#include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace quadtile {
 
-/// A threshold function: its text, or the code that compile_threshold (quadtile/glsl.hpp) made of
-/// it. Cheap to copy, independent of devices. Two are equal if their text and code are.
+/// A threshold function. Cheap to copy, independent of devices. Two are equal if their texts are.
 ///
 /// The text is GLSL 4.60 that defines
 ///
@@ -29,41 +25,30 @@ namespace quadtile {
 ///     uint  map_layers()
 ///     float threshold_parameter(uint index)   parameter of Threshold::function, 0 if not given;
 ///                                             the index is the same in all threads
-///     layout(set = 1, binding = ...)          read-only resources, if the Subdivider has
-///                                             SubdividerOptions::threshold_resources
 ///     #include "quadtile/quadtree.h"          and the other installed shared headers
 ///
 /// The kernel's other names are not part of this interface and may change. When the function is
-/// used with a device, quadtile refuses resources elsewhere, types of other sizes than 32 bits, and
-/// other features that not every Vulkan device has, with Error(invalid_argument) that names the
+/// used with a device, quadtile refuses resources of its own, types of other sizes than 32 bits,
+/// and other features that not every Vulkan device has, with Error(invalid_argument) that names the
 /// line. Subgroup operations are refused only if the device has them off (Features). A text may
-/// have 16384 tokens after the expansion of macros, and a kernel 131072 instructions if calls of
-/// functions are replaced by their bodies.
+/// have 64 KiB. The compiler has no limit of time or memory, so compile only texts that you trust.
 class QUADTILE_API ThresholdFunction {
  public:
     /// Makes a function from GLSL. Throws Error(invalid_argument) for an empty text. The text is
-    /// compiled when it is used with a device or with compile_threshold.
+    /// compiled when it is used with a device.
     [[nodiscard]] static ThresholdFunction from_glsl(std::string text);
 
-    /// Makes a function from code, which needs no compiler. Throws Error(invalid_argument) for
-    /// empty code. The code is checked when it is used with a device: it must be whole, of this
-    /// version of quadtile, and without unbound resources.
-    [[nodiscard]] static ThresholdFunction from_compiled(std::vector<std::byte> code);
-
-    /// Returns the text; empty for compiled code.
+    /// Returns the text.
     [[nodiscard]] const std::string& glsl() const noexcept;
-    /// Returns the code; empty for a text.
-    [[nodiscard]] std::span<const std::byte> compiled() const noexcept;
 
-    /// Returns whether text and code are equal.
+    /// Returns whether the texts are equal.
     friend QUADTILE_API bool operator==(const ThresholdFunction& a,
                                         const ThresholdFunction& b) noexcept;
 
  private:
-    struct QUADTILE_LOCAL Code;
-    explicit ThresholdFunction(std::shared_ptr<const Code> code);
+    explicit ThresholdFunction(std::shared_ptr<const std::string> text);
 
-    std::shared_ptr<const Code> code_;
+    std::shared_ptr<const std::string> text_;
 };
 
 }  // namespace quadtile

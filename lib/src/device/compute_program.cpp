@@ -37,7 +37,7 @@ Descriptor Descriptor::storage_buffer(VkBuffer buffer, vk::DeviceSize offset,
 
 ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context, std::string name,
                                std::vector<BindingType> bindings, std::uint32_t push_constant_bytes,
-                               vk::DescriptorSetLayout user_set)
+                               vk::DescriptorSetLayout second_set)
     : context_(std::move(context)), name_(std::move(name)), bindings_(std::move(bindings)) {
     const auto compute = vk::ShaderStageFlagBits::eCompute;
     std::vector<vk::DescriptorSetLayoutBinding> layout_bindings;
@@ -49,8 +49,8 @@ ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context, std::stri
                                                                        nullptr, dispatch());
         const vk::PushConstantRange push_constants(compute, 0, push_constant_bytes);
         std::vector<vk::DescriptorSetLayout> sets{set_layout_.get()};
-        if (user_set) {
-            sets.push_back(user_set);
+        if (second_set) {
+            sets.push_back(second_set);
         }
         vk::PipelineLayoutCreateInfo info({}, sets);
         if (push_constant_bytes > 0) {

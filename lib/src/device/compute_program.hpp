@@ -42,11 +42,11 @@ struct DescriptorSet {
 
 class ComputeProgram {
  public:
-    // Makes the layout from the bindings of set 0 and the size of the push constants. `user_set` is
-    // the layout of set 1; null: none. `name` is for debuggers: "the pyramid".
+    // Makes the layout from the bindings of set 0 and the size of the push constants. `second_set`
+    // is the layout of set 1; null: none. `name` is for debuggers: "the pyramid".
     ComputeProgram(std::shared_ptr<DeviceContext> context, std::string name,
                    std::vector<BindingType> bindings, std::uint32_t push_constant_bytes,
-                   vk::DescriptorSetLayout user_set = {});
+                   vk::DescriptorSetLayout second_set = {});
 
     // Compiles a kernel. `name` is for error messages and debuggers.
     [[nodiscard]] Unique<vk::Pipeline> make_pipeline(const KernelCode& code,

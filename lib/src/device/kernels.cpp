@@ -21,8 +21,6 @@ KernelCode code_of(Kernel kernel, bool subgroup_operations) {
     switch (kernel) {
         case Kernel::pyramid:
             return variant(PYRAMID, PYRAMID_SUBGROUP);
-        case Kernel::dirty_blocks:
-            return {DIRTY_BLOCKS, false};
         case Kernel::fused_all:
             return variant(FUSED_ALL, FUSED_ALL_SUBGROUP);
         case Kernel::fused_count:

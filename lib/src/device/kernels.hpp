@@ -9,7 +9,6 @@ namespace quadtile::detail {
 
 enum class Kernel {
     pyramid,
-    dirty_blocks,
     fused_all,
     fused_count,
     fused_emit,

@@ -68,12 +68,12 @@ void check_text(const UserSource& user) {
     if (nul != std::string::npos) {
         refuse_at(user, line_at(user.text, nul), "the line has a NUL byte");
     }
-    const std::vector<LogicalLine> lines = logical_lines(user.text);
-    if (const auto line = line_beyond(lines)) {
-        refuse_at(user, *line,
-                  "the text is too long from here on: with its macros expanded it may have " +
-                      std::to_string(TextLimits().tokens) + " tokens");
+    if (user.text.size() > MAX_USER_TEXT_BYTES) {
+        refuse_at(user, 0,
+                  "the text has " + std::to_string(user.text.size()) + " bytes, at most " +
+                      std::to_string(MAX_USER_TEXT_BYTES) + " are compiled; shorten it");
     }
+    const std::vector<LogicalLine> lines = logical_lines(user.text);
     std::vector<std::size_t> open_lines;  // of #if, #ifdef, #ifndef
     for (const auto& [line, text] : lines) {
         const std::vector<std::string_view> tokens = tokens_of(text);
@@ -279,8 +279,7 @@ namespace {
 [[noreturn]] void refuse() {
     throw Error(ErrorCode::unsupported,
                 "this build of quadtile has no run-time GLSL compiler (QUADTILE_RUNTIME_GLSL=OFF); "
-                "build it with QUADTILE_RUNTIME_GLSL=ON, or give it code that compile_threshold, "
-                "compile_reduction or 'quadtile compile' of such a build has compiled");
+                "build it with QUADTILE_RUNTIME_GLSL=ON");
 }
 
 }  // namespace

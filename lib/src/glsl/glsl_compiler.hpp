@@ -18,6 +18,9 @@ struct UserSource {
     std::string text;
 };
 
+// Longest text: a compiler has no limit of time or memory.
+inline constexpr std::size_t MAX_USER_TEXT_BYTES = std::size_t{64} << 10U;
+
 using Macros = std::vector<std::pair<std::string, std::string>>;  // name, value
 
 // Returns whether this build has the compiler.
@@ -32,8 +35,8 @@ enum class CodeForm {
 // kernel's include. The text may include the headers of kernels/shared.
 //
 // Throws Error(invalid_argument) with the compiler's first errors if the text does not compile,
-// numbered by the lines of that text ("reduction:3: error: ..."), and if it exceeds TextLimits;
-// Error(unsupported) in a build without the compiler. Thread-safe.
+// numbered by the lines of that text ("reduction:3: error: ..."), and if it has more than
+// MAX_USER_TEXT_BYTES; Error(unsupported) in a build without the compiler. Thread-safe.
 [[nodiscard]] std::vector<std::uint32_t> compile_kernel(const std::string& kernel,
                                                         const Macros& macros,
                                                         const UserSource& user, CodeForm form);

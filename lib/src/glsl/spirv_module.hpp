@@ -15,13 +15,10 @@ using SpirvView = std::span<const std::uint32_t>;
 enum SpirvOpcode : std::uint32_t {
     OP_NAME = 5,
     OP_MEMBER_NAME = 6,
-    OP_ENTRY_POINT = 15,
     OP_CAPABILITY = 17,
     OP_TYPE_ARRAY = 28,
     OP_TYPE_RUNTIME_ARRAY = 29,
     OP_TYPE_POINTER = 32,
-    OP_FUNCTION = 54,
-    OP_FUNCTION_CALL = 57,
     OP_VARIABLE = 59,
     OP_DECORATE = 71,
     OP_MEMBER_DECORATE = 72,

@@ -132,7 +132,7 @@ Violation capability_violation(std::uint32_t capability) {
 
 }  // namespace
 
-std::optional<Violation> find_violation(SpirvView code, SpirvView library_code, bool has_set_1) {
+std::optional<Violation> find_violation(SpirvView code, SpirvView library_code) {
     const Module module = read_module(code);
     const Module library = read_module(library_code);
     if (!module.is_whole) {
@@ -151,9 +151,8 @@ std::optional<Violation> find_violation(SpirvView code, SpirvView library_code, 
     }
     for (const Resource& resource : module.resources) {
         const auto is_here = [&](const Resource& other) { return other.is_at(resource); };
-        if (resource.set == 1 ? has_set_1
-                              : std::ranges::count_if(module.resources, is_here) <=
-                                    std::ranges::count_if(library.resources, is_here)) {
+        if (std::ranges::count_if(module.resources, is_here) <=
+            std::ranges::count_if(library.resources, is_here)) {
             continue;
         }
         Violation violation{
@@ -161,8 +160,7 @@ std::optional<Violation> find_violation(SpirvView code, SpirvView library_code, 
             "is at binding " + std::to_string(resource.binding) + " of descriptor set " +
                 std::to_string(resource.set) +
                 (resource.set == 0 ? ", where the kernel has its own" : ", which is not bound") +
-                "; thresholds may have resources in set 1, where a Subdivider is "
-                "made with a layout of it, and reductions none",
+                "; a function has no resources of its own",
             {},
             false};
         for (const Resource& other : module.resources) {
@@ -177,42 +175,6 @@ std::optional<Violation> find_violation(SpirvView code, SpirvView library_code, 
             "this code", "has push constants of its own; use parameters instead", {}, false};
     }
     return std::nullopt;
-}
-
-double inlined_instructions(SpirvView code) {
-    struct Function {
-        double instructions = 0;  // of the function itself, then with all calls
-        std::vector<std::uint32_t> calls;
-        bool is_settled = false;
-    };
-    std::map<std::uint32_t, Function> functions;
-    std::uint32_t entry = 0;
-    Function* current = nullptr;
-    (void)visit_instructions(code, [&](std::uint32_t opcode, SpirvView words) {
-        if (opcode == OP_ENTRY_POINT) {
-            entry = words[2];
-        } else if (opcode == OP_FUNCTION) {
-            current = &functions[words[2]];
-        }
-        if (current != nullptr) {
-            ++current->instructions;
-            if (opcode == OP_FUNCTION_CALL) {
-                current->calls.push_back(words[3]);
-            }
-        }
-    });
-    // Terminates, because GLSL has no recursion.
-    const auto settle = [&](const auto& self, std::uint32_t id) -> double {
-        Function& function = functions[id];
-        if (!function.is_settled) {
-            function.is_settled = true;
-            for (const std::uint32_t called : function.calls) {
-                function.instructions += self(self, called);
-            }
-        }
-        return function.instructions;
-    };
-    return settle(settle, entry);
 }
 
 }  // namespace quadtile::detail

@@ -21,12 +21,8 @@ struct Violation {
 };
 
 // Returns the first violation in `code`. `library_code` is the library's own kernel without a
-// function. Its capabilities and its resources in set 0 are allowed, beside the capabilities of
-// every Vulkan device and, if `has_set_1`, set 1.
-[[nodiscard]] std::optional<Violation> find_violation(SpirvView code, SpirvView library_code,
-                                                      bool has_set_1);
-
-// Returns the entry point's instructions with all calls inlined, as optimisers and drivers do.
-[[nodiscard]] double inlined_instructions(SpirvView code);
+// function. Its capabilities and its resources are allowed, beside the capabilities of every Vulkan
+// device.
+[[nodiscard]] std::optional<Violation> find_violation(SpirvView code, SpirvView library_code);
 
 }  // namespace quadtile::detail

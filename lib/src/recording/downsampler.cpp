@@ -6,7 +6,6 @@
 #include "device/memory.hpp"
 #include "glsl/user_kernels.hpp"
 #include "recording/blits.hpp"
-#include "recording/dirty_regions.hpp"
 #include "recording/downsampler_checks.hpp"
 #include "recording/kernel_constants.hpp"
 #include "values/text.hpp"
@@ -47,8 +46,6 @@ using reference::encoding_of;
 
 using Usage = vk::ImageUsageFlagBits;
 
-constexpr std::uint32_t DIRTY_LIST_WORKGROUPS = 64;
-
 // Returns the levels that one dispatch can store (mip_images.glsl).
 std::uint32_t image_count(const DeviceContext& context) {
     return std::min(MAX_LEVELS, context.max_storage_images);
@@ -65,7 +62,6 @@ struct Downsampler::Impl {
         detail::UpperLevels upper_levels;
         bool weighted;
         bool some_blocks;
-        bool from_list;
 
         auto operator<=>(const PipelineKey&) const = default;
     };
@@ -74,16 +70,11 @@ struct Downsampler::Impl {
         : options(detail::settled(*device.context(), std::move(requested))),
           program(device.context(), "the downsampler", binding_types(*device.context()),
                   sizeof(DownsampleParameters)),
-          lister(device.context(), "the lister of dirty blocks",
-                 {{0, vk::DescriptorType::eStorageBuffer},
-                  {1, vk::DescriptorType::eStorageBuffer},
-                  {2, vk::DescriptorType::eStorageBuffer}},
-                 sizeof(DirtyBlocksParameters)),
           context(device.context()) {
         if (options.method == MipMethod::blit) {
             return;
         }
-        const bool filtered = options.read == TexelRead::filtered;
+        const bool filtered = options.filtered;
         const bool extreme = is_extreme(options.reduction);
         const auto filter = filtered ? vk::Filter::eLinear : vk::Filter::eNearest;
         const auto mode = [&](vk::SamplerReductionMode reduction) {
@@ -105,9 +96,8 @@ struct Downsampler::Impl {
             for (const bool odd_blocks : {false, true}) {
                 custom_code[odd_blocks ? 1 : 0] = detail::code_of(
                     detail::UserKernel::reduction(channel_count(options.format), odd_blocks,
-                                                  options.exchange == Exchange::subgroup),
-                    detail::UserFunction::reduction(options.custom_glsl, options.custom_compiled),
-                    false, context->cache_directory);
+                                                  context->info.features.subgroup_operations),
+                    options.custom_glsl);
             }
         }
         (void)pipeline({.first = true});  // fails here if it cannot work
@@ -119,12 +109,11 @@ struct Downsampler::Impl {
                 {1, vk::DescriptorType::eStorageBuffer},
                 {2, vk::DescriptorType::eCombinedImageSampler},
                 {3, vk::DescriptorType::eStorageBuffer},
-                {4, vk::DescriptorType::eStorageBuffer},
                 {5, vk::DescriptorType::eStorageImage, image_count(context)}};
     }
 
     [[nodiscard]] detail::KernelCode code(bool odd_blocks) const {
-        const bool subgroups = options.exchange == Exchange::subgroup;
+        const bool subgroups = context->info.features.subgroup_operations;
         if (options.reduction == Reduction::custom) {
             return {custom_code[odd_blocks ? 1 : 0], subgroups};
         }
@@ -142,12 +131,12 @@ struct Downsampler::Impl {
             const std::uint32_t target = encoding_of(options.format);
             const bool in_codes =
                 is_sum(options.reduction) && source >= ENCODING_UNORM8 && source == target;
-            const bool subgroups = options.exchange == Exchange::subgroup && !key.odd_blocks;
+            const bool subgroups = context->info.features.subgroup_operations && !key.odd_blocks;
             made = program.make_pipeline(
                 code(key.odd_blocks), "downsample",
                 {{detail::REDUCTION, static_cast<std::uint32_t>(options.reduction)},
                  {detail::EDGE_RULE, static_cast<std::uint32_t>(options.edge_rule)},
-                 {detail::FILTERED, options.read == TexelRead::filtered ? 1U : 0U},
+                 {detail::FILTERED, options.filtered ? 1U : 0U},
                  {detail::SOURCE_ENCODING, key.first ? source : target},
                  {detail::TARGET_ENCODING, target},
                  {detail::SOURCE_CHANNELS,
@@ -156,7 +145,6 @@ struct Downsampler::Impl {
                   context->info.features.storage_image_dynamic_indexing ? 1U : 0U},
                  {detail::MIP_IMAGES, image_count(*context)},
                  {detail::COPY_SOURCE, key.first && options.copy_source ? 1U : 0U},
-                 {detail::BLOCKS_FROM_LIST, key.from_list ? 1U : 0U},
                  {detail::IN_CODES, in_codes ? 1U : 0U},
                  {detail::WEIGHTED, key.weighted ? 1U : 0U},
                  {detail::WHOLE_BLOCKS, key.whole_blocks ? 1U : 0U},
@@ -167,16 +155,6 @@ struct Downsampler::Impl {
                   key.upper_levels.crew_size(subgroups, context->info.subgroup_size)}});
         }
         return made.get();
-    }
-
-    [[nodiscard]] vk::Pipeline list_pipeline() const {
-        const std::lock_guard lock(mutex);
-        if (!lister_pipeline) {
-            lister_pipeline = lister.make_pipeline(
-                detail::code_of(detail::Kernel::dirty_blocks, false), "dirty_blocks",
-                {{detail::EDGE_RULE, static_cast<std::uint32_t>(options.edge_rule)}});
-        }
-        return lister_pipeline.get();
     }
 
     [[nodiscard]] std::uint32_t rule() const {
@@ -202,15 +180,6 @@ struct Downsampler::Impl {
         return words * shape.layers * sizeof(std::uint32_t);
     }
 
-    [[nodiscard]] std::uint64_t block_count(const Shape& shape) const {
-        return std::uint64_t{blocks_along(shape.width, 0, BLOCK_LEVELS, rule())} *
-               blocks_along(shape.height, 0, BLOCK_LEVELS, rule()) * shape.layers;
-    }
-
-    [[nodiscard]] vk::DeviceSize dirty_blocks_size_bytes(const Shape& shape) const {
-        return sizeof(DirtyBlocksHeader) + 2 * block_count(shape) * sizeof(std::uint32_t);
-    }
-
     // Returns whether a block of the image has odd edges that the edge rule treats specially; see
     // is_even in downsample_odd_blocks.glsl.
     [[nodiscard]] bool has_odd_blocks(const Shape& shape) const {
@@ -228,7 +197,6 @@ struct Downsampler::Impl {
 
     const DownsamplerOptions options;
     ComputeProgram program;
-    ComputeProgram lister;
     std::shared_ptr<DeviceContext> context;
     Unique<vk::Sampler> sampler;
     Unique<vk::Sampler> sampler_maximum;
@@ -236,7 +204,6 @@ struct Downsampler::Impl {
     std::array<std::vector<std::uint32_t>, 2> custom_code;  // without and with odd blocks
     mutable std::mutex mutex;                               // of the pipelines
     mutable std::map<PipelineKey, Unique<vk::Pipeline>> pipelines;
-    mutable Unique<vk::Pipeline> lister_pipeline;
 };
 
 struct Downsampler::Binding::Impl {
@@ -252,14 +219,8 @@ struct Downsampler::Binding::Impl {
     Shape shape;
     std::vector<Unique<vk::ImageView>> views;
     std::vector<Pass> passes;
-    // for record with rectangles
+    // for record with a rectangle
     Downsampler::Impl::PipelineKey some_blocks_kind;
-    // for record_indirect
-    vk::Pipeline list_pipeline;
-    vk::Pipeline listed_pipeline;
-    DescriptorSet list_descriptors;
-    DirtyBlocksParameters list_parameters;
-    BufferRange dirty_blocks;
     // for blits
     ImageResource source;
     ImageResource destination;
@@ -316,11 +277,8 @@ Downsampler::Requirements Downsampler::requirements(const Shape& shape) const {
 Downsampler::Requirements Downsampler::Impl::requirements(const Shape& shape) const {
     Requirements needed = detail::image_requirements(options, shape);
     needed.state_size_bytes = state_size_bytes(shape);
-    needed.dirty_blocks_size_bytes = dirty_blocks_size_bytes(shape);
     needed.alignment_bytes = detail::storage_alignment_bytes(*context);
     needed.state_usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
-    needed.dirty_blocks_usage =
-        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
     return needed;
 }
 
@@ -355,8 +313,7 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
         return *bound->views.back();
     };
     const auto sampled_format = [&](TexelFormat format) {
-        const bool light =
-            impl.options.read == TexelRead::filtered && is_sum(impl.options.reduction);
+        const bool light = impl.options.filtered && is_sum(impl.options.reduction);
         return light ? vulkan_format(format) : plain_format(format);
     };
     const auto colour = vk::ImageAspectFlagBits::eColor;
@@ -374,19 +331,12 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
         // The levels from the first on; the kernel ignores the rest.
         std::vector<vk::ImageView> stored(levels.begin() + first, levels.end());
         stored.resize(images, stored.back());
-        const BufferRange blocks = resources.dirty_blocks.buffer != VK_NULL_HANDLE
-                                       ? resources.dirty_blocks
-                                       : resources.state;
-        const vk::DeviceSize blocks_size = resources.dirty_blocks.buffer != VK_NULL_HANDLE
-                                               ? impl.dirty_blocks_size_bytes(shape)
-                                               : impl.state_size_bytes(shape);
         return impl.program.make_descriptors(
             {Descriptor::sampled(*impl.sampler, view, layout),
              Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
                                         impl.state_size_bytes(shape)),
              Descriptor::sampled(*impl.sampler_maximum, view, layout),
              Descriptor::storage_buffer(impl.tables.handle(), 0, impl.tables.size_bytes()),
-             Descriptor::storage_buffer(blocks.buffer, blocks.offset_bytes, blocks_size),
              Descriptor::storage_images(stored)});
     };
     const bool in_one_dispatch = impl.options.method == MipMethod::spd;
@@ -440,32 +390,6 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
     }
     kind.some_blocks = true;
     bound->some_blocks_kind = kind;
-    kind.from_list = true;
-    if (resources.dirty_blocks.buffer != VK_NULL_HANDLE &&
-        resources.dirty_rectangles.buffer != VK_NULL_HANDLE &&
-        impl.options.method == MipMethod::spd) {
-        bound->list_pipeline = impl.list_pipeline();
-        bound->listed_pipeline = impl.pipeline(kind);
-        bound->dirty_blocks = resources.dirty_blocks;
-        bound->list_descriptors = impl.lister.make_descriptors(
-            {Descriptor::storage_buffer(
-                 resources.dirty_rectangles.buffer, resources.dirty_rectangles.offset_bytes,
-                 4 * sizeof(std::uint32_t) +
-                     sizeof(DirtyRectangle) * std::max(resources.dirty_rectangle_capacity, 1U)),
-             Descriptor::storage_buffer(resources.dirty_blocks.buffer,
-                                        resources.dirty_blocks.offset_bytes,
-                                        impl.dirty_blocks_size_bytes(shape)),
-             Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
-                                        impl.state_size_bytes(shape))});
-        bound->list_parameters = {.width = shape.width,
-                                  .height = shape.height,
-                                  .layers = shape.layers,
-                                  .top_level = top,
-                                  .state_words_per_layer = parameters.state_words_per_layer,
-                                  .texel_words = channel_count(impl.options.format),
-                                  .rectangle_capacity = resources.dirty_rectangle_capacity,
-                                  .max_workgroup_count = impl.context->max_workgroup_count};
-    }
     return Binding(std::move(bound));
 }
 
@@ -474,13 +398,28 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
 namespace {
 
 // Orders later commands behind the writes and the reads of dispatches.
-void record_barrier(vk::CommandBuffer commands, const Dispatch& dispatch,
-                    vk::PipelineStageFlags stages = vk::PipelineStageFlagBits::eComputeShader,
-                    vk::AccessFlags more = {}) {
+void record_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
+    constexpr auto stage = vk::PipelineStageFlagBits::eComputeShader;
     const vk::MemoryBarrier barrier(
         vk::AccessFlagBits::eShaderWrite,
-        vk::AccessFlagBits::eShaderRead | vk::AccessFlagBits::eShaderWrite | more);
-    commands.pipelineBarrier(stages, stages, {}, barrier, {}, {}, dispatch);
+        vk::AccessFlagBits::eShaderRead | vk::AccessFlagBits::eShaderWrite);
+    commands.pipelineBarrier(stage, stage, {}, barrier, {}, {}, dispatch);
+}
+
+void check_rectangle(const DirtyRectangle& rectangle, const Downsampler::Shape& shape) {
+    const std::string text = "a rectangle of " + size_of(rectangle.width, rectangle.height) +
+                             " texels at (" + std::to_string(rectangle.x) + ", " +
+                             std::to_string(rectangle.y) + ") of layer " +
+                             std::to_string(rectangle.layer);
+    if (rectangle.width == 0 || rectangle.height == 0) {
+        refuse(text + " is empty");
+    }
+    if (rectangle.layer >= shape.layers || rectangle.x >= shape.width ||
+        rectangle.y >= shape.height || rectangle.width > shape.width - rectangle.x ||
+        rectangle.height > shape.height - rectangle.y) {
+        refuse(text + " is not inside the image of " + size_of(shape.width, shape.height) +
+               " texels and " + counted(shape.layers, "layer"));
+    }
 }
 
 }  // namespace
@@ -514,21 +453,27 @@ void Downsampler::record(VkCommandBuffer commands, const Binding& binding) const
 }
 
 void Downsampler::record(VkCommandBuffer commands, const Binding& binding,
-                         std::span<const DirtyRectangle> rectangles) const {
+                         const DirtyRectangle& rectangle) const {
     const Impl& impl = *impl_;
     const Binding::Impl& bound = *binding.impl_;
     if (impl.options.method != MipMethod::spd) {
-        refuse("dirty rectangles need MipMethod::spd");
+        refuse("a dirty rectangle needs MipMethod::spd");
     }
-    const std::vector<detail::DirtyRegion> regions =
-        detail::dirty_regions(bound.shape.width, bound.shape.height, bound.shape.layers,
-                              bound.shape.levels - 1, impl.rule(), rectangles);
-    if (regions.empty() || bound.passes.empty()) {
+    check_rectangle(rectangle, bound.shape);
+    if (bound.passes.empty()) {
         return;
     }
     const Dispatch& dispatch = impl.program.dispatch();
     const vk::CommandBuffer buffer(commands);
-    const detail::DebugLabel label(*impl.context, buffer, "mip levels of dirty rectangles");
+    const detail::DebugLabel label(*impl.context, buffer, "mip levels of a dirty rectangle");
+    const auto block_along = [&](std::uint32_t texel, std::uint32_t extent) {
+        return block_of(texel, BLOCK_LEVELS, blocks_along(extent, 0, BLOCK_LEVELS, impl.rule()));
+    };
+    const std::uint32_t first_x = block_along(rectangle.x, bound.shape.width);
+    const std::uint32_t first_y = block_along(rectangle.y, bound.shape.height);
+    const std::uint32_t last_x = block_along(rectangle.x + rectangle.width - 1, bound.shape.width);
+    const std::uint32_t last_y =
+        block_along(rectangle.y + rectangle.height - 1, bound.shape.height);
     buffer.bindPipeline(vk::PipelineBindPoint::eCompute, impl.pipeline(bound.some_blocks_kind),
                         dispatch);
     for (const Binding::Impl::Pass& pass : bound.passes) {
@@ -537,55 +482,13 @@ void Downsampler::record(VkCommandBuffer commands, const Binding& binding,
         }
         buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
                                   pass.descriptors.set, {}, dispatch);
-        // Without a barrier between them: together they count as one run.
-        for (const detail::DirtyRegion& region : regions) {
-            DownsampleParameters parameters = pass.parameters;
-            parameters.first_block_x = region.first_x;
-            parameters.first_block_y = region.first_y;
-            parameters.first_layer = region.layer;
-            std::ranges::copy(region.expected, parameters.expected);
-            buffer.pushConstants<DownsampleParameters>(
-                impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
-            buffer.dispatch(region.columns, region.rows, 1, dispatch);
-        }
-    }
-}
-
-void Downsampler::record_indirect(VkCommandBuffer commands, const Binding& binding) const {
-    const Impl& impl = *impl_;
-    const Binding::Impl& bound = *binding.impl_;
-    if (impl.options.method != MipMethod::spd) {
-        refuse("dirty rectangles need MipMethod::spd");
-    }
-    if (!bound.list_pipeline) {
-        refuse("record_indirect needs dirty_blocks and dirty_rectangles among the resources");
-    }
-    const Dispatch& dispatch = impl.program.dispatch();
-    const vk::CommandBuffer buffer(commands);
-    const detail::DebugLabel label(*impl.context, buffer, "mip levels of listed rectangles");
-    constexpr auto stages =
-        vk::PipelineStageFlagBits::eComputeShader | vk::PipelineStageFlagBits::eDrawIndirect;
-    for (const Binding::Impl::Pass& pass : bound.passes) {
-        if (&pass != &bound.passes.front()) {
-            record_barrier(buffer, dispatch, stages);
-        }
-        // Per level, because the blocks remove their marks and expectations.
-        buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.list_pipeline, dispatch);
-        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.lister.layout(), 0,
-                                  bound.list_descriptors.set, {}, dispatch);
-        buffer.pushConstants<DirtyBlocksParameters>(impl.lister.layout(),
-                                                    vk::ShaderStageFlagBits::eCompute, 0,
-                                                    bound.list_parameters, dispatch);
-        buffer.dispatch(std::min(DIRTY_LIST_WORKGROUPS, impl.context->max_workgroup_count), 1, 1,
-                        dispatch);
-        record_barrier(buffer, dispatch, stages, vk::AccessFlagBits::eIndirectCommandRead);
-        buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.listed_pipeline, dispatch);
-        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
-                                  pass.descriptors.set, {}, dispatch);
+        DownsampleParameters parameters = pass.parameters;
+        parameters.first_block = first_x | first_y << 16U;
+        parameters.last_block = last_x | last_y << 16U;
+        parameters.first_layer = rectangle.layer;
         buffer.pushConstants<DownsampleParameters>(
-            impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, pass.parameters, dispatch);
-        buffer.dispatchIndirect(bound.dirty_blocks.buffer, bound.dirty_blocks.offset_bytes,
-                                dispatch);
+            impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
+        buffer.dispatch(last_x - first_x + 1, last_y - first_y + 1, 1, dispatch);
     }
 }
 

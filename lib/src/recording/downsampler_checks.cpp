@@ -152,13 +152,11 @@ std::string obstacle_to_filtering(const DeviceContext& context, const Downsample
 
 DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions options) {
     reference::check_formats(options.reduction, options.source_format, options.format);
-    if (options.reduction == Reduction::custom &&
-        options.custom_glsl.empty() == options.custom_compiled.empty()) {
-        refuse("Reduction::custom needs either custom_glsl or custom_compiled");
+    if (options.reduction == Reduction::custom && options.custom_glsl.empty()) {
+        refuse("Reduction::custom needs custom_glsl");
     }
-    if (options.reduction != Reduction::custom &&
-        !(options.custom_glsl.empty() && options.custom_compiled.empty())) {
-        refuse("custom_glsl and custom_compiled are for Reduction::custom");
+    if (options.reduction != Reduction::custom && !options.custom_glsl.empty()) {
+        refuse("custom_glsl is for Reduction::custom");
     }
     const std::string& device = context.info.name;
     const std::string storing = obstacle_to_storing(context, options);
@@ -188,23 +186,13 @@ DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions opti
     }
 
     const std::string filtering = obstacle_to_filtering(context, options);
-    if (options.read == TexelRead::automatic) {
-        const bool same = is_extreme(options.reduction) &&
+    if (options.filtered && !filtering.empty()) {
+        cannot("DownsamplerOptions::filtered: " + filtering);
+    }
+    // There it is exact.
+    const bool is_exact = is_extreme(options.reduction) &&
                           reference::encoding_of(options.source_format) >= ENCODING_UNORM8;
-        options.read = same && filtering.empty() ? TexelRead::filtered : TexelRead::texels;
-    }
-    if (options.read == TexelRead::filtered && !filtering.empty()) {
-        cannot("TexelRead::filtered: " + filtering);
-    }
-    if (options.exchange == Exchange::automatic) {
-        options.exchange = context.info.features.subgroup_operations ? Exchange::subgroup
-                                                                     : Exchange::shared_memory;
-    }
-    if (options.exchange == Exchange::subgroup && !context.info.features.subgroup_operations) {
-        cannot("Exchange::subgroup: " + device +
-               " lacks subgroup operations with full subgroups, "
-               "or they are not enabled");
-    }
+    options.filtered = options.filtered || (is_exact && filtering.empty());
     return options;
 }
 
@@ -219,7 +207,7 @@ Downsampler::Requirements image_requirements(const DownsamplerOptions& options,
     }
     // sRGB is read and written as codes; a filter reads it as light.
     const auto codes = vk::ImageCreateFlagBits::eMutableFormat;
-    const bool reads_light = options.read == TexelRead::filtered && is_sum(options.reduction);
+    const bool reads_light = options.filtered && is_sum(options.reduction);
     vk::ImageCreateFlags source_flags;
     vk::ImageCreateFlags destination_flags;
     if (options.source_format == TexelFormat::rgba8_srgb && !blits && !reads_light) {

@@ -31,7 +31,6 @@ FusedParameters parameters_of(const DeviceContext& context, const FusedSubdivisi
     constexpr std::uint64_t UNLIMITED = std::numeric_limits<std::uint32_t>::max();
     parameters.max_tiles =
         static_cast<std::uint32_t>(std::min(run.options.max_tiles.value_or(UNLIMITED), UNLIMITED));
-    parameters.running_layers = shape.layers;
     std::ranges::copy(run.thresholds, std::begin(parameters.thresholds));
     return parameters;
 }
@@ -90,7 +89,6 @@ vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
              {WITH_BUDGET, key.with_budget ? 1U : 0U},
              {LAYER_THRESHOLDS, key.layer_thresholds ? 1U : 0U},
              {THRESHOLDS_BY_NODE, key.node_thresholds ? 1U : 0U},
-             {LAYER_LISTS, key.layer_lists ? 1U : 0U},
              {SHARE_LEVELS, key.share_levels},
              pyramid_chunk_constant(program_.context()),
              {PYRAMID_IN_ONE_CHUNK, key.pyramid_in_one_chunk ? 1U : 0U},
@@ -107,7 +105,6 @@ FusedSubdivision::PipelineKey FusedSubdivision::key_of(const Run& run) const {
         .tiles_in_one_chunk = (run.tile_capacity - 1) >> program_.context().tile_chunk_shift == 0,
         .layer_thresholds = run.layer_thresholds,
         .node_thresholds = run.node_thresholds,
-        .layer_lists = run.layer_lists,
         .pyramid_in_one_chunk = run.descent && pyramid_is_one_chunk(program_.context(), run.shape),
         .corners = run.options.balance == Balance::corners};
 }
@@ -189,47 +186,6 @@ void FusedSubdivision::record_balanced(vk::CommandBuffer commands, const Run& ru
         key.stage = stage;
         record_shares(commands, key, run.shape);
     }
-}
-
-void FusedSubdivision::record_update(vk::CommandBuffer commands, vk::DescriptorSet descriptors,
-                                     const Run& run,
-                                     std::span<const DirtyRectangle> rectangles) const {
-    const MapShape& shape = run.shape;
-    const std::uint32_t top = top_level(shape.width, shape.height);
-    const std::vector<DirtyRegion> regions =
-        dirty_regions(shape.width, shape.height, shape.layers, top, EDGE_ROUND_UP, rectangles);
-    if (regions.empty()) {
-        return;
-    }
-    if (top <= BLOCK_LEVELS) {  // one block per layer is all
-        record(commands, descriptors, run);
-        return;
-    }
-    const DebugLabel label(program_.context(), commands, "update of a subdivision, fused");
-    bind(commands, descriptors);
-    PipelineKey key = key_of(run);
-    key.pass = Kernel::fused_count;
-    bind(commands, key);
-    const FusedParameters whole = parameters_of(program_.context(), run);
-    // Regions are in the order of their layers.
-    std::uint32_t running_layers = 1;
-    for (std::size_t i = 1; i < regions.size(); ++i) {
-        running_layers += regions[i].layer != regions[i - 1].layer ? 1 : 0;
-    }
-    // Without a barrier between them: together they count as one run.
-    for (const DirtyRegion& region : regions) {
-        FusedParameters parameters = whole;
-        parameters.first_block = region.first_x | region.first_y << 16U;
-        parameters.first_layer = region.layer;
-        parameters.running_layers = running_layers;
-        std::ranges::copy(region.expected, std::begin(parameters.expected));
-        push(commands, parameters);
-        commands.dispatch(region.columns, region.rows, 1, program_.dispatch());
-    }
-    push(commands, whole);
-    key.pass = Kernel::fused_emit;
-    key.stage = STAGE_CANONICAL;
-    record_shares(commands, key, shape);
 }
 
 }  // namespace quadtile::detail

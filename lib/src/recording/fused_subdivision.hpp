@@ -9,12 +9,10 @@
 #include <quadtile/tiles.hpp>
 
 #include "device/compute_program.hpp"
-#include "recording/dirty_regions.hpp"
 
 #include <compare>
 #include <map>
 #include <mutex>
-#include <span>
 #include <vector>
 
 namespace quadtile::detail {
@@ -40,7 +38,6 @@ class FusedSubdivision {
         // Whether the bound thresholds of the layers replace `thresholds`.
         bool layer_thresholds;
         bool node_thresholds;
-        bool layer_lists;
         // Whether the bound pyramid replaces these two (DESCENT in fused.glsl), for balanced lists.
         bool descent;
     };
@@ -48,12 +45,6 @@ class FusedSubdivision {
     // Records one dispatch, and one more each for canonical order, a budget and a balance. Compiles
     // pipelines at their first use. Thread-safe.
     void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
-
-    // Counts only the blocks that rectangles touch, then writes the whole list in canonical order.
-    // The scratch must be as left by a run in canonical order without a budget. Throws as
-    // dirty_regions does.
-    void record_update(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run,
-                       std::span<const DirtyRectangle> rectangles) const;
 
  private:
     struct PipelineKey {
@@ -63,7 +54,6 @@ class FusedSubdivision {
         bool with_budget = false;
         bool layer_thresholds = false;
         bool node_thresholds = false;
-        bool layer_lists = false;
         std::uint32_t share_levels = 0;
         bool pyramid_in_one_chunk = false;
         bool corners = false;

@@ -21,7 +21,6 @@ constexpr std::uint32_t TARGET_ENCODING = 7;
 constexpr std::uint32_t SOURCE_CHANNELS = 8;
 constexpr std::uint32_t DYNAMIC_INDEXING = 9;
 constexpr std::uint32_t COPY_SOURCE = 10;
-constexpr std::uint32_t BLOCKS_FROM_LIST = 11;
 constexpr std::uint32_t IN_CODES = 12;
 constexpr std::uint32_t WEIGHTED = 13;
 constexpr std::uint32_t WHOLE_BLOCKS = 14;
@@ -36,7 +35,6 @@ constexpr std::uint32_t TILES_IN_ONE_CHUNK = 21;
 // fused.glsl, fused_share.glsl, balance.glsl
 constexpr std::uint32_t WITH_BUDGET = 22;
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;
-constexpr std::uint32_t LAYER_LISTS = 24;
 constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // also in subtree.comp
 constexpr std::uint32_t SHARE_LEVELS = 26;
 constexpr std::uint32_t CORNERS = 27;

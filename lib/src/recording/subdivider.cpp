@@ -35,12 +35,12 @@ constexpr std::uint32_t BALANCE_BINDING = THRESHOLDS_BINDING + 1;  // balance.gl
 constexpr std::size_t MAP = 0;
 constexpr std::size_t SCRATCH = 1;
 
-// Bindings of subtree.comp, or of fused.glsl: two buffers for batches in place of the pyramid's
-// chunks, and no thresholds by node.
+// Bindings of subtree.comp, or of fused.glsl: the thresholds of layers in place of the pyramid's
+// chunks.
 std::vector<detail::BindingType> binding_types(bool with_pyramid) {
     std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler}};
     for (std::uint32_t binding = 1; binding < 2 + 2 * BUFFER_CHUNKS; ++binding) {
-        if (with_pyramid || binding < 4 || binding >= 2 + BUFFER_CHUNKS) {
+        if (with_pyramid || binding < 3 || binding >= 2 + BUFFER_CHUNKS) {
             types.push_back({binding, vk::DescriptorType::eStorageBuffer});
         }
     }
@@ -58,10 +58,8 @@ Subdivider::Impl::Impl(const Device& device, const SubdividerOptions& options)
                          ? 1
                          : options.subtree_levels),
       threshold_function(options.threshold_function),
-      has_threshold_resources(options.threshold_resources != VK_NULL_HANDLE),
       program(device.context(), "the subdivision", binding_types(strategy != Strategy::fused),
-              std::max(sizeof(SubdivisionParameters), sizeof(FusedParameters)),
-              options.threshold_resources),
+              std::max(sizeof(SubdivisionParameters), sizeof(FusedParameters))),
       fused(program) {
     if (strategy == Strategy::reference) {
         throw Error(
@@ -104,7 +102,6 @@ FusedSubdivision::Run Subdivider::Binding::Impl::run(const Threshold* threshold,
             .options = options,
             .layer_thresholds = threshold == nullptr,
             .node_thresholds = threshold != nullptr && threshold->is_by_node(),
-            .layer_lists = layer_lists,
             .descent = false};
 }
 
@@ -190,12 +187,6 @@ void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& t
 void Subdivider::Impl::check_threshold(const Binding::Impl& bound,
                                        const Threshold& threshold) const {
     check_threshold(bound.shape, threshold);
-    if (threshold.user_function() != nullptr && has_threshold_resources &&
-        !bound.threshold_resources) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the threshold function has resources, but the binding has no descriptor set "
-                    "for them; give one to Subdivider::bind");
-    }
     if (threshold.needs_threshold_map() && !bound.node_thresholds) {
         throw Error(ErrorCode::invalid_argument,
                     "this threshold differs from node to node, but the binding has no buffer of "
@@ -218,7 +209,6 @@ Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
         .scratch_size_bytes = impl_->placeholder_offset_bytes(shape) + detail::PLACEHOLDER_BYTES,
         .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
         .layer_thresholds_size_bytes = layer_thresholds_size_bytes(shape),
-        .layer_headers_size_bytes = shape.layers * sizeof(TileListHeader),
         .balance_size_bytes = impl_->balance_bytes(shape),
         .alignment_bytes = alignment,
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
@@ -241,24 +231,16 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
             : Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
                                          impl_->subtree_scratch_bytes(shape))};
     const bool layer_thresholds = resources.layer_thresholds.buffer != VK_NULL_HANDLE;
-    const bool layer_lists = resources.layer_headers.buffer != VK_NULL_HANDLE;
     if (impl_->is_fused()) {
         descriptors.push_back(
             layer_thresholds ? Descriptor::storage_buffer(resources.layer_thresholds.buffer,
                                                           resources.layer_thresholds.offset_bytes,
                                                           layer_thresholds_size_bytes(shape))
                              : impl_->placeholder(shape, resources.scratch));
-        // Any other written buffer serves if it is not used, because it is not accessed then.
-        descriptors.push_back(
-            layer_lists ? Descriptor::storage_buffer(resources.layer_headers.buffer,
-                                                     resources.layer_headers.offset_bytes,
-                                                     shape.layers * sizeof(TileListHeader))
-                        : impl_->fused_scratch(shape, resources.scratch));
     } else {
-        if (layer_thresholds || layer_lists) {
-            throw Error(
-                ErrorCode::invalid_argument,
-                "only the strategy fused gives each layer its own threshold or list; use it");
+        if (layer_thresholds) {
+            throw Error(ErrorCode::invalid_argument,
+                        "only the strategy fused gives each layer its own threshold; use it");
         }
         detail::append_pyramid_chunks(descriptors, impl_->program.context(), shape,
                                       resources.pyramid);
@@ -283,8 +265,8 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     }
     Binding binding(std::make_shared<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
-        resources.scratch, layer_thresholds, by_node, layer_lists, balance,
-        impl_->program.make_descriptors(descriptors), resources.threshold_resources));
+        resources.scratch, layer_thresholds, by_node, balance,
+        impl_->program.make_descriptors(descriptors)));
     if (balance && !impl_->is_fused()) {
         descriptors[SCRATCH] = impl_->fused_scratch(shape, resources.scratch);
         binding.impl_->balanced = impl_->program.make_descriptors(descriptors);
@@ -349,26 +331,6 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
     bound.check_layer_thresholds();
     impl_->check_options(bound, options);
     impl_->fused.record(commands, bound.descriptors.set, bound.run(nullptr, options));
-}
-
-void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
-                               const Threshold& threshold,
-                               std::span<const DirtyRectangle> rectangles) const {
-    const Binding::Impl& bound = *binding.impl_;
-    impl_->check_threshold(bound, threshold);
-    if (!impl_->is_fused()) {
-        throw Error(ErrorCode::invalid_argument,
-                    "only the strategy fused updates a list; use it, or record the whole map");
-    }
-    impl_->fused.record_update(commands, bound.descriptors.set, bound.run(&threshold, {}),
-                               rectangles);
-}
-
-void Subdivider::record_update(VkCommandBuffer commands, const Binding& binding,
-                               std::span<const DirtyRectangle> rectangles) const {
-    const Binding::Impl& bound = *binding.impl_;
-    bound.check_layer_thresholds();
-    impl_->fused.record_update(commands, bound.descriptors.set, bound.run(nullptr, {}), rectangles);
 }
 
 std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,

@@ -120,7 +120,6 @@ struct Subdivider::Impl {
     Strategy strategy;
     std::uint32_t subtree_levels;
     std::optional<ThresholdFunction> threshold_function;
-    bool has_threshold_resources;
     detail::ComputeProgram program;
     Unique<vk::Sampler> sampler;
     mutable std::mutex pipelines_mutex;
@@ -136,10 +135,8 @@ struct Subdivider::Binding::Impl {
     BufferRange scratch;
     bool layer_thresholds;
     bool node_thresholds;
-    bool layer_lists;
     bool balance;
     detail::DescriptorSet descriptors;
-    vk::DescriptorSet threshold_resources;
     // for balanced lists of `subtree`, with bound thresholds and with those of the function
     std::optional<detail::DescriptorSet> balanced = std::nullopt;
     std::optional<detail::DescriptorSet> balanced_by_function = std::nullopt;

@@ -68,10 +68,7 @@ Unique<vk::Pipeline> Subdivider::Impl::make_pipeline(ThresholdSource source) con
     detail::KernelCode code = detail::code_of(detail::Kernel::subtree, subgroups);
     if (source == ThresholdSource::function) {
         with_function =
-            detail::code_of(detail::UserKernel::threshold(subgroups),
-                            detail::UserFunction::threshold(threshold_function->glsl(),
-                                                            threshold_function->compiled()),
-                            has_threshold_resources, program.context().cache_directory);
+            detail::code_of(detail::UserKernel::threshold(subgroups), threshold_function->glsl());
         code = {with_function, subgroups};
     }
     return program.make_pipeline(
@@ -111,10 +108,7 @@ vk::Pipeline Subdivider::Impl::function_pipeline() const {
     const std::lock_guard lock(pipelines_mutex);
     if (!made_function_pipeline) {
         const std::vector<std::uint32_t> code =
-            detail::code_of(detail::UserKernel::node_thresholds(),
-                            detail::UserFunction::threshold(threshold_function->glsl(),
-                                                            threshold_function->compiled()),
-                            has_threshold_resources, program.context().cache_directory);
+            detail::code_of(detail::UserKernel::node_thresholds(), threshold_function->glsl());
         made_function_pipeline = program.make_pipeline({code, false}, "node_thresholds", {});
     }
     return made_function_pipeline.get();
@@ -127,10 +121,6 @@ void Subdivider::Impl::record_function(vk::CommandBuffer buffer, const Binding::
     buffer.bindPipeline(vk::PipelineBindPoint::eCompute, function_pipeline(), dispatch);
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
                               bound.balanced_by_function->set, {}, dispatch);
-    if (has_threshold_resources) {
-        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 1,
-                                  bound.threshold_resources, {}, dispatch);
-    }
     SubdivisionParameters parameters = parameters_of(bound, threshold);
     for (std::uint32_t level = 0; level <= top_level(bound.shape.width, bound.shape.height);
          ++level) {
@@ -169,10 +159,6 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
 
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
                               bound.descriptors.set, {}, dispatch);
-    if (has_threshold_resources && threshold.user_function() != nullptr) {
-        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 1,
-                                  bound.threshold_resources, {}, dispatch);
-    }
     const auto push_parameters = [&] {
         buffer.pushConstants<SubdivisionParameters>(
             program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
