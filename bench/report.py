@@ -36,7 +36,6 @@ STAGES = {
     "subtree (1)": "subdivision_subtree_1",
     "subtree (6)": "subdivision_subtree_6",
     **{label: subject for subject, label, _, _ in PIPELINES},
-    "fused, one block changed": "pipeline_fused_update",
 }
 
 RATIOS = {
@@ -50,7 +49,6 @@ RATIOS = {
     "fused / read and write": ("pipeline_fused", "read_texels_write_tiles"),
     "canonical / any": ("pipeline_fused_canonical", "pipeline_fused"),
     "budget / none": ("pipeline_fused_budget", "pipeline_fused"),
-    "update / canonical": ("pipeline_fused_update", "pipeline_fused_canonical"),
 }
 
 # Formats of a downsampler, and the formats whose traffic bounds them: as many bytes per texel, below and above.

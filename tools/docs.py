@@ -18,7 +18,7 @@ import sys
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/RESULTS.md", "bench/EXPERIMENTS.md",
+PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/RESULTS.md",
          *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/*.md"))]
 DOXYFILE = (ROOT / "docs/Doxyfile").read_text()
 LINK = re.compile(r"(!?)\[((?:[^][]|\[[^]]*\])*)\]\(([^()\s]+)\)")
