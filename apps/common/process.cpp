@@ -25,6 +25,22 @@ namespace {
 std::array<std::atomic<char*>, 128> removed_paths;
 static_assert(std::atomic<char*>::is_always_lock_free);
 
+void remove_temporary_files() {
+    // The content of a folder comes behind it in the list.
+    for (auto path = removed_paths.rbegin(); path != removed_paths.rend(); ++path) {
+        const char* const name = path->exchange(nullptr);
+        if (name != nullptr && ::unlink(name) != 0) {
+            ::rmdir(name);
+        }
+    }
+}
+
+std::string program_name;  // of run_program
+
+void print_error(std::string_view message) {
+    std::cerr << message_line(program_name + ": error", message) << std::endl;
+}
+
 void prepare_process() {
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
@@ -44,8 +60,9 @@ void prepare_process() {
 
 int run_program(std::string_view name, std::string_view out_of_memory,
                 const std::function<int()>& run) {
-    const auto fail = [&](std::string_view message, int status) {
-        std::cerr << message_line(std::string(name) + ": error", message) << std::endl;
+    program_name = name;
+    const auto fail = [](std::string_view message, int status) {
+        print_error(message);
         return status;
     };
     prepare_process();
@@ -75,15 +92,15 @@ bool is_out_of_memory(const std::exception& error) {
 }
 
 void end_by_signal(int signal) {
-    // The content of a folder comes behind it in the list.
-    for (auto path = removed_paths.rbegin(); path != removed_paths.rend(); ++path) {
-        const char* const name = path->exchange(nullptr);
-        if (name != nullptr && ::unlink(name) != 0) {
-            ::rmdir(name);
-        }
-    }
+    remove_temporary_files();
     std::signal(signal, SIG_DFL);
     std::raise(signal);
+}
+
+void end_at_once(std::string_view message) {
+    print_error(message);
+    remove_temporary_files();
+    std::_Exit(1);
 }
 
 RemovedBySignal::RemovedBySignal(const std::filesystem::path& path) {
