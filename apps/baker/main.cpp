@@ -18,12 +18,11 @@
 
 #include "arguments.hpp"
 #include "output_file.hpp"
+#include "platform.hpp"
 #include "process.hpp"
 
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -61,7 +60,7 @@ std::string_view last_words;
 // Notes an interrupt. The first one ends the bake in order, the second one ends the program.
 void note_interrupt(int signal) {
     if (interrupt_signals == 0) {
-        (void)!::write(STDERR_FILENO, last_words.data(), last_words.size());
+        app::platform::print_error(last_words);
     }
     interrupt_signals = 1;
     std::signal(signal, app::end_by_signal);
