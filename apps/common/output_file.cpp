@@ -71,9 +71,11 @@ void OutputFile::write(std::string_view bytes) {
 }
 
 // Some file systems report a full disk only here.
-void OutputFile::close() {
-    check(temporary_.empty() || platform::sync(descriptor_) == 0);
-    check(platform::close(std::exchange(descriptor_, -1)) == 0);
+void OutputFile::finish() {
+    if (descriptor_ >= 0) {
+        check(temporary_.empty() || platform::sync(descriptor_) == 0);
+        check(platform::close(std::exchange(descriptor_, -1)) == 0);
+    }
 }
 
 void OutputFile::commit() {
@@ -82,7 +84,7 @@ void OutputFile::commit() {
 
 void OutputFile::commit_all(std::span<OutputFile> files) {
     for (OutputFile& file : files) {
-        file.close();
+        file.finish();
     }
     for (OutputFile& file : files) {
         if (!file.temporary_.empty()) {

@@ -30,6 +30,8 @@ class OutputFile {
     ~OutputFile();
 
     void write(std::string_view bytes);
+    // Waits until all bytes are on the disk; then only `commit` may follow.
+    void finish();
     void commit();
     // Moves files into place once all of them are on the disk: all or none, as far as the file
     // system lets.
@@ -37,7 +39,6 @@ class OutputFile {
 
  private:
     OutputFile(int descriptor, std::string name);
-    void close();
     void check(bool succeeded) const;
 
     int descriptor_ = -1;
