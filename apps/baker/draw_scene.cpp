@@ -1,7 +1,6 @@
 // Pictures of the lit scene, by a rasteriser on the CPU, and of the lightmap.
 
 #include "light_map.hpp"
-#include "output_file.hpp"
 #include "parallel.hpp"
 #include "picture.hpp"
 #include "sampling.hpp"
@@ -362,15 +361,9 @@ app::Rgb srgb(const glm::vec3& colour) {
     return codes;
 }
 
-void write_picture(app::OutputFile& file, const app::Picture& picture) {
-    file.write(app::encode_png(picture));
-    file.commit();
-}
-
 }  // namespace
 
-void write_atlas_preview(const std::filesystem::path& path, const LightMap& map) {
-    app::OutputFile file(path);  // first, so that an unwritable file is reported at once
+app::Picture draw_atlas(const LightMap& map) {
     std::vector<float> lit;
     for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
         if (map.known[i] != 0) {
@@ -385,12 +378,10 @@ void write_atlas_preview(const std::filesystem::path& path, const LightMap& map)
                 map.known[i] != 0 ? srgb(tone_mapped(map.irradiance[i], exposure)) : UNKNOWN_COLOUR;
         }
     });
-    write_picture(file, picture);
+    return picture;
 }
 
-void write_scene_preview(const std::filesystem::path& path, const Scene& scene, const LightMap& map,
-                         const PreviewOptions& options) {
-    app::OutputFile file(path);
+app::Picture draw_preview(const Scene& scene, const LightMap& map, const PreviewOptions& options) {
     const float aspect = static_cast<float>(options.width) / static_cast<float>(options.height);
     std::optional<Camera> camera = options.camera ? options.camera : scene.camera;
     if (!camera) {
@@ -423,7 +414,7 @@ void write_scene_preview(const std::filesystem::path& path, const Scene& scene, 
                 srgb(sum / static_cast<float>(SAMPLES_PER_AXIS * SAMPLES_PER_AXIS));
         }
     });
-    write_picture(file, picture);
+    return picture;
 }
 
 }  // namespace quadtile::baker

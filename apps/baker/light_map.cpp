@@ -1,6 +1,5 @@
 #include "light_map.hpp"
 
-#include "output_file.hpp"
 #include "picture.hpp"
 
 #include <quadtile/version.h>
@@ -222,9 +221,8 @@ LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {
     return {app::encode_png(picture), white * unit, brightest * unit};
 }
 
-std::size_t write_light_map(const std::filesystem::path& path, const LightMap& map,
-                            const SurfaceMap& surface, Quantity quantity, bool half) {
-    app::OutputFile file(path);  // first, so that an unwritable file is reported at once
+LightMapExr encode_light_map_exr(const LightMap& map, const SurfaceMap& surface, Quantity quantity,
+                                 bool half) {
     std::optional<LightMap> other;
     if (quantity != Quantity::irradiance) {
         other = converted(map, surface, quantity);
@@ -251,16 +249,12 @@ std::size_t write_light_map(const std::filesystem::path& path, const LightMap& m
         Imf::setGlobalThreadCount(threads);  // for the whole program; compression takes longest
     }
     Imf::StdOSStream stream;
-    try {
+    {
         Imf::OutputFile image(stream, channels.header, threads);  // complete when destroyed
         image.setFrameBuffer(channels.pixels);
         image.writePixels(height);
-    } catch (const std::exception& error) {
-        throw std::runtime_error("cannot write " + path.string() + ": " + error.what());
     }
-    file.write(stream.str());
-    file.commit();
-    return channels.cut;
+    return {stream.str(), channels.cut};
 }
 
 }  // namespace quadtile::baker

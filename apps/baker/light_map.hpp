@@ -5,8 +5,9 @@
 #include "scene.hpp"
 #include "surface_map.hpp"
 
+#include "picture.hpp"
+
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -30,7 +31,8 @@ struct LightMap {
     [[nodiscard]] std::vector<std::vector<glm::vec3>*> planes();
 };
 
-// Returns a page of a scene's lightmap, and the part of the surface that write_light_map needs.
+// Returns a page of a scene's lightmap, and the part of the surface that encode_light_map_exr
+// needs.
 [[nodiscard]] LightMap page_of(const LightMap& map, const Pages& pages, std::uint32_t page);
 [[nodiscard]] SurfaceMap page_of(const SurfaceMap& map, const Pages& pages, std::uint32_t page);
 
@@ -72,13 +74,15 @@ enum class Quantity {
 
 constexpr float LARGEST_HALF = 65504.0F;
 
-// Writes OpenEXR with 32-bit floats or half floats: R, G, B, and A, which is 1 for known texels.
-// With spherical harmonics it also writes the layers sh0 to sh3 (sh0.R ...). Attributes name the
-// quantity and the program. Gutters of radiosity are filled again, from the texels with coverage.
-// Returns the number of values that were clamped to LARGEST_HALF; 0 for 32-bit floats. Throws
-// std::runtime_error with the file and the reason.
-std::size_t write_light_map(const std::filesystem::path& path, const LightMap& map,
-                            const SurfaceMap& surface, Quantity quantity, bool half = false);
+// OpenEXR with 32-bit floats or half floats: R, G, B, and A, which is 1 for known texels. Spherical
+// harmonics are the layers sh0 to sh3 (sh0.R ...). Attributes name the quantity and the program.
+// Gutters of radiosity are filled again, from the texels with coverage.
+struct LightMapExr {
+    std::string bytes;
+    std::size_t cut = 0;  // number of values that were clamped to LARGEST_HALF
+};
+[[nodiscard]] LightMapExr encode_light_map_exr(const LightMap& map, const SurfaceMap& surface,
+                                               Quantity quantity, bool half = false);
 
 // A picture for glTF, whose values times `intensity` are the light. The light of the brightest
 // hundredth of the known texels is cut, because lamps would leave few of 255 steps to the rest.
@@ -89,9 +93,8 @@ struct LightMapPng {
 };
 [[nodiscard]] LightMapPng encode_light_map(const LightMap& map, Quantity quantity);
 
-// Writes the lightmap as a picture, tone mapped like white surfaces; unknown texels are dark grey.
-// Throws as write_light_map does.
-void write_atlas_preview(const std::filesystem::path& path, const LightMap& map);
+// Draws the lightmap, tone mapped like white surfaces; unknown texels are dark grey.
+[[nodiscard]] app::Picture draw_atlas(const LightMap& map);
 
 // A camera inside of a closed scene, such as a room with all of its walls: one that sees fronts in
 // all directions, from one of 27 points. None: the scene is open.
@@ -106,10 +109,10 @@ struct PreviewOptions {
     std::uint32_t threads = 0;      // 0: as many as processors
 };
 
-// Writes the lit scene as a picture: albedo * irradiance / pi + emission with bilinear filtering of
+// Draws the lit scene: albedo * irradiance / pi + emission with bilinear filtering of
 // the lightmap, tone mapped, with the sky behind. Only front faces are drawn, so rooms can be seen
-// from outside; 2 x 2 samples per pixel. Throws as write_light_map does.
-void write_scene_preview(const std::filesystem::path& path, const Scene& scene, const LightMap& map,
-                         const PreviewOptions& options);
+// from outside; 2 x 2 samples per pixel.
+[[nodiscard]] app::Picture draw_preview(const Scene& scene, const LightMap& map,
+                                        const PreviewOptions& options);
 
 }  // namespace quadtile::baker

@@ -18,12 +18,11 @@
 
 #include "arguments.hpp"
 #include "output_file.hpp"
+#include "platform.hpp"
 #include "process.hpp"
 
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -61,7 +60,7 @@ std::string_view last_words;
 // Notes an interrupt. The first one ends the bake in order, the second one ends the program.
 void note_interrupt(int signal) {
     if (interrupt_signals == 0) {
-        (void)!::write(STDERR_FILENO, last_words.data(), last_words.size());
+        app::platform::print_error(last_words);
     }
     interrupt_signals = 1;
     std::signal(signal, app::end_by_signal);
@@ -344,6 +343,26 @@ class Run {
         return *result.noise * norm(error) / norm(result.error);
     }
 
+    // Writes a file that appears with all others.
+    void add_output(const std::filesystem::path& path, std::string_view bytes) {
+        app::OutputFile& file =
+            outputs_.emplace_back(report_.interrupted ? partial_path(path) : path);
+        file.write(bytes);
+        file.finish();
+        output_paths_.push_back(path);
+    }
+
+    void commit_outputs() {
+        app::OutputFile::commit_all(outputs_);
+        for (const std::filesystem::path& path : output_paths_) {
+            const std::filesystem::path partial = partial_path(path);
+            std::error_code ignored;
+            if (!report_.interrupted && partial != path) {
+                std::filesystem::remove(partial, ignored);  // of an earlier bake
+            }
+        }
+    }
+
     void write_pages(const LightMap& map) {
         std::vector<LightMapPage> pictures;
         std::size_t cut = 0;
@@ -366,17 +385,19 @@ class Run {
                 pictures.push_back({png.bytes, png.intensity});
             }
             if (lit_scene() != options_.output) {
-                cut += write_light_map(page_path(options_, options_.output, i), page,
-                                       part_surface ? *part_surface : surface_, options_.quantity,
-                                       options_.half);
+                const LightMapExr exr =
+                    encode_light_map_exr(page, part_surface ? *part_surface : surface_,
+                                         options_.quantity, options_.half);
+                cut += exr.cut;
+                add_output(page_path(options_, options_.output, i), exr.bytes);
             }
             if (!options_.atlas.empty()) {
-                write_atlas_preview(page_path(options_, options_.atlas, i), page);
+                add_output(page_path(options_, options_.atlas, i),
+                           app::encode_png(draw_atlas(page)));
             }
         }
         if (lit_gltf_) {
-            app::write_file(lit_scene(),
-                            lit_gltf_->with_light_map(scene_, pictures, pages_.extent));
+            add_output(lit_scene(), lit_gltf_->with_light_map(scene_, pictures, pages_.extent));
         }
         if (cut > 0) {
             warn(std::to_string(cut) + " values of the lightmap are beyond " +
@@ -387,6 +408,7 @@ class Run {
     }
 
     void finish(const BakeResult& result) {
+        report_.interrupted = result.interrupted;
         LightMap map = result.map;
         const std::size_t written =
             std::min(extent_.texels(), std::size_t{pages_.first_row(pages_.count)} * extent_.width);
@@ -404,18 +426,21 @@ class Run {
         measure("write", [&] {
             write_pages(map);
             if (!result.probes.empty()) {
-                write_probes(options_.probes_output, result.probes, probe_grid_);
+                add_output(options_.probes_output,
+                           encode_probes(result.probes, probe_grid_,
+                                         ending_of(options_.probes_output) == ".json"));
             }
         });
         if (!options_.preview.empty()) {
             measure("preview", [&] {
-                write_scene_preview(options_.preview, scene_, map,
-                                    {.width = options_.preview_extent.width,
-                                     .height = options_.preview_extent.height,
-                                     .camera = options_.camera,
-                                     .exposure = options_.exposure,
-                                     .sky = sky_.radiance,
-                                     .threads = options_.threads});
+                add_output(options_.preview,
+                           app::encode_png(draw_preview(scene_, map,
+                                                        {.width = options_.preview_extent.width,
+                                                         .height = options_.preview_extent.height,
+                                                         .camera = options_.camera,
+                                                         .exposure = options_.exposure,
+                                                         .sky = sky_.radiance,
+                                                         .threads = options_.threads})));
             });
         }
         report_.triangles = scene_.triangles.size();
@@ -424,7 +449,6 @@ class Run {
         report_.quantity = options_.quantity;
         report_.inside_texels = result.inside_texels;
         report_.overlapping_texels = surface_.overlapping_texels;
-        report_.interrupted = result.interrupted;
         report_.bake = options_.bake;
         report_.pool_bytes = options_.pool_bytes;
         report_.passes = result.passes;
@@ -438,14 +462,15 @@ class Run {
                  "--sun-samples or --pixels-per-texel");
         }
         if (!options_.report.empty()) {
-            app::write_file(options_.report, report_json(report_));
+            add_output(options_.report, report_json(report_));
         }
+        commit_outputs();
         if (!options_.quiet) {
             std::cerr << report_summary(report_);
         }
         if (result.interrupted) {
-            std::cerr << "quadtile-bake: interrupted: '"
-                      << page_path(options_, options_.output, 0).string()
+            const std::filesystem::path output = page_path(options_, options_.output, 0);
+            std::cerr << "quadtile-bake: interrupted: '" << partial_path(output).string()
                       << "' has the light so far"
                       << (options_.bake.checkpoint.empty()
                               ? ""
@@ -473,6 +498,8 @@ class Run {
     std::optional<app::Gpu> gpu_;
     std::unique_ptr<Tracer> tracer_;
     BakeReport report_;
+    std::vector<app::OutputFile> outputs_;
+    std::vector<std::filesystem::path> output_paths_;  // of complete bakes
 };
 
 // Runs work that may exhaust the device's memory, and adds advice to that error.

@@ -552,6 +552,15 @@ std::filesystem::path page_path(const Options& options, const std::filesystem::p
            (path.stem().string() + "_" + std::to_string(page) + path.extension().string());
 }
 
+std::filesystem::path partial_path(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored) &&
+        !std::filesystem::is_regular_file(path, ignored)) {
+        return path;
+    }
+    return path.parent_path() / (path.stem().string() + ".partial" + path.extension().string());
+}
+
 std::vector<app::FileArgument> file_arguments(const Options& options, std::uint32_t pages) {
     std::vector<app::FileArgument> files{{"SCENE", options.scene, false},
                                          {"--sky-image", options.sky_picture, false},
@@ -566,6 +575,14 @@ std::vector<app::FileArgument> file_arguments(const Options& options, std::uint3
             files.push_back({"--output", page_path(options, options.output, page), true});
         }
         files.push_back({"--atlas", page_path(options, options.atlas, page), true});
+    }
+    for (std::size_t i = 0, count = files.size(); i < count; ++i) {
+        const app::FileArgument file = files[i];
+        const std::filesystem::path partial = partial_path(file.path);
+        if (file.is_written && !file.path.empty() && file.name != "--checkpoint" &&
+            partial != file.path) {
+            files.push_back({"the partial file of " + file.name, partial, true});
+        }
     }
     return files;
 }

@@ -102,7 +102,11 @@ struct Options {
                                               const std::filesystem::path& path,
                                               std::uint32_t page);
 
-// Returns the files that SCENE and options name, for so many pages.
+// Returns the path of an output of a bake that is interrupted, which leaves the last bake's as it
+// is: light.exr becomes light.partial.exr. Pipes and devices are the same file.
+[[nodiscard]] std::filesystem::path partial_path(const std::filesystem::path& path);
+
+// Returns the files that SCENE and options name, for so many pages, with those of partial_path.
 [[nodiscard]] std::vector<app::FileArgument> file_arguments(const Options& options,
                                                             std::uint32_t pages = 1);
 

@@ -1,8 +1,5 @@
 #include "probe_file.hpp"
 
-#include "load_scene.hpp"
-#include "output_file.hpp"
-
 #include <nlohmann/json.hpp>
 
 #include <bit>
@@ -101,10 +98,8 @@ std::vector<glm::vec3> read_probe_points(const std::filesystem::path& path) {
     return points;
 }
 
-void write_probes(const std::filesystem::path& path, const std::vector<Probe>& probes,
-                  const ProbeGrid& grid) {
-    app::write_file(path,
-                    ending_of(path) == ".json" ? json_text(probes, grid) : binary(probes, grid));
+std::string encode_probes(const std::vector<Probe>& probes, const ProbeGrid& grid, bool as_json) {
+    return as_json ? json_text(probes, grid) : binary(probes, grid);
 }
 
 }  // namespace quadtile::baker

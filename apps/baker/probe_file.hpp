@@ -5,6 +5,7 @@
 #include "bake.hpp"
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace quadtile::baker {
@@ -21,8 +22,8 @@ struct ProbeGrid {
 // the remedy.
 [[nodiscard]] std::vector<glm::vec3> read_probe_points(const std::filesystem::path& path);
 
-// Writes JSON or binary, by the file's name. Throws std::runtime_error with file and reason.
-void write_probes(const std::filesystem::path& path, const std::vector<Probe>& probes,
-                  const ProbeGrid& grid);
+// Returns the bytes of a file, JSON or binary.
+[[nodiscard]] std::string encode_probes(const std::vector<Probe>& probes, const ProbeGrid& grid,
+                                        bool as_json);
 
 }  // namespace quadtile::baker

@@ -1,6 +1,6 @@
 #include "report.hpp"
 
-#include <unistd.h>
+#include "platform.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -171,7 +171,7 @@ std::string progress_text(const BakeProgress& progress, std::uint32_t width) {
 
 ProgressLine::ProgressLine(bool quiet)
     : quiet_(quiet),
-      is_terminal_(::isatty(STDERR_FILENO) == 1),
+      is_terminal_(app::platform::error_is_terminal()),
       last_time_(std::chrono::steady_clock::now()) {}
 
 ProgressLine::~ProgressLine() {

@@ -1,13 +1,14 @@
 #include "arguments.hpp"
 
-#include <sys/stat.h>
+#include "platform.hpp"
 
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cstddef>
+#include <optional>
 #include <system_error>
-#include <tuple>
+#include <utility>
 
 namespace quadtile::app {
 
@@ -110,22 +111,22 @@ namespace {
 
 struct Identity {
     bool is_device = false;  // whether it is a device that takes characters
-    // Place of the file; of its directory with its name, if it does not exist; the path alone, if
-    // neither exists.
-    std::tuple<dev_t, ino_t, std::string> place;
+    // The file; its directory with its name, if it does not exist; the path alone, if neither
+    // exists.
+    std::pair<std::optional<platform::FileId>, fs::path> place;
 };
 
 Identity identity_of(const fs::path& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) == 0) {
-        return {S_ISCHR(status.st_mode), {status.st_dev, status.st_ino, ""}};
+    if (const auto file = platform::file_id(path)) {
+        std::error_code ignored;
+        return {fs::is_character_file(path, ignored), {file, ""}};
     }
     const fs::path target = follow_links(path);
-    const fs::path directory = target.has_parent_path() ? target.parent_path() : ".";
-    if (::stat(directory.c_str(), &status) == 0) {
-        return {false, {status.st_dev, status.st_ino, target.filename().string()}};
+    if (const auto directory =
+            platform::file_id(target.has_parent_path() ? target.parent_path() : ".")) {
+        return {false, {directory, target.filename()}};
     }
-    return {false, {0, 0, fs::absolute(target).lexically_normal().string()}};
+    return {false, {std::nullopt, fs::absolute(target).lexically_normal()}};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "gpu.hpp"
 
+#include "process.hpp"
+
 #include <quadtile/error.hpp>
 
 #include <algorithm>
@@ -171,8 +173,7 @@ Gpu::Gpu(const Instance& instance, const std::string& select, vk::SurfaceKHR sur
 }
 
 Gpu::~Gpu() {
-    // Work that has not ended must not lose its memory; after a loss nothing runs any more.
-    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(*device_);
+    wait_idle();  // work that has not ended must not lose its memory
 }
 
 void Gpu::choose_physical_device(const std::string& select, vk::SurfaceKHR surface,
@@ -277,10 +278,26 @@ void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
     record(*commands_);
     commands_->end();
     queue_.submit(vk::SubmitInfo{.commandBufferCount = 1, .pCommandBuffers = &*commands_}, *done_);
-    if (device_->waitForFences(*done_, VK_TRUE, LONGEST_RUN_NANOSECONDS) != vk::Result::eSuccess) {
-        throw vk::DeviceLostError("work on the GPU did not end within a minute");
-    }
+    wait(*done_);
     device_->resetFences(*done_);
+}
+
+void Gpu::wait(vk::Fence fence) const {
+    if (device_->waitForFences(fence, VK_TRUE, LONGEST_RUN_NANOSECONDS) != vk::Result::eSuccess) {
+        end_at_once("work on the GPU did not end within a minute");
+    }
+}
+
+void Gpu::wait_idle() const noexcept {
+    try {
+        const vk::UniqueFence behind_all_work = device_->createFenceUnique({});
+        queue_.submit(vk::SubmitInfo(), *behind_all_work);
+        wait(*behind_all_work);
+    } catch (const vk::SystemError&) {
+        // After a loss nothing runs any more.
+    }
+    // Also for what is presented, which has no fence. The work has ended, so this does, too.
+    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(*device_);
 }
 
 void Gpu::upload(vk::Buffer target, std::span<const std::byte> bytes) {

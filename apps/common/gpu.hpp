@@ -151,9 +151,14 @@ class Gpu {
     // made with it.
     [[nodiscard]] quadtile::AdoptedDevice for_quadtile(const std::string& cache_directory) const;
 
-    // Records, submits and waits, so the host always knows the GPU's state. Throws
-    // vk::DeviceLostError also for work that does not end within a minute.
+    // Records, submits and waits as wait() does, so the host always knows the GPU's state.
     void run(const std::function<void(vk::CommandBuffer)>& record);
+
+    // Waits for submitted work. Work that does not end within a minute ends the process with an
+    // error, because nothing that the work uses can be destroyed.
+    void wait(vk::Fence fence) const;
+    // The same for all work of the queue, and what it presents. Ignores a loss of the device.
+    void wait_idle() const noexcept;
 
     // Writes to a buffer of the device from its beginning, and waits.
     void upload(vk::Buffer target, std::span<const std::byte> bytes);

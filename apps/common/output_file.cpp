@@ -1,10 +1,7 @@
 #include "output_file.hpp"
 
 #include "arguments.hpp"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "platform.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -16,53 +13,36 @@ namespace quadtile::app {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-constexpr mode_t PERMISSIONS = 0666;  // reduced by the umask
-
-std::string link_to(int descriptor) {
-    return "/proc/self/fd/" + std::to_string(descriptor);
-}
-
-}  // namespace
-
 OutputFile::OutputFile(int descriptor, std::string name)
     : descriptor_(descriptor), name_(std::move(name)) {}
 
-OutputFile::OutputFile(const fs::path& target, Temporary temporary)
-    : descriptor_(-1), name_('\'' + target.string() + '\'') {
+OutputFile::OutputFile(const fs::path& target) : name_('\'' + target.string() + '\'') {
     std::error_code error;
-    const fs::file_status status = fs::status(target, error);
-    if (fs::is_directory(status)) {
-        fail(EISDIR);
+    if (fs::is_directory(target, error)) {
+        error = std::make_error_code(std::errc::is_a_directory);
     }
-    if (status.type() == fs::file_type::none) {
-        fail(error.value());
-    }
-    if (fs::exists(status) && !fs::is_regular_file(status)) {
-        descriptor_ = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
-        if (descriptor_ < 0) {
-            fail(errno);
-        }
+    errno = error.value();
+    check(error == std::error_code() || error == std::errc::no_such_file_or_directory);
+    const int direct = platform::open_directly(target);
+    check(direct >= 0);
+    if (direct > 0) {
+        descriptor_ = direct;
         return;
     }
     target_ = follow_links(target);  // links stay, their targets are replaced
-    if (temporary == Temporary::unnamed_where_possible) {
-        const fs::path directory = target_.has_parent_path() ? target_.parent_path() : ".";
-        descriptor_ = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, PERMISSIONS);
-        if (descriptor_ >= 0 && ::access(link_to(descriptor_).c_str(), F_OK) != 0) {
-            ::close(std::exchange(descriptor_, -1));  // without /proc it would never get a name
-        }
-    }
-    if (descriptor_ < 0) {
-        name_temporary([&](const char* name) {
-            return descriptor_ = ::open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, PERMISSIONS);
-        });
-    }
+    static std::atomic<unsigned> count = 0;
+    do {  // short names, whatever the target's name is
+        temporary_ =
+            target_.parent_path() /
+            (".quadtile-" + std::to_string(platform::process_id()) + "-" + std::to_string(count++));
+        removed_by_signal_.emplace(temporary_);
+        descriptor_ = platform::create(temporary_, target_);
+    } while (descriptor_ < 0 && errno == EEXIST);
+    check(descriptor_ >= 0);
 }
 
 OutputFile OutputFile::standard_output() {
-    return {::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "standard output"};
+    return {platform::duplicate_standard_output(), "standard output"};
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
@@ -74,65 +54,52 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 
 OutputFile::~OutputFile() {
     if (descriptor_ >= 0) {
-        ::close(descriptor_);
+        (void)platform::close(descriptor_);
     }
     if (!temporary_.empty()) {
-        ::unlink(temporary_.c_str());
+        std::error_code ignored;
+        fs::remove(temporary_, ignored);
     }
 }
 
 void OutputFile::write(std::string_view bytes) {
     while (!bytes.empty()) {
-        const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-        if (written >= 0) {
-            bytes.remove_prefix(static_cast<std::size_t>(written));
-        } else if (errno != EINTR) {
-            fail(errno);
-        }
+        const std::ptrdiff_t written = platform::write(descriptor_, bytes);
+        check(written >= 0 || errno == EINTR);
+        bytes.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
+    }
+}
+
+// Some file systems report a full disk only here.
+void OutputFile::finish() {
+    if (descriptor_ >= 0) {
+        check(temporary_.empty() || platform::sync(descriptor_) == 0);
+        check(platform::close(std::exchange(descriptor_, -1)) == 0);
     }
 }
 
 void OutputFile::commit() {
-    if (!target_.empty() && temporary_.empty()) {
-        name_temporary([&](const char* name) {
-            return ::linkat(AT_FDCWD, link_to(descriptor_).c_str(), AT_FDCWD, name,
-                            AT_SYMLINK_FOLLOW);
-        });
+    commit_all({this, 1});
+}
+
+void OutputFile::commit_all(std::span<OutputFile> files) {
+    for (OutputFile& file : files) {
+        file.finish();
     }
-    // Some file systems report a full disk only here.
-    if (::close(std::exchange(descriptor_, -1)) != 0) {
-        fail(errno);
-    }
-    if (!temporary_.empty()) {
-        if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
-            fail(errno);
+    for (OutputFile& file : files) {
+        if (!file.temporary_.empty()) {
+            file.check(platform::replace(file.temporary_, file.target_) == 0);
+            file.temporary_.clear();
+            file.removed_by_signal_.reset();
         }
-        temporary_.clear();
-        removed_by_signal_.reset();
     }
 }
 
-// Short names, whatever the target's name is.
-void OutputFile::name_temporary(const std::function<int(const char*)>& make) {
-    static std::atomic<unsigned> count = 0;
-    int result = -1;
-    do {
-        const fs::path name = target_.parent_path() / (".quadtile-" + std::to_string(::getpid()) +
-                                                       "-" + std::to_string(count++));
-        removed_by_signal_.emplace(name);
-        result = make(name.c_str());
-        if (result >= 0) {
-            temporary_ = name;
-        }
-    } while (result < 0 && errno == EEXIST);
-    if (result < 0) {
-        fail(errno);
+void OutputFile::check(bool succeeded) const {
+    if (!succeeded) {
+        throw std::runtime_error("cannot write " + name_ + ": " +
+                                 std::generic_category().message(errno));
     }
-}
-
-void OutputFile::fail(int error) const {
-    throw std::runtime_error("cannot write " + name_ + ": " +
-                             std::generic_category().message(error));
 }
 
 void write_file(const fs::path& path, std::string_view bytes) {
@@ -140,8 +107,6 @@ void write_file(const fs::path& path, std::string_view bytes) {
     file.write(bytes);
     file.commit();
 }
-
-namespace fs = std::filesystem;
 
 OutputDirectories::~OutputDirectories() {
     for (auto directory = created_.rbegin(); directory != created_.rend(); ++directory) {

@@ -5,8 +5,8 @@
 #include "process.hpp"
 
 #include <filesystem>
-#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,16 +14,14 @@
 namespace quadtile::app {
 
 // A file for output. Writes go to a temporary file in the target's folder, and `commit` moves it
-// into place. The temporary file has no name if the file system supports that; otherwise the
-// signals of run_program remove it. A target that is not a regular file (a device, a pipe), and
-// standard output, are written directly.
+// into place once all bytes are on the disk. A file that is replaced keeps its permissions; links
+// to it stay. The signals of run_program remove the temporary file. A target that is not a regular
+// file (a device, a pipe), and standard output, are written directly.
 //
 // Each function throws std::runtime_error with the file and the reason.
 class OutputFile {
  public:
-    enum class Temporary { unnamed_where_possible, named };
-    explicit OutputFile(const std::filesystem::path& target,
-                        Temporary temporary = Temporary::unnamed_where_possible);
+    explicit OutputFile(const std::filesystem::path& target);
     [[nodiscard]] static OutputFile standard_output();
 
     OutputFile(OutputFile&& other) noexcept;
@@ -32,19 +30,21 @@ class OutputFile {
     ~OutputFile();
 
     void write(std::string_view bytes);
+    // Waits until all bytes are on the disk; then only `commit` may follow.
+    void finish();
     void commit();
-
-    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    // Moves files into place once all of them are on the disk: all or none, as far as the file
+    // system lets.
+    static void commit_all(std::span<OutputFile> files);
 
  private:
     OutputFile(int descriptor, std::string name);
-    void name_temporary(const std::function<int(const char*)>& make);
-    [[noreturn]] void fail(int error) const;
+    void check(bool succeeded) const;
 
-    int descriptor_;
+    int descriptor_ = -1;
     std::string name_;                 // for messages
     std::filesystem::path target_;     // empty: written directly
-    std::filesystem::path temporary_;  // empty: it has no name
+    std::filesystem::path temporary_;  // empty: none, or no longer
     std::optional<RemovedBySignal> removed_by_signal_;
 };
 

@@ -2,16 +2,15 @@
 
 #include "arguments.hpp"
 #include "counted.hpp"
+#include "platform.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -21,34 +20,37 @@ namespace quadtile::app {
 
 namespace {
 
-// Paths allocated by strdup. An object or the signal that takes one out of the list owns it.
-std::array<std::atomic<char*>, 128> removed_paths;
-static_assert(std::atomic<char*>::is_always_lock_free);
+using platform::PathCharacter;
 
-void prepare_process() {
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);
-    for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
-        if (std::signal(signal, end_by_signal) == SIG_IGN) {
-            std::signal(signal, SIG_IGN);
+// An object or the signal that takes a path out of the list owns it.
+std::array<std::atomic<const PathCharacter*>, 128> removed_paths;
+static_assert(std::atomic<const PathCharacter*>::is_always_lock_free);
+
+void remove_temporary_files() {
+    // The content of a folder comes behind it in the list.
+    for (auto path = removed_paths.rbegin(); path != removed_paths.rend(); ++path) {
+        if (const PathCharacter* const name = path->exchange(nullptr)) {
+            platform::remove(name);
         }
     }
-    for (int stream = 0; stream <= 2; ++stream) {
-        if (::fcntl(stream, F_GETFD) < 0) {
-            ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
-        }
-    }
+}
+
+std::string program_name;  // of run_program
+
+void print_error(std::string_view message) {
+    std::cerr << message_line(program_name + ": error", message) << std::endl;
 }
 
 }  // namespace
 
 int run_program(std::string_view name, std::string_view out_of_memory,
                 const std::function<int()>& run) {
-    const auto fail = [&](std::string_view message, int status) {
-        std::cerr << message_line(std::string(name) + ": error", message) << std::endl;
+    program_name = name;
+    const auto fail = [](std::string_view message, int status) {
+        print_error(message);
         return status;
     };
-    prepare_process();
+    platform::prepare_process(end_by_signal);
     try {
         return run();
     } catch (const UsageError& error) {
@@ -75,26 +77,28 @@ bool is_out_of_memory(const std::exception& error) {
 }
 
 void end_by_signal(int signal) {
-    // The content of a folder comes behind it in the list.
-    for (auto path = removed_paths.rbegin(); path != removed_paths.rend(); ++path) {
-        const char* const name = path->exchange(nullptr);
-        if (name != nullptr && ::unlink(name) != 0) {
-            ::rmdir(name);
-        }
-    }
+    remove_temporary_files();
     std::signal(signal, SIG_DFL);
     std::raise(signal);
 }
 
+void end_at_once(std::string_view message) {
+    print_error(message);
+    remove_temporary_files();
+    std::_Exit(1);
+}
+
 RemovedBySignal::RemovedBySignal(const std::filesystem::path& path) {
-    char* const name = ::strdup(path.c_str());
+    const std::size_t size = path.native().size() + 1;
+    auto name = std::make_unique<PathCharacter[]>(size);
+    std::copy_n(path.c_str(), size, name.get());
     for (; place_ < removed_paths.size(); ++place_) {
-        char* free = nullptr;
-        if (removed_paths[place_].compare_exchange_strong(free, name)) {
+        const PathCharacter* free = nullptr;
+        if (removed_paths[place_].compare_exchange_strong(free, name.get())) {
+            (void)name.release();
             return;
         }
     }
-    std::free(name);
 }
 
 RemovedBySignal::RemovedBySignal(RemovedBySignal&& other) noexcept
@@ -102,7 +106,7 @@ RemovedBySignal::RemovedBySignal(RemovedBySignal&& other) noexcept
 
 RemovedBySignal::~RemovedBySignal() {
     if (place_ < removed_paths.size()) {
-        std::free(removed_paths[place_].exchange(nullptr));
+        delete[] removed_paths[place_].exchange(nullptr);
     }
 }
 

@@ -33,6 +33,10 @@ void check_validation(std::uint64_t messages);
 // Removes the files of RemovedBySignal, and ends the process as the signal does. For std::signal.
 void end_by_signal(int signal);
 
+// Prints the error, removes the files of RemovedBySignal, and ends the process with status 1.
+// Destroys nothing: for work of others that may never end and uses what the process has.
+[[noreturn]] void end_at_once(std::string_view message);
+
 // A temporary file, or a folder that is removed if it is empty, during the lifetime of this object.
 // Beyond a hundred at a time the last ones are not removed.
 class RemovedBySignal {

@@ -231,11 +231,7 @@ class LevelFiles {
         }
     }
 
-    void commit() {
-        for (OutputFile& file : files_) {
-            file.commit();
-        }
-    }
+    void commit() { OutputFile::commit_all(files_); }
 
  private:
     const MipmapRequest& request_;

@@ -253,19 +253,15 @@ void run(const TilesRequest& request) {
 
     const auto trace = open_trace(subdivision, load);
     const Stopwatch write_watch;
-    // Both files are complete before the first of them appears.
-    OutputFile output =
-        request.output.empty() ? OutputFile::standard_output() : OutputFile(request.output);
-    std::optional<OutputFile> image;
+    std::vector<OutputFile> files;
     if (!request.image.empty()) {
-        image.emplace(request.image);
-        write_image(*image, map.view(), list.tiles);
+        write_image(files.emplace_back(request.image), map.view(), list.tiles);
     }
+    // Standard output comes last: what it takes stays.
+    OutputFile& output = files.emplace_back(request.output.empty() ? OutputFile::standard_output()
+                                                                   : OutputFile(request.output));
     write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });
-    output.commit();
-    if (image) {
-        image->commit();
-    }
+    OutputFile::commit_all(files);
     const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
         std::cerr << describe_run(result, load, write);

@@ -142,7 +142,7 @@ void WindowedViewer::open_device(const std::string& select) {
 
 void WindowedViewer::close_device() {
     if (on_device_) {
-        (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(on_device_->gpu.device());
+        on_device_->gpu.wait_idle();
     }
     viewer_.detach();
     ui_.detach();

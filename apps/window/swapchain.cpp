@@ -51,12 +51,11 @@ Swapchain::Swapchain(Gpu& gpu, vk::SurfaceKHR surface, vk::Extent2D extent)
 }
 
 Swapchain::~Swapchain() {
-    // Ignores errors: after a loss of the device there is nothing to wait for.
-    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(gpu_.device());
+    gpu_.wait_idle();
 }
 
 void Swapchain::resize(vk::Extent2D extent) {
-    gpu_.device().waitIdle();
+    gpu_.wait_idle();
     const auto surface = gpu_.physical_device().getSurfaceCapabilitiesKHR(surface_);
     constexpr std::uint32_t AS_THE_SWAPCHAIN = 0xffffffffU;
     extent_ = surface.currentExtent;
@@ -103,7 +102,7 @@ void Swapchain::make_images() {
 
 bool Swapchain::show(const std::function<void(vk::CommandBuffer)>& draw) {
     const Frame& frame = frames_[frame_];
-    (void)gpu_.device().waitForFences(*frame.done, VK_TRUE, FOREVER);
+    gpu_.wait(*frame.done);
     std::uint32_t index = 0;
     // Calls the C function, which does not throw if the swapchain no longer fits.
     auto result = static_cast<vk::Result>(VULKAN_HPP_DEFAULT_DISPATCHER.vkAcquireNextImageKHR(

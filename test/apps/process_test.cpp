@@ -45,10 +45,7 @@ TEST(Process, SignalsLeaveNothingBehind) {
             static std::vector<OutputFile> files;
             directories.create(directory.path() / "outer" / "inner");
             for (const char* const name : {"result", "outer/inner/result"}) {
-                for (const auto kind : {OutputFile::Temporary::named,
-                                        OutputFile::Temporary::unnamed_where_possible}) {
-                    files.emplace_back(directory.path() / name, kind).write("half");
-                }
+                files.emplace_back(directory.path() / name).write("half");
             }
         };
         const auto before = std::signal(signal, SIG_DFL);  // nohup ignores some

@@ -337,29 +337,41 @@ TEST_F(BakeProgram, TerminalsShowOneLineThatChanges) {
 // So long that signals find it at work, with checkpoints all the time.
 const Arguments LONG = DEMO + Arguments{"--checkpoint-interval", "0"};
 
+// Catches an interrupted bake that replaces the good files of the last one.
 TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
     const std::string expected = bake(LONG, "whole.exr");
+    const Arguments outputs{"-o", "map.exr", "--report", "report.json", "--preview", "view.png"};
     const std::pair<int, std::string> cases[] = {{SIGINT, "direct light"}, {SIGTERM, "moment y"}};
     for (const auto& [signal, pass] : cases) {
-        LoggedProgram program = start(
-            LONG + Arguments{"-o", "map.exr", "--report", "report.json", "--preview", "view.png"});
+        for (const char* const name : {"map.exr", "report.json", "view.png"}) {
+            (void)directory_.add(name, "the last bake's");
+        }
+        LoggedProgram program = start(LONG + outputs);
         program.wait_for(pass);
         program.send(signal);
         EXPECT_EQ(program.wait(), INTERRUPTED) << program.log();
-        EXPECT_THAT(program.log(), AllOf(HasSubstr("interrupted"), HasSubstr("--resume")));
+        EXPECT_THAT(program.log(), AllOf(HasSubstr("interrupted: 'map.partial.exr' has the light"),
+                                         HasSubstr("--resume")));
         EXPECT_THAT(directory_.names(),
                     UnorderedElementsAre("whole.exr", "map.exr", "map.exr.checkpoint",
-                                         "report.json", "view.png"));
-        EXPECT_TRUE(Json::parse(read_file(path("report.json")))["interrupted"].get<bool>());
-        EXPECT_THAT(channels_of(path("map.exr")), UnorderedElementsAre("R", "G", "B", "A"));
+                                         "map.partial.exr", "report.json", "report.partial.json",
+                                         "view.png", "view.partial.png"));
+        for (const char* const name : {"map.exr", "report.json", "view.png"}) {
+            EXPECT_EQ(read_file(path(name)), "the last bake's");
+        }
+        EXPECT_TRUE(Json::parse(read_file(path("report.partial.json")))["interrupted"].get<bool>());
+        EXPECT_THAT(channels_of(path("map.partial.exr")), UnorderedElementsAre("R", "G", "B", "A"));
         EXPECT_THAT(error_of(LONG + Arguments{"-o", "map.exr", "--resume", "--seed", "5"}, 1),
                     AllOf(HasSubstr("map.exr.checkpoint"), HasSubstr("another bake")));
-        const ProgramResult resumed = run(LONG + Arguments{"--resume", "-o", "map.exr"});
+        const ProgramResult resumed = run(LONG + outputs + Arguments{"--resume"});
         EXPECT_THAT(resumed.error, HasSubstr("resumes 'map.exr.checkpoint' with direction "));
         EXPECT_TRUE(expected == read_file(path("map.exr"))) << pass;
         // There is nothing left to resume.
-        EXPECT_FALSE(fs::exists(path("map.exr.checkpoint")));
+        EXPECT_THAT(directory_.names(),
+                    UnorderedElementsAre("whole.exr", "map.exr", "report.json", "view.png"));
     }
+    EXPECT_THAT(error_of({"room.partial.glb", "-o", "room.glb"}, 2),
+                HasSubstr("SCENE and the partial file of --output name the same file"));
 }
 
 // A corner, and a triangle from it to a vertex anywhere.
@@ -666,6 +678,11 @@ TEST_F(BakeProgram, FullDisksAreErrors) {
     // The light is what counts, but that there is no checkpoint has to be known.
     EXPECT_THAT(error_of(LONG + Arguments{"-o", "map.exr"}, 1, {.largest_file_bytes = 100'000}),
                 HasSubstr("map.exr.checkpoint"));
+    // Files appear together, or none of them.
+    (void)directory_.add("map.exr", "the last bake's");
+    EXPECT_THAT(error_of(QUICK + Arguments{"--demo", "-o", "map.exr", "--report", "/dev/full"}, 1),
+                HasSubstr("/dev/full"));
+    EXPECT_EQ(read_file(path("map.exr")), "the last bake's");
 }
 
 // ---- Scenes that are not as they should be

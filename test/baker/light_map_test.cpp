@@ -1,5 +1,6 @@
 #include "light_map.hpp"
 
+#include "output_file.hpp"
 #include "small_scenes.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -273,7 +274,8 @@ TEST(WriteLightMap, IsReadBackAsItWas) {
     for (std::size_t i = 0; i < 4; ++i) {
         map.radiance_sh[i].assign(3, glm::vec3(static_cast<float>(i), -1.0F, 0.5F));
     }
-    write_light_map(path, map, surface_of_3_by_1(), Quantity::irradiance);
+    app::write_file(path,
+                    encode_light_map_exr(map, surface_of_3_by_1(), Quantity::irradiance).bytes);
     EXPECT_EQ(channels_of(path).size(), 16U + 4U);  // and layers
     EXPECT_THAT(channel(path, "sh0.R"), ElementsAre(0, 0, 0));
     EXPECT_THAT(channel(path, "sh3.R"), ElementsAre(3, 3, 3));
@@ -290,7 +292,9 @@ TEST(WriteLightMap, IsReadBackAsItWas) {
 TEST(WriteLightMap, RadiosityIsWithAlbedoAndEmissionAndFillsGutters) {
     const TemporaryDirectory directory;
     const fs::path path = directory.path() / "map.exr";
-    write_light_map(path, light_of_3_by_1(), surface_of_3_by_1(), Quantity::radiosity);
+    app::write_file(
+        path,
+        encode_light_map_exr(light_of_3_by_1(), surface_of_3_by_1(), Quantity::radiosity).bytes);
     const float red = 1.0F + PI;
     EXPECT_THAT(channels_of(path), ElementsAre("A", "B", "G", "R"));
     EXPECT_THAT(channel(path, "R"), ElementsAre(0.5F, red, red));
@@ -304,7 +308,7 @@ TEST(WriteLightMap, RadianceIsIrradianceByPiInAllLayers) {
     const fs::path path = directory.path() / "map.exr";
     LightMap map = light_of_3_by_1();
     map.radiance_sh[2] = map.irradiance;
-    write_light_map(path, map, surface_of_3_by_1(), Quantity::radiance);
+    app::write_file(path, encode_light_map_exr(map, surface_of_3_by_1(), Quantity::radiance).bytes);
     for (const std::string layer : {"", "sh2."}) {
         EXPECT_THAT(channel(path, layer + "G"),
                     testing::Pointwise(testing::FloatEq(), {2.0F / PI, 5.0F / PI, 8.0F / PI}));
@@ -318,12 +322,14 @@ TEST(WriteLightMap, OcclusionIsOfAWhiteSkyAndMasksAreShares) {
     const fs::path path = directory.path() / "map.exr";
     LightMap map = light_of_3_by_1();
     map.irradiance = {glm::vec3(PI), glm::vec3(PI / 4), {0.5F, -0.01F, 1.01F}};
-    write_light_map(path, map, surface_of_3_by_1(), Quantity::ambient_occlusion);
+    app::write_file(
+        path, encode_light_map_exr(map, surface_of_3_by_1(), Quantity::ambient_occlusion).bytes);
     EXPECT_THAT(channel(path, "R"),
                 testing::Pointwise(testing::FloatEq(), {1.0F, 0.25F, 0.5F / PI}));
     EXPECT_EQ(quantity_of(path), "ambient-occlusion");
     map.irradiance[0] = map.irradiance[1] = glm::vec3(0.25F);
-    write_light_map(path, map, surface_of_3_by_1(), Quantity::shadow_mask);
+    app::write_file(path,
+                    encode_light_map_exr(map, surface_of_3_by_1(), Quantity::shadow_mask).bytes);
     EXPECT_THAT(channel(path, "R"), ElementsAre(0.25F, 0.25F, 0.5F));
     EXPECT_THAT(channel(path, "G"), ElementsAre(0.25F, 0.25F, 0));
     EXPECT_THAT(channel(path, "B"), ElementsAre(0.25F, 0.25F, 1));
@@ -338,7 +344,10 @@ TEST(WriteLightMap, HalfFloatsAreTheNearestOnesAndCutAtTheLargest) {
     map.irradiance[0] = {65504.0F, 65519.0F, 1e12F};
     map.irradiance[1].r = 1.0F + 0.75F / 1024;  // between 1 and 1 + 1 / 1024
     map.radiance_sh[3].assign(3, glm::vec3(-1e6F));
-    EXPECT_EQ(write_light_map(path, map, surface_of_3_by_1(), Quantity::irradiance, true), 2U + 9U);
+    const LightMapExr exr =
+        encode_light_map_exr(map, surface_of_3_by_1(), Quantity::irradiance, true);
+    EXPECT_EQ(exr.cut, 2U + 9U);
+    app::write_file(path, exr.bytes);
     const Imf::InputFile file(path.c_str());
     const Imf::ChannelList& channels = file.header().channels();
     for (auto it = channels.begin(); it != channels.end(); ++it) {
@@ -399,7 +408,7 @@ TEST(AtlasPreview, ShowsKnownTexels) {
     map.irradiance[1] = {100.0F, 0.0F, 0.0F};
     const TemporaryDirectory directory;
     const fs::path path = directory.path() / "atlas.png";
-    write_atlas_preview(path, map);
+    app::write_file(path, app::encode_png(draw_atlas(map)));
     const ReadPng png(path);
     EXPECT_EQ(png.width(), 3);
     EXPECT_EQ(png.height(), 1);
@@ -423,7 +432,7 @@ class ScenePreview : public testing::Test {
 
     [[nodiscard]] ReadPng draw(const LightMap& map) const {
         const fs::path path = directory_.path() / "scene.png";
-        write_scene_preview(path, scene, map, options);
+        app::write_file(path, app::encode_png(draw_preview(scene, map, options)));
         return ReadPng(path);
     }
     [[nodiscard]] ReadPng draw() const { return draw(uniform_light_map({8, 8}, glm::vec3(PI))); }
@@ -614,7 +623,8 @@ TEST_F(ScenePreview, DoesNotDependOnThreads) {
     std::vector<std::string> files;
     for (const std::uint32_t threads : {1U, 16U}) {
         options.threads = threads;
-        write_scene_preview(directory.path() / "scene.png", scene, map, options);
+        app::write_file(directory.path() / "scene.png",
+                        app::encode_png(draw_preview(scene, map, options)));
         files.push_back(read_file(directory.path() / "scene.png"));
     }
     EXPECT_TRUE(files[0] == files[1]);

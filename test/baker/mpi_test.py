@@ -194,7 +194,7 @@ def check_ends():
             job.process.send_signal(signal.Signals["SIG" + victim])
             assert job.wait() != 0
             # After SIGINT mpirun gives ranks a second, which need not be enough for the lightmap.
-            expected_text = "interrupted: 'ended.exr' has the light so far" if victim == "USR1" else "asked to end"
+            expected_text = "interrupted: 'ended.partial.exr' has the light so far" if victim == "USR1" else "asked to end"
             assert expected_text in job.log(), job.log()
         assert Path("ended.exr.checkpoint").exists(), job.log()
     job = Job("ended", [(2, LONG)], "--resume")
