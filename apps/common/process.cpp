@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <locale>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -26,6 +27,8 @@ std::array<std::atomic<char*>, 128> removed_paths;
 static_assert(std::atomic<char*>::is_always_lock_free);
 
 void prepare_process() {
+    // Numbers are written with a point, and read so, whatever a loaded library has set.
+    std::locale::global(std::locale::classic());
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
     for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
