@@ -19,6 +19,8 @@ packages=(
     libstb-dev libembree-dev
     # Baker as an MPI job.
     libopenmpi-dev openmpi-bin
+    # German numbers in tests.
+    locales
     # Tests of packages, and cpack.
     pkgconf dpkg-dev
     # Vulkan driver for machines without a GPU, and tools of the tests.

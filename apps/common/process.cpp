@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <locale>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -51,6 +52,8 @@ int run_program(std::string_view name, std::string_view out_of_memory,
         return status;
     };
     platform::prepare_process(end_by_signal);
+    // Numbers are written with a point, and read so, whatever a loaded library has set.
+    std::locale::global(std::locale::classic());
     try {
         return run();
     } catch (const UsageError& error) {

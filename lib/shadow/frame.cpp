@@ -169,8 +169,8 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
 
 void check_weight(const ShadowProjection& light, std::size_t number) {
     if (!(light.weight >= LEAST_WEIGHT && light.weight <= 1.0F / LEAST_WEIGHT)) {
-        throw_invalid("ShadowProjection::weight of light " + std::to_string(number) + " is " +
-                      std::to_string(light.weight) + ", but must be 1/64 to 64");
+        throw_invalid("ShadowProjection::weight of light ", number, " is ", light.weight,
+                      ", but must be 1/64 to 64");
     }
 }
 

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <locale>
+#include <sstream>
 #include <string>
 
 namespace quadtile::shadow {
@@ -20,8 +22,13 @@ using Vector = std::array<double, 3>;   ///< in the world
 using Vector4 = std::array<double, 4>;  ///< homogeneous, or a row of a matrix
 using Matrix = std::array<Vector4, 4>;  ///< by row
 
-[[noreturn]] inline void throw_invalid(const std::string& message) {
-    throw Error(ErrorCode::invalid_argument, message);
+/// Throws an error whose message is these texts and numbers, the same in every locale.
+template <typename... Parts>
+[[noreturn]] void throw_invalid(const Parts&... parts) {
+    std::ostringstream message;
+    message.imbue(std::locale::classic());
+    (message << ... << parts);
+    throw Error(ErrorCode::invalid_argument, message.str());
 }
 
 inline Vector vector(const std::array<float, 3>& v) {

@@ -1,9 +1,10 @@
 #include <quadtile/error.hpp>
 #include <quadtile/shadow.hpp>
 
+#include "matrices.hpp"
+
 #include <algorithm>
 #include <bit>
-#include <sstream>
 #include <string>
 
 namespace quadtile {
@@ -32,9 +33,7 @@ std::uint32_t levels_of(std::uint32_t extent) {
 // Throws Error: "max_tiles is 0, but must be ..."
 template <typename Value>
 [[noreturn]] void refuse(const char* member, Value value, const std::string& range) {
-    std::ostringstream message;
-    message << "ShadowOptions::" << member << " is " << value << ", but must be " << range;
-    throw Error(ErrorCode::invalid_argument, message.str());
+    shadow::throw_invalid("ShadowOptions::", member, " is ", value, ", but must be ", range);
 }
 
 std::string from_to(std::uint32_t least, std::uint32_t most) {

@@ -5,7 +5,6 @@
 
 #include <limits>
 #include <numbers>
-#include <sstream>
 
 namespace quadtile {
 
@@ -85,11 +84,8 @@ void check_box(const ShadowBox& box) {
     check_finite(box.high, "the high corner of the box");
     for (std::size_t i = 0; i < 3; ++i) {
         if (box.low[i] > box.high[i]) {
-            std::ostringstream message;
-            message << "the box is inside out: its "
-                    << "xyz"[i] << " begins at " << box.low[i] << " and ends at " << box.high[i]
-                    << "; swap them";
-            throw_invalid(message.str());
+            throw_invalid("the box is inside out: its ", "xyz"[i], " begins at ", box.low[i],
+                          " and ends at ", box.high[i], "; swap them");
         }
     }
 }
@@ -120,14 +116,13 @@ Vector4 row_of(const Vector& axis, double scale, double offset) {
 
 void check_spot(float angle_degrees, float nearest, float farthest) {
     if (!(angle_degrees >= 0.1F && angle_degrees <= 170.0F)) {
-        throw_invalid("the angle of the spot light is " + std::to_string(angle_degrees) +
+        throw_invalid("the angle of the spot light is ", angle_degrees,
                       " degrees; give it 0.1 to 170");
     }
     if (!(nearest > 0.0F && nearest < farthest && std::isfinite(farthest))) {
-        std::ostringstream message;
-        message << "the spot light reaches from " << nearest << " to " << farthest
-                << "; give distances that are finite, the first above 0 and the second above it";
-        throw_invalid(message.str());
+        throw_invalid(
+            "the spot light reaches from ", nearest, " to ", farthest,
+            "; give distances that are finite, the first above 0 and the second above it");
     }
 }
 
@@ -159,11 +154,9 @@ std::vector<ShadowProjection> directional_shadow_levels(const std::array<float, 
     check_finite(eye, "the position of the camera");
     if (!(nearest_extent > 0.0F && std::isfinite(nearest_extent)) || levels == 0 ||
         levels > SHADOW_MAX_LEVELS) {
-        std::ostringstream message;
-        message << levels << " levels of a parallel light, the first " << nearest_extent
-                << " wide, were asked for; give 1 to " << SHADOW_MAX_LEVELS
-                << " of a finite extent above 0";
-        throw_invalid(message.str());
+        throw_invalid(levels, " levels of a parallel light, the first ", nearest_extent,
+                      " wide, were asked for; give 1 to ", SHADOW_MAX_LEVELS,
+                      " of a finite extent above 0");
     }
     const Matrix of_world = matrix(directional_shadow_projection(direction, world).clip_from_world);
     const Axes axes = axes_along(direction);

@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -261,15 +262,36 @@ TEST_F(LoadMap, PfmColour) {
     EXPECT_THAT(failure(bytes, "Y"), HasSubstr("it has R, G, B"));
 }
 
+// Rows shifted by a byte, and numbers that are read up to a comma or a letter.
 TEST_F(LoadMap, PfmWithBadHeader) {
-    EXPECT_THAT(failure("Pf\n0 4\n-1\n"), HasSubstr("0 x 4"));
-    EXPECT_THAT(failure("Pf\n-3 4\n-1\n"), HasSubstr("-3 x 4"));
-    EXPECT_THAT(failure("Pf\n100000 100000\n-1\nxx"), HasSubstr("100000 x 100000"));
-    EXPECT_THAT(failure("Pf\n3 4\n0\n"), HasSubstr("scale is 0"));
-    EXPECT_THAT(failure("Pf\nthree 4\n-1\n"), HasSubstr("damaged PFM header"));
-    EXPECT_THAT(failure("Pf\n99999999999999999999999 4\n-1\n"), HasSubstr("damaged PFM header"));
-    EXPECT_THAT(failure("Pf\n60000 60000\n-1\nxxxx"),
-                AllOf(HasSubstr("truncated"), HasSubstr("14400000018 bytes"), HasSubstr("has 22")));
+    const std::string texel = "\x01\x02\x03\x04";
+    for (const auto& [bytes, part] : std::vector<std::pair<std::string, std::string>>{
+             {"Pf\n0 4\n-1\n", "0 x 4"},
+             {"Pf\n-3 4\n-1\n", "-3 x 4"},
+             {"Pf\n100000 100000\n-1\nxx", "100000 x 100000"},
+             {"Pf\n1 1\n0\n" + texel, "scale is 0"},
+             {"Pf\n1 1\n-0.0e7\n" + texel, "scale is 0"},
+             {"Pf\nthree 4\n-1\n", "the width is 'three', which is no whole number"},
+             {"Pf\n1 1.0\n-1\n" + texel, "the height is '1.0'"},
+             {"Pf\n1 99999999999999999999999\n-1\n", "no whole number"},
+             {"Pf\n1 1\n-1,0\n" + texel, "the scale is '-1,0', which is no decimal number"},
+             {"Pf\n1 1\n-1.0f\n" + texel, "'-1.0f'"},
+             {"Pf\n1 1\nnan\n" + texel, "'nan'"},
+             {"Pf\n1 1\n-inf\n" + texel, "'-inf'"},
+             {"Pf\n1 1\n- 1\n" + texel, "'-'"},
+             {"Pf#\n1 1\n-1\n" + texel, "begins with 'Pf#'"},
+             {"Pf\n1 1\n-1", "no white space ends the scale"},
+             {"Pf\r\n1 1\r\n-1\r\n" + texel, "one line feed behind the scale"},
+             {"Pf\n1 1\n-1 \n" + texel, "announces 14 bytes, it has 15"},
+             {"Pf\n1 1\n-1\n" + texel + "x", "too long"},
+             {"Pf\n60000 60000\n-1\nxxxx", "truncated: its header announces 14400000018 bytes"}}) {
+        EXPECT_THAT(failure(bytes), HasSubstr(part)) << bytes;
+    }
+    for (const char* const header :
+         {"Pf\n1 1\n-1.0\n", "Pf 1 1 -1e-400 ", "Pf\r\n 1  1\r\n-.5\n", "Pf\n01 1\n-2E3\t"}) {
+        EXPECT_EQ(values(header + texel), std::vector<float>{std::bit_cast<float>(0x04030201)})
+            << header;
+    }
 }
 
 TEST_F(LoadMap, PngColourBecomesLinearLuminanceWithoutAlpha) {

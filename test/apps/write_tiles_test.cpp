@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -65,6 +66,13 @@ TEST(WriteTiles, JsonGivesTheSameBitsBack) {
     }
 }
 
+// Reads a float in any locale.
+float float_from(const std::string& text) {
+    float value = 0.0F;
+    (void)std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
 TEST(WriteTiles, CsvGivesTheSameValuesBack) {
     const TileList list = list_of_odd_values();
     std::istringstream csv(text_of(list, TileFormat::csv));
@@ -83,8 +91,8 @@ TEST(WriteTiles, CsvGivesTheSameValuesBack) {
         EXPECT_EQ(std::stoul(values[1]), tile.x());
         EXPECT_EQ(std::stoul(values[2]), tile.y());
         EXPECT_EQ(std::stoul(values[3]), tile.layer());
-        EXPECT_EQ(std::strtof(values[4].c_str(), nullptr), tile.importance);
-        EXPECT_EQ(std::strtof(values[5].c_str(), nullptr), tile.threshold);
+        EXPECT_EQ(float_from(values[4]), tile.importance);
+        EXPECT_EQ(float_from(values[5]), tile.threshold);
         EXPECT_EQ(values[6], tile.clamped() ? "true" : "false");
     }
     EXPECT_FALSE(std::getline(csv, line));

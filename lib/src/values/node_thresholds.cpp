@@ -3,6 +3,8 @@
 #include <quadtile/reference.hpp>
 #include <quadtile/threshold.hpp>
 
+#include "text.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -17,7 +19,7 @@ void check_parameter(const char* name, float value) {
     if (std::isnan(value) || value < 0.0F) {
         throw Error(ErrorCode::invalid_argument,
                     std::string("a threshold for memory needs a ") + name +
-                        " that is neither negative nor NaN, but it is " + std::to_string(value));
+                        " that is neither negative nor NaN, but it is " + detail::text_of(value));
     }
 }
 
@@ -40,7 +42,7 @@ Sums texel_sums(const MapShape& shape, std::span<const float> fragments, std::ui
                 "fragment counts must not be negative, infinite or NaN, but that of texel (x " +
                     std::to_string(texel % shape.width) + ", y " +
                     std::to_string(texel / shape.width) + ", layer " + std::to_string(layer) +
-                    ") is " + std::to_string(count));
+                    ") is " + detail::text_of(count));
         }
         sums.values.push_back(count);
     }

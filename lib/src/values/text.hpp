@@ -2,10 +2,22 @@
 
 #pragma once
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
 namespace quadtile::detail {
+
+// Returns the shortest text of this float, "0.5" in every locale, or "NaN".
+inline std::string text_of(float value) {
+    if (std::isnan(value)) {
+        return "NaN";
+    }
+    std::array<char, 32> text{};
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
 
 // Returns "1 layer" or "5 layers".
 inline std::string counted(std::uint64_t count, const char* thing) {

@@ -13,9 +13,7 @@ namespace quadtile {
 
 namespace {
 
-std::string text_of(float value) {
-    return std::isnan(value) ? "NaN" : std::to_string(value);
-}
+using detail::text_of;
 
 std::string text_of_node(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                          std::uint32_t layer) {
