@@ -97,7 +97,6 @@ void Panels::draw(float scale) {
         draw_panel();
     }
     draw_inspector();
-    repair_range();
     draw_hover_box();
     draw_help();
     handle_prompt();

@@ -154,7 +154,6 @@ class Panels {
     // ---- panels_drawing.cpp
     void draw_drawing_section();
     void draw_colours();
-    void repair_range();
     void draw_histogram();
     void draw_fill();
     void draw_fill_legend();
@@ -187,7 +186,6 @@ class Panels {
     bool shows_help_ = false;
     bool quits_ = false;
     float scale_ = 1.0F;
-    std::uint64_t tiles_wanted_ = 500;
     std::array<int, 2> texel_to_show_{};
     ThresholdHistory history_;
     int inspector_frames_ = 0;  // frames since the inspector was opened

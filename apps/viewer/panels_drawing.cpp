@@ -60,22 +60,6 @@ std::uint64_t positive_values(const MapStatistics& statistics) {
 
 }  // namespace
 
-// Restores the range after any change: low < high, finite, and positive if it is logarithmic.
-void Panels::repair_range() {
-    DrawingSettings& settings = viewer_.settings.drawing;
-    if (settings.automatic_range) {
-        return;
-    }
-    constexpr float SMALLEST = 1024.0F * FLT_MIN;
-    settings.range_high = std::clamp(settings.range_high, SMALLEST, FLT_MAX);
-    if (settings.logarithmic && settings.range_low <= 0.0F) {
-        settings.range_low = settings.range_high / 1024.0F;
-    }
-    if (settings.range_low >= settings.range_high) {
-        settings.range_low = settings.range_high / 2.0F;
-    }
-}
-
 ImU32 Panels::level_colour(std::uint32_t level) const {
     const std::size_t entry = (2 * level + 1) * COLOUR_MAP_SIZE / (2 * (map_top_level() + 1));
     return opaque(level_colours_[std::min(entry, COLOUR_MAP_SIZE - 1)]);

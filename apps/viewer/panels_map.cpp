@@ -372,13 +372,13 @@ void Panels::draw_tile_search() {
     const float spacing = ImGui::GetStyle().ItemInnerSpacing.x;
     const float button_width = form_.px(124.0F);
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button_width - spacing);
-    form_.count_field("##wanted", tiles_wanted_);
+    form_.count_field("##wanted", viewer_.tiles_wanted);
     const bool is_entered = ImGui::IsItemDeactivated() && is_enter_pressed();
     form_.tip("Click to type a number; Enter finds the threshold.");
     ImGui::SameLine(0.0F, spacing);
     const bool is_pressed = form_.prominent_button("Find threshold", TIP, button_width);
     if ((is_pressed || is_entered) && has_map()) {
-        viewer_.find_threshold(tiles_wanted_);
+        viewer_.find_threshold(viewer_.tiles_wanted);
     }
     ImGui::AlignTextToFramePadding();
     form_.label("Tiles", "Number of tiles that the threshold gives.");

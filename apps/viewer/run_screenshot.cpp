@@ -56,6 +56,9 @@ std::uint32_t run_screenshot(const Options& options) {
     if (!viewer.problem().empty()) {
         throw std::runtime_error(viewer.problem());
     }
+    if (options.tile_count && viewer.notice() && viewer.notice()->is_problem) {
+        throw std::runtime_error(viewer.notice()->text);
+    }
 
     const auto render_pass =
         app::make_render_pass(gpu.device(), FORMAT, vk::ImageLayout::eTransferSrcOptimal);

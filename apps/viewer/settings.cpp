@@ -389,7 +389,8 @@ fs::path settings_path() {
 }
 
 fs::path cache_path() {
-    return user_folder("XDG_CACHE_HOME", ".cache");
+    const char* const given = std::getenv("QUADTILE_CACHE_DIRECTORY");
+    return given != nullptr && *given != '\0' ? given : user_folder("XDG_CACHE_HOME", ".cache");
 }
 
 Settings appearance(const Settings& settings) {
@@ -439,15 +440,35 @@ Threshold make_threshold(const ThresholdSettings& settings, const MapShape& shap
     return threshold;
 }
 
+DrawingSettings repaired(DrawingSettings drawing) {
+    if (drawing.automatic_range) {
+        return drawing;
+    }
+    constexpr float LEAST_NORMAL = std::numeric_limits<float>::min();
+    const float least = drawing.logarithmic ? LEAST_NORMAL : -LARGEST;
+    const float least_high = drawing.logarithmic ? 1024.0F * LEAST_NORMAL : -LARGEST;
+    if (!(drawing.range_high > least_high && drawing.range_high <= LARGEST)) {
+        drawing.range_high = 1.0F;
+    }
+    const float high = drawing.range_high;
+    if (!(drawing.range_low >= least && drawing.range_low < high)) {
+        drawing.range_low = drawing.logarithmic ? high / 1024.0F
+                            : high > 0.0F       ? 0.0F
+                            : high == 0.0F      ? -1.0F
+                                                : std::max(2.0F * high, -LARGEST);
+    }
+    return drawing;
+}
+
 bool can_scale(const ThresholdSettings& settings) {
     return settings.kind != ThresholdKind::glsl;
 }
 
-ThresholdSettings scaled(const ThresholdSettings& settings, float factor) {
+ThresholdSettings scaled(const ThresholdSettings& settings, double factor) {
     ThresholdSettings result = settings;
     switch (settings.kind) {
         case ThresholdKind::memory:
-            result.nodes = bounded_product(settings.nodes, double{factor} * factor);
+            result.nodes = bounded_product(settings.nodes, factor * factor);
             result.max_resolution = bounded_product(settings.max_resolution, factor);
             break;
         case ThresholdKind::max_resolution:

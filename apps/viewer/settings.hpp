@@ -69,6 +69,10 @@ struct DrawingSettings {
     friend bool operator==(const DrawingSettings&, const DrawingSettings&) = default;
 };
 
+// Returns settings whose range is valid unless it is automatic: finite, low < high, and above 0 if
+// it is logarithmic.
+[[nodiscard]] DrawingSettings repaired(DrawingSettings drawing);
+
 struct Settings {
     SubdivisionSettings subdivision;
     DrawingSettings drawing;
@@ -128,7 +132,8 @@ constexpr std::array<app::Named<Fill>, 4> FILLS{
 // Returns $XDG_CONFIG_HOME (if absolute) or ~/.config, followed by quadtile/viewer.json; empty if
 // neither is set.
 [[nodiscard]] std::filesystem::path settings_path();
-// Returns the folder of the device's caches in $XDG_CACHE_HOME or ~/.cache, in the same way.
+// Returns the folder of the device's caches: $QUADTILE_CACHE_DIRECTORY, else quadtile in
+// $XDG_CACHE_HOME or ~/.cache.
 [[nodiscard]] std::filesystem::path cache_path();
 // Throws std::runtime_error with the file and the reason. A missing file gives defaults.
 [[nodiscard]] Settings load_settings(const std::filesystem::path& path);
@@ -146,8 +151,8 @@ void save_settings(const Settings& settings, const std::filesystem::path& path);
 [[nodiscard]] bool can_scale(const ThresholdSettings& settings);
 // Multiplies the threshold of each node by the factor: all values, and the nodes of memory, which
 // stand under a root, by its square. An infinite product becomes the largest float, 0 the smallest
-// normal one. The factor is positive and finite.
-[[nodiscard]] ThresholdSettings scaled(const ThresholdSettings& settings, float factor);
+// normal one. The factor is positive.
+[[nodiscard]] ThresholdSettings scaled(const ThresholdSettings& settings, double factor);
 
 // Returns up to six digits, as printf's %g.
 [[nodiscard]] std::string short_text(float value);

@@ -54,10 +54,9 @@ Viewer::Viewer(const Options& options, std::function<void()> wake)
     : settings(options.settings), options_(options), sequence_(std::move(wake)) {
     sequence_.open(options.files, options.channel);
     pinned_position_ = options.pin;
-    tiles_to_find_ = options.tile_count;
-    if (!tiles_to_find_ && options.chooses_threshold) {
-        constexpr std::uint64_t PLEASANT = 1000;
-        tiles_to_find_ = PLEASANT;
+    tiles_wanted = options.tile_count.value_or(tiles_wanted);
+    if (options.tile_count || options.chooses_threshold) {
+        tiles_to_find_ = tiles_wanted;
     }
 }
 
@@ -122,6 +121,7 @@ void Viewer::update(const vk::Rect2D& area) {
 
 void Viewer::apply_settings(const vk::Rect2D& area) {
     area_ = area;
+    settings.drawing = repaired(settings.drawing);
     if (loss_) {
         std::rethrow_exception(std::exchange(loss_, nullptr));
     }
@@ -358,9 +358,8 @@ std::string Viewer::problem() const {
 }
 
 Range Viewer::range() const {
-    const DrawingSettings& drawing = settings.drawing;
-    if (drawing.automatic_range || !(drawing.range_low < drawing.range_high) ||
-        (drawing.logarithmic && !(drawing.range_low > 0.0F))) {
+    const DrawingSettings drawing = repaired(settings.drawing);
+    if (drawing.automatic_range) {
         return automatic_range(frame_->statistics, drawing.logarithmic);
     }
     return {drawing.range_low, drawing.range_high};

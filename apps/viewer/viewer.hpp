@@ -54,6 +54,7 @@ class Viewer {
     Viewer(const Options& options, std::function<void()> wake);
 
     Settings settings;
+    std::uint64_t tiles_wanted = 1000;  // for the next find_threshold()
 
     // ---- The device. Without a device only the settings may be used.
 
@@ -133,7 +134,8 @@ class Viewer {
     // ---- Actions; each reports its result by notify()
 
     void open(std::vector<std::filesystem::path> files);
-    // Sets the threshold that gives the most tiles, but at most `tiles`.
+    // Sets the threshold that gives the most tiles, but at most `tiles` and no more than the
+    // budget.
     void find_threshold(std::uint64_t tiles);
     // Multiplies the threshold or its values.
     void scale_threshold(float factor);

@@ -10,6 +10,7 @@
 
 #include <quadtile/reference.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -34,13 +35,16 @@ void Viewer::find_threshold(std::uint64_t tiles) {
                 "another kind");
         }
         SubdivisionSettings wanted = settings.subdivision;
+        if (wanted.has_budget) {
+            tiles = std::min(tiles, wanted.max_tiles);
+        }
         wanted.has_budget = false;
         wanted.order = Order::any;
         for (float* const value : {&wanted.threshold.max_resolution, &wanted.threshold.constant,
                                    &wanted.threshold.nodes}) {
             *value = *value > 0.0F ? *value : 1.0F;  // no factor leads away from 0
         }
-        const auto count = [&](float exponent) {
+        const auto count = [&](double exponent) {
             SubdivisionSettings tried = wanted;
             tried.threshold = scaled(wanted.threshold, std::exp2(exponent));
             return tiles_->count(tried, threshold_of(tried.threshold));
@@ -49,32 +53,29 @@ void Viewer::find_threshold(std::uint64_t tiles) {
         // Searches binary logarithms of factors: the result lies above low and not above high,
         // since the number of tiles falls as the threshold rises. Begins at the present threshold,
         // because thresholds near 0 make lists as long as the map.
-        constexpr float FURTHEST = 64.0F;
-        float low = 0.0F;
-        float high = 0.0F;
-        if (count(0.0F) > tiles) {
-            for (high = 1.0F; high < FURTHEST && count(high) > tiles; high *= 2.0F) {
+        constexpr double FURTHEST = 512.0;  // from any float to any other
+        double low = 0.0;
+        double high = 0.0;
+        if (count(0.0) > tiles) {
+            for (high = 1.0; high < FURTHEST && count(high) > tiles; high *= 2.0) {
                 low = high;
             }
             if (high == FURTHEST && count(high) > tiles) {
                 throw std::runtime_error("no threshold gives fewer than " +
-                                         std::to_string(count(high)) + " tiles");
+                                         app::counted(count(high), "tile") + " here, not " +
+                                         std::to_string(tiles));
             }
         } else {
-            for (low = -1.0F; low > -FURTHEST && count(low) <= tiles; low *= 2.0F) {
+            for (low = -1.0; low > -FURTHEST && count(low) <= tiles; low *= 2.0) {
                 high = low;
             }
         }
         // Thresholds per node are made anew for each try, which takes time.
-        const float exactness = wanted.threshold.kind == ThresholdKind::memory ? 1e-3F : 1e-6F;
+        const double exactness = wanted.threshold.kind == ThresholdKind::memory ? 1e-3 : 1e-6;
         while (high - low > exactness) {
-            const float middle = (low + high) / 2.0F;
-            if (middle == low || middle == high) {
-                break;
-            }
+            const double middle = (low + high) / 2.0;
             (count(middle) > tiles ? low : high) = middle;
         }
-        settings.subdivision.has_budget = false;
         settings.subdivision.threshold = scaled(wanted.threshold, std::exp2(high));
         const std::uint64_t found = count(high);
         std::string text =

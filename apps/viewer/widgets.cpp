@@ -12,7 +12,6 @@ namespace quadtile::viewer {
 namespace {
 
 constexpr float LABEL_COLUMN = 124.0F;
-constexpr float FIELD_WIDTH = 84.0F;
 constexpr float TOOLTIP_WIDTH = 320.0F;
 constexpr double TOOLTIP_DELAY = 0.35;  // seconds
 

@@ -29,6 +29,9 @@ constexpr ImU32 BAD_COLOUR = IM_COL32(255, 112, 112, 255);
 // Smallest side of a texel whose value is written into it, pixels.
 constexpr float VALUE_SIDE = 44.0F;
 
+// Width of a field for a number of six digits, such as 0.000123457, pixels.
+constexpr float FIELD_WIDTH = 108.0F;
+
 constexpr ImU32 ACCENT_COLOUR = IM_COL32(58, 123, 190, 255);
 
 [[nodiscard]] ImU32 opaque(const app::Rgb& colour);

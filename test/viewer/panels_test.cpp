@@ -3,6 +3,7 @@
 #include "panels.hpp"
 #include "apps/app_gpu_test.hpp"
 #include "pfm.hpp"
+#include "ui.hpp"
 
 #include "support/temporary_directory.hpp"
 
@@ -11,7 +12,9 @@
 #include <gmock/gmock.h>
 #include <imgui.h>
 
+#include <cfloat>
 #include <cmath>
+#include <random>
 #include <set>
 
 namespace quadtile::viewer {
@@ -166,6 +169,19 @@ TEST_F(PanelsTest, InspectorOfThePinnedTileIsInView) {
         viewer_->pin(std::nullopt);
         frames(2);
         EXPECT_FALSE(panels_->places().contains("Pinned tile/Ratio"));
+    }
+}
+
+// Catches fields that cut off the end of a number, which may be its exponent.
+TEST(Fields, HaveRoomForEveryNumber) {
+    const app::Ui ui;
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> exponent(-30.0, 38.0);
+    for (int i = 0; i < 1000; ++i) {
+        const std::string text = number_text(std::pow(10.0, exponent(random)), 6);
+        const ImFont& font = *ImGui::GetIO().Fonts->Fonts[0];
+        const float width = font.CalcTextSizeA(font.FontSize, FLT_MAX, 0.0F, text.c_str()).x;
+        EXPECT_LE(width + 2.0F * ImGui::GetStyle().FramePadding.x, FIELD_WIDTH) << text;
     }
 }
 

@@ -230,6 +230,20 @@ TEST(SettingsFile, IsWhereTheDesktopKeepsSettings) {
     EXPECT_EQ(settings_path(), "");
 }
 
+// Catches a program that ignores the variable which the library and the command line heed.
+TEST(CachePath, IsTheLibrarysVariableOrTheDesktopsFolder) {
+    ::setenv("HOME", "/home/someone", 1);
+    ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
+    ::setenv("QUADTILE_CACHE_DIRECTORY", "kept", 1);
+    EXPECT_EQ(cache_path(), "kept");
+    ::setenv("QUADTILE_CACHE_DIRECTORY", "", 1);
+    EXPECT_EQ(cache_path(), "/somewhere/quadtile");
+    ::unsetenv("QUADTILE_CACHE_DIRECTORY");
+    EXPECT_EQ(cache_path(), "/somewhere/quadtile");
+    ::unsetenv("XDG_CACHE_HOME");
+    EXPECT_EQ(cache_path(), "/home/someone/.cache/quadtile");
+}
+
 constexpr MapShape SHAPE{5, 3, 1, TexelFormat::r32_float};  // levels 0 to 3
 
 std::vector<float> levels_of(const ThresholdSettings& settings) {

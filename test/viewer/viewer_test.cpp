@@ -173,13 +173,67 @@ TEST_F(ViewerTest, FindsTheThresholdForANumberOfTiles) {
     }
 }
 
+// Catches a search that switches the budget off, or that forgets how many tiles were wanted.
+TEST_F(ViewerTest, FindsNoMoreTilesThanTheBudget) {
+    for (const std::optional<std::uint64_t> wanted :
+         {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(500)}) {
+        Options options;
+        options.chooses_threshold = !wanted;
+        options.tile_count = wanted;
+        options.settings.subdivision.has_budget = true;
+        options.settings.subdivision.max_tiles = 40;
+        const auto viewer = show(hill(100, 70), 100, options);
+        EXPECT_LE(viewer->summary().header.written, 40U);
+        EXPECT_TRUE(viewer->settings.subdivision.has_budget);
+        EXPECT_EQ(viewer->tiles_wanted, wanted.value_or(1000));
+    }
+}
+
+// Catches a search that ends before the threshold that the values need.
+TEST_F(ViewerTest, FindsThresholdsForValuesOfAnySize) {
+    for (const float size : {1e-30F, 1e30F}) {
+        std::vector<float> texels = hill(100, 70);
+        std::ranges::transform(texels, texels.begin(), [=](float texel) { return size * texel; });
+        const auto viewer = show(texels, 100);
+        viewer->find_threshold(100);
+        viewer->update(AREA);
+        EXPECT_LE(viewer->summary().header.written, 100U);
+        EXPECT_GT(viewer->summary().header.written, 50U);
+    }
+}
+
+// Catches ranges that one mode of the program repairs, and another draws as they are.
+TEST_F(ViewerTest, RepairsRangesOfColours) {
+    const auto viewer = show(hill(100, 70), 100);
+    DrawingSettings& drawing = viewer->settings.drawing;
+    const float values[] = {
+        -std::numeric_limits<float>::max(), -5.0F,        -1.0F, 0.0F, 1e-40F, 2.0F,
+        std::numeric_limits<float>::max(),  std::nanf("")};
+    for (const bool logarithmic : {false, true}) {
+        for (const float low : values) {
+            for (const float high : values) {
+                drawing.automatic_range = false;
+                drawing.logarithmic = logarithmic;
+                drawing.range_low = low;
+                drawing.range_high = high;
+                const bool is_valid = low < high && !(logarithmic && low < 1e-30F);
+                viewer->apply_settings(AREA);
+                EXPECT_LT(drawing.range_low, drawing.range_high) << low << " to " << high;
+                EXPECT_TRUE(!logarithmic || drawing.range_low > 0.0F) << low << " to " << high;
+                EXPECT_TRUE(!is_valid || (drawing.range_low == low && drawing.range_high == high));
+                EXPECT_EQ(viewer->range().low, drawing.range_low);
+            }
+        }
+    }
+}
+
 TEST_F(ViewerTest, SaysWhenNoThresholdLeavesSoFewTiles) {
     std::vector<float> texels(64, 1.0F);
     texels[9] = std::numeric_limits<float>::infinity();
     const auto viewer = show(texels, 8);
     viewer->find_threshold(3);
     EXPECT_TRUE(viewer->notice()->is_problem);
-    EXPECT_THAT(notice(*viewer), HasSubstr("no threshold gives fewer than 10 tiles"));
+    EXPECT_THAT(notice(*viewer), HasSubstr("no threshold gives fewer than 10 tiles here, not 3"));
 }
 
 // Catches a search that leaves users to wonder why there are fewer tiles than they wanted.
