@@ -69,16 +69,12 @@ void Panels::draw_drawing_section() {
     DrawingSettings& settings = viewer_.settings.drawing;
     draw_colours();
     if (viewer_.frame() != nullptr) {
-        form_.label("Pyramid level",
-                    "0: the map. Higher: the largest importance in squares of 2, 4, 8, ... texels "
-                    "on a side, which decides whether they are split (Page up, Page down).");
-        const std::uint32_t top = map_top_level();
-        constexpr std::uint32_t MAP_LEVEL = 0;
-        settings.level = std::min(settings.level, top);
-        ImGui::SliderScalar("##level", ImGuiDataType_U32, &settings.level, &MAP_LEVEL, &top,
-                            settings.level == 0 ? "%u (the map)" : "%u",
-                            ImGuiSliderFlags_AlwaysClamp);
-        form_.tip("Drag, or Ctrl+click to type.");
+        settings.level = std::min(settings.level, map_top_level());
+        form_.whole_slider(
+            "Pyramid level",
+            "0: the map. Higher: the largest importance in squares of 2, 4, 8, ... texels on a "
+            "side, which decides whether they are split (Page up, Page down).",
+            settings.level, 0, map_top_level(), settings.level == 0 ? "%u (the map)" : "%u");
     }
     draw_fill();
 }
