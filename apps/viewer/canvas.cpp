@@ -26,23 +26,23 @@ void write_table(std::byte* colours, std::uint32_t table, const ColourTable& fro
 
 }  // namespace
 
-// ---- Views
-
-View fit(const MapShape& shape, const vk::Rect2D& area) {
-    const float zoom =
-        std::min(static_cast<float>(area.extent.width) / static_cast<float>(shape.width),
-                 static_cast<float>(area.extent.height) / static_cast<float>(shape.height));
-    return centred(static_cast<float>(shape.width) / 2.0F, static_cast<float>(shape.height) / 2.0F,
-                   zoom, area);
-}
-
-View centred(float texel_x, float texel_y, float zoom, const vk::Rect2D& area) {
-    const auto middle = [](std::int32_t offset, std::uint32_t extent) {
-        return static_cast<float>(offset) + static_cast<float>(extent) / 2.0F;
-    };
+View view_in(const ViewSettings& settings, const MapShape& shape, const vk::Rect2D& area) {
+    ViewSettings shown = settings;
+    if (shown.zoom == 0.0F) {  // the largest zoom that shows the whole map
+        const auto width = static_cast<float>(shape.width);
+        const auto height = static_cast<float>(shape.height);
+        shown.zoom = std::min(static_cast<float>(area.extent.width) / width,
+                              static_cast<float>(area.extent.height) / height);
+        shown.centre_x = width / 2.0F;
+        shown.centre_y = height / 2.0F;
+    }
     // Rounds to whole pixels, so that texels are pixels at 1:1.
-    return {zoom, std::round(middle(area.offset.x, area.extent.width) - texel_x * zoom),
-            std::round(middle(area.offset.y, area.extent.height) - texel_y * zoom)};
+    const auto origin = [&](std::int32_t offset, std::uint32_t extent, float centre) {
+        return std::round(static_cast<float>(offset) + static_cast<float>(extent) / 2.0F -
+                          centre * shown.zoom);
+    };
+    return {shown.zoom, origin(area.offset.x, area.extent.width, shown.centre_x),
+            origin(area.offset.y, area.extent.height, shown.centre_y)};
 }
 
 Drawing make_drawing(const MapShape& shape, const DrawingSettings& settings, const Range& range,
@@ -72,8 +72,7 @@ Drawing make_drawing(const MapShape& shape, const DrawingSettings& settings, con
             .fill = static_cast<std::uint32_t>(settings.fill),
             .fill_opacity = settings.fill_opacity,
             .outline_pixels = settings.outlines ? settings.outline_width * pixel_scale : 0.0F,
-            .mark_clamped = settings.mark_clamped ? 1U : 0U,
-            .mark_differences = settings.mark_differences ? 1U : 0U};
+            .mark_clamped = settings.mark_clamped ? 1U : 0U};
 }
 
 static_assert(static_cast<std::uint32_t>(Fill::none) == FILL_NONE &&
@@ -91,8 +90,7 @@ Canvas::Canvas(app::Gpu& gpu, vk::RenderPass render_pass)
       interface_(gpu.make_interface(
           ShaderStage::eVertex | ShaderStage::eFragment,
           {vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageBuffer,
-           vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageBuffer,
-           vk::DescriptorType::eStorageBuffer},
+           vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageBuffer},
           sizeof(Drawing))),
       map_pipeline_(
           gpu.make_draw_pipeline(*interface_.layout, render_pass, {app::MAP_VERT, app::MAP_FRAG})),
@@ -100,7 +98,6 @@ Canvas::Canvas(app::Gpu& gpu, vk::RenderPass render_pass)
                                              {app::TILES_VERT, app::TILES_FRAG})) {
     write_table(colours_.mapped, LEVEL_COLOURS, colour_table(ColourMap::turbo));
     write_table(colours_.mapped, RATIO_COLOURS, colour_table(ColourMap::viridis));
-    set_marks(std::array{0U});
 }
 
 void Canvas::set_colours(ColourMap map_colours) {
@@ -117,27 +114,16 @@ void Canvas::set_map(const MapTiles& map) {
     }
     gpu_.device().waitIdle();  // a frame may still use the descriptors
     interface_.write(0, map.map_view());
-    interface_.write(1,
-                     std::array{map.pyramid(), map.tile_list(), *colours_.handle, *marks_.handle});
+    interface_.write(1, std::array{map.pyramid(), map.tile_list(), *colours_.handle});
     bound_generation_ = map.generation();
-}
-
-void Canvas::set_marks(std::span<const std::uint32_t> marks) {
-    gpu_.device().waitIdle();
-    if (marks.size_bytes() > marks_.size_bytes) {
-        marks_ = gpu_.make_buffer(marks.size_bytes(), vk::BufferUsageFlagBits::eStorageBuffer,
-                                  app::MemoryUse::upload);
-        bound_generation_ = 0;
-    }
-    std::memcpy(marks_.mapped, marks.data(), marks.size_bytes());
 }
 
 void Canvas::draw(vk::CommandBuffer commands, const MapTiles& map, const Drawing& drawing,
                   const vk::Rect2D& area) {
     // The tiles cover the map. If they show nothing, one rectangle draws it.
     const bool shows_tiles =
-        map.has_tiles() && (drawing.outline_pixels > 0.0F || drawing.fill != FILL_NONE ||
-                            drawing.mark_clamped != 0 || drawing.mark_differences != 0);
+        map.has_tiles() &&
+        (drawing.outline_pixels > 0.0F || drawing.fill != FILL_NONE || drawing.mark_clamped != 0);
     interface_.bind(commands, shows_tiles ? *tiles_pipeline_ : *map_pipeline_, drawing);
     commands.setViewport(
         0, vk::Viewport{

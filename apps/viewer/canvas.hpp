@@ -8,7 +8,7 @@
 #include "map_tiles.hpp"
 #include "settings.hpp"
 
-#include <span>
+#include "shaders/drawing.h"
 
 namespace quadtile::viewer {
 
@@ -17,14 +17,11 @@ struct View {
     float zoom = 1.0F;      // pixels per texel
     float origin_x = 0.0F;  // the map's upper left corner, pixels
     float origin_y = 0.0F;
-
-    friend bool operator==(const View&, const View&) = default;
 };
 
-// Returns the largest view in which the area shows the whole map. The map is in its middle.
-[[nodiscard]] View fit(const MapShape& shape, const vk::Rect2D& area);
-// Returns the view in which the texel coordinates are in the middle of the area.
-[[nodiscard]] View centred(float texel_x, float texel_y, float zoom, const vk::Rect2D& area);
+// Returns the view in this part of the picture.
+[[nodiscard]] View view_in(const ViewSettings& settings, const MapShape& shape,
+                           const vk::Rect2D& area);
 
 // Returns the push constants of the shaders. If a texel is smaller than a pixel, each pixel shows
 // the largest of the nodes that it touches, at most 3 x 3.
@@ -45,10 +42,6 @@ class Canvas {
     // that use another map.
     void set_map(const MapTiles& map);
 
-    // Sets the marks of tiles that Drawing::mark_differences shows, a bit per tile of the list.
-    // Waits for all frames that use other marks.
-    void set_marks(std::span<const std::uint32_t> marks);
-
     // Draws the map that was set, and its tiles if it has any. Call it within a render pass. An
     // indirect draw reads the list's header. `pixel_scale`: pixels of this display per pixel of a
     // display of 96 dots per inch.
@@ -58,7 +51,6 @@ class Canvas {
  private:
     app::Gpu& gpu_;
     app::Buffer colours_;
-    app::Buffer marks_;
     app::ProgramInterface interface_;
     vk::UniquePipeline map_pipeline_;
     vk::UniquePipeline tiles_pipeline_;

@@ -1,4 +1,4 @@
-#include "options.hpp"
+#include "run_modes.hpp"
 
 #include "process.hpp"
 

@@ -12,10 +12,17 @@ namespace quadtile::viewer {
 
 namespace {
 
-constexpr std::uint32_t INFINITE_BITS = 0x7f800000U;
-constexpr std::uint32_t SIGN_BIT = 0x80000000U;
-constexpr std::uint32_t LEAST_NORMAL_BITS = 0x00800000U;
-constexpr std::uint32_t KEYS = INFINITE_BITS >> 16U;
+constexpr std::size_t KEYS =
+    std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity()) >> 16U;
+
+// Returns texels of a row, from column x on.
+std::vector<float> row_of(const MapView& map, std::uint32_t x, std::uint32_t y,
+                          std::uint32_t count) {
+    const std::size_t first = std::size_t{y} * map.shape.width + x;
+    const auto* const texels = static_cast<const std::byte*>(map.texels);
+    return reference::decode(
+        {texels + first * texel_size_bytes(map.shape.format), {count, 1, 1, map.shape.format}});
+}
 
 // Returns where the bin of a key begins. Those of the last one end where floats do, at 2^128.
 double first_value(std::size_t key) {
@@ -25,99 +32,6 @@ double first_value(std::size_t key) {
 
 std::uint64_t sum(const std::vector<std::uint32_t>& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-}
-
-// Counts texels by the bits of their values.
-class Counter {
- public:
-    explicit Counter(std::uint32_t width) : width_(width), count_by_key_(KEYS) {}
-
-    // Takes one branch for most texels: negative and infinite values are the greatest as integers.
-    void add(std::uint32_t bits, std::uint64_t texel) {
-        if (bits >= INFINITE_BITS) {
-            bits = add_odd(bits, texel);
-            if (bits >= INFINITE_BITS) {
-                return;
-            }
-        }
-        ++count_by_key_[bits >> 16U];
-        min_bits_ = std::min(min_bits_, bits);
-        max_bits_ = std::max(max_bits_, bits);
-    }
-
-    [[nodiscard]] MapStatistics finish(std::uint64_t texels) {
-        const auto least_normal = count_by_key_.begin() + std::ptrdiff_t{LEAST_NORMAL_BITS >> 16U};
-        statistics_.texels = texels;
-        statistics_.zero = std::accumulate(count_by_key_.begin(), least_normal, std::uint64_t{0});
-        std::fill(count_by_key_.begin(), least_normal, 0U);
-        if (min_bits_ <= max_bits_) {  // otherwise no value is non-negative
-            min_ = std::min(min_, flushed(min_bits_));
-            max_ = std::max(max_, flushed(max_bits_));
-        }
-        if (min_ <= max_) {
-            statistics_.min = min_;
-            statistics_.max = max_;
-        }
-        statistics_.positive_by_key = std::move(count_by_key_);
-        return std::move(statistics_);
-    }
-
- private:
-    static float flushed(std::uint32_t bits) {
-        return bits < LEAST_NORMAL_BITS ? 0.0F : std::bit_cast<float>(bits);
-    }
-
-    // Returns what remains to be counted: a zero, or the same bits.
-    std::uint32_t add_odd(std::uint32_t bits, std::uint64_t texel) {
-        const std::uint32_t magnitude = bits & ~SIGN_BIT;
-        if (magnitude < LEAST_NORMAL_BITS) {
-            return 0;
-        }
-        if (magnitude > INFINITE_BITS) {
-            ++statistics_.nan;
-        } else if (magnitude == INFINITE_BITS) {
-            ++statistics_.infinite;
-        } else {
-            ++statistics_.negative;
-            min_ = std::min(min_, std::bit_cast<float>(bits));
-            max_ = std::max(max_, std::bit_cast<float>(bits));
-        }
-        if (statistics_.odd_texels.size() < MapStatistics::MAX_ODD_TEXELS) {
-            statistics_.odd_texels.push_back({static_cast<std::uint32_t>(texel % width_),
-                                              static_cast<std::uint32_t>(texel / width_)});
-        }
-        return bits;
-    }
-
-    std::uint32_t width_;
-    std::vector<std::uint32_t> count_by_key_;  // values that are neither negative nor infinite
-    std::uint32_t min_bits_ = std::numeric_limits<std::uint32_t>::max();
-    std::uint32_t max_bits_ = 0;
-    float min_ = std::numeric_limits<float>::infinity();
-    float max_ = -std::numeric_limits<float>::infinity();
-    MapStatistics statistics_;
-};
-
-template <typename T, typename Bits>
-MapStatistics count(const MapView& map, Bits&& bits_of) {
-    const auto* const texels = static_cast<const T*>(map.texels);
-    const std::uint64_t number = std::uint64_t{map.shape.width} * map.shape.height;
-    Counter counter(map.shape.width);
-    for (std::uint64_t i = 0; i < number; ++i) {
-        counter.add(bits_of(texels[i]), i);
-    }
-    return counter.finish(number);
-}
-
-// Counts the texels of a type T (std::uint8_t or std::uint16_t). Decodes each possible value once,
-// instead of each texel.
-template <typename T>
-MapStatistics count_coded(const MapView& map) {
-    std::vector<T> codes(std::size_t{1} << (8 * sizeof(T)));
-    std::iota(codes.begin(), codes.end(), T{0});
-    const std::vector<float> values = reference::decode(
-        {codes.data(), {256, static_cast<std::uint32_t>(codes.size() / 256), 1, map.shape.format}});
-    return count<T>(map, [&](T code) { return std::bit_cast<std::uint32_t>(values[code]); });
 }
 
 // Adds a number to the bins that the interval [from, to) covers, to each its share. The bins at the
@@ -169,23 +83,42 @@ std::vector<float> MapStatistics::histogram(float low, float high, bool logarith
 
 MapStatistics measure(const MapView& map) {
     check_shape(map.shape);
-    switch (texel_size_bytes(map.shape.format)) {
-        case 1:
-            return count_coded<std::uint8_t>(map);
-        case 2:
-            return count_coded<std::uint16_t>(map);
-        default:  // a map has one channel of floats
-            return count<float>(map,
-                                [](float value) { return std::bit_cast<std::uint32_t>(value); });
+    MapStatistics result;
+    result.positive_by_key.resize(KEYS);
+    result.texels = std::uint64_t{map.shape.width} * map.shape.height;
+    float min = std::numeric_limits<float>::infinity();
+    float max = -min;
+    for (std::uint32_t y = 0; y < map.shape.height; ++y) {
+        const std::vector<float> row = row_of(map, 0, y, map.shape.width);
+        for (std::uint32_t x = 0; x < map.shape.width; ++x) {
+            const float value = std::fpclassify(row[x]) == FP_SUBNORMAL ? 0.0F : row[x];
+            if (std::isfinite(value)) {
+                min = std::min(min, value);
+                max = std::max(max, value);
+            }
+            if (value > 0.0F && std::isfinite(value)) {
+                ++result.positive_by_key[std::bit_cast<std::uint32_t>(value) >> 16U];
+            } else if (value == 0.0F) {
+                ++result.zero;
+            } else {
+                ++(std::isnan(value)   ? result.nan
+                   : std::isinf(value) ? result.infinite
+                                       : result.negative);
+                if (result.odd_texels.size() < MapStatistics::MAX_ODD_TEXELS) {
+                    result.odd_texels.push_back({x, y});
+                }
+            }
+        }
     }
+    if (min <= max) {
+        result.min = min;
+        result.max = max;
+    }
+    return result;
 }
 
 float texel_value(const MapView& map, std::uint32_t x, std::uint32_t y) {
-    const std::size_t texel = std::size_t{y} * map.shape.width + x;
-    const auto* const first = static_cast<const std::byte*>(map.texels);
-    return reference::decode(
-               {first + texel * texel_size_bytes(map.shape.format), {1, 1, 1, map.shape.format}})
-        .front();
+    return row_of(map, x, y, 1).front();
 }
 
 Range automatic_range(const MapStatistics& statistics, bool logarithmic) {

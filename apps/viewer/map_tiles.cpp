@@ -1,7 +1,5 @@
 #include "map_tiles.hpp"
 
-#include "quadtile_viewer_gpu_shaders.hpp"
-
 #include <quadtile/reference.hpp>
 
 #include <algorithm>
@@ -27,29 +25,14 @@ bool can_sample(const app::Gpu& gpu, TexelFormat format) {
     return (features & NEEDED) == NEEDED;
 }
 
-// Returns enough workgroups to keep a GPU busy, and no more than a list of `tiles` needs.
-std::uint32_t search_workgroups(std::uint64_t tiles) {
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(tiles / 256, 1, 1024));
-}
-
 }  // namespace
 
 MapTiles::MapTiles(app::Gpu& gpu, const std::string& cache_directory)
     : gpu_(gpu),
       device_(quadtile::Device::adopt(gpu.for_quadtile(cache_directory))),
       pyramid_builder_(device_),
-      answer_(gpu.make_buffer(std::max(sizeof(Tally), sizeof(ProbeResult)),
-                              Usage::eStorageBuffer | Usage::eTransferDst,
-                              app::MemoryUse::readback)),
-      header_(
-          gpu.make_buffer(sizeof(TileListHeader), Usage::eTransferDst, app::MemoryUse::readback)),
-      interface_(gpu.make_interface(
-          vk::ShaderStageFlagBits::eCompute,
-          {vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageBuffer,
-           vk::DescriptorType::eStorageBuffer, vk::DescriptorType::eStorageBuffer},
-          sizeof(ProbeRequest))),
-      tally_(gpu.make_compute_pipeline(*interface_.layout, app::TALLY_COMP)),
-      probe_(gpu.make_compute_pipeline(*interface_.layout, app::PROBE_COMP)),
+      readback_(gpu.make_buffer(sizeof(TileListHeader) + sizeof(Tile) * FIRST_TILE_CAPACITY,
+                                Usage::eTransferDst, app::MemoryUse::readback)),
       timer_(gpu) {}
 
 MapTiles::~MapTiles() = default;
@@ -85,7 +68,7 @@ void MapTiles::set_map(const MapView& map) {
                             vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst,
                             vk::ImageViewType::e2DArray);
         const auto usage = vk::BufferUsageFlags(needed.usage);
-        pyramid_ = gpu_.make_buffer(needed.pyramid_size_bytes, usage);
+        pyramid_ = gpu_.make_buffer(needed.pyramid_size_bytes, usage | Usage::eTransferSrc);
         pyramid_state_ = gpu_.make_buffer(needed.state_size_bytes, usage | Usage::eTransferDst);
         node_thresholds_ = {};
         balance_buffer_ = {};
@@ -134,8 +117,6 @@ void MapTiles::make_list(std::uint64_t capacity) {
     forget_bindings();
     tile_list_ = std::move(list);
     tile_capacity_ = capacity;
-    interface_.write(0, *map_.view);
-    interface_.write(1, std::array{*pyramid_.handle, *tile_list_.handle, *answer_.handle});
 }
 
 // ---- Tiles
@@ -197,47 +178,31 @@ void MapTiles::fill_node_thresholds(const Threshold& threshold) {
     gpu_.upload(*node_thresholds_.handle, std::as_bytes(std::span(contents)));
 }
 
-void MapTiles::record_search(vk::CommandBuffer commands, vk::Pipeline pipeline,
-                             const ProbeRequest& request) const {
-    interface_.bind(commands, pipeline, request);
-    commands.dispatch(search_workgroups(tile_capacity_), 1, 1);
-}
-
 void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
                                const Threshold& threshold) {
-    const auto budget =
-        settings.has_budget ? std::optional(settings.max_tiles) : std::optional<std::uint64_t>();
     order_ = settings.order;
     balance_ = settings.balance;
     gpu_.run([&](vk::CommandBuffer commands) {
-        commands.fillBuffer(*answer_.handle, 0, VK_WHOLE_SIZE, 0);
-        app::memory_barrier(commands);
         timer_.begin(commands);
         run.subdivider.record(commands, *run.binding, threshold,
-                              {settings.order, budget, settings.balance});
+                              {settings.order, settings.budget(), settings.balance});
         timer_.end(commands);
         app::memory_barrier(commands);
-        record_search(commands, *tally_, {.map_width = shape_.width, .map_height = shape_.height});
-        commands.copyBuffer(*tile_list_.handle, *header_.handle,
+        commands.copyBuffer(*tile_list_.handle, *readback_.handle,
                             vk::BufferCopy{.size = sizeof(TileListHeader)});
         app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
     });
-    std::memcpy(&summary_.tally, answer_.mapped, sizeof(Tally));
-    std::memcpy(&summary_.header, header_.mapped, sizeof(TileListHeader));
-    summary_.covered_texels = std::uint64_t{summary_.tally.covered_texels_high} << 32U |
-                              summary_.tally.covered_texels_low;
+    std::memcpy(&summary_.header, readback_.mapped, sizeof(TileListHeader));
     summary_.milliseconds = timer_.milliseconds();
-    summary_.is_first_run = !std::exchange(run.has_run, true);
 }
 
 MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings, const Threshold& threshold) {
     StrategyChoice choice{settings.strategy, settings.subtree_levels, {}};
     if (settings.strategy == Strategy::automatic) {
-        const auto budget = settings.has_budget ? std::optional(settings.max_tiles)
-                                                : std::optional<std::uint64_t>();
         choice = settings.order == Order::canonical
                      ? StrategyChoice{Strategy::fused, 0, "it alone makes the canonical order"}
-                     : choose_strategy(device_.info(), shape_, threshold, budget, settings.balance);
+                     : choose_strategy(device_.info(), shape_, threshold, settings.budget(),
+                                       settings.balance);
     }
     const ThresholdFunction* const function = threshold.user_function();
     if (function != nullptr && function_ != *function) {
@@ -288,6 +253,7 @@ void MapTiles::run_until_it_fits(Run& run, const SubdivisionSettings& settings,
 void MapTiles::subdivide(const SubdivisionSettings& settings, const Threshold& threshold) {
     try {
         run_until_it_fits(prepare(settings, threshold), settings, threshold);
+        read_tiles();
         if ((summary_.header.flags & TILE_LIST_OVER_BUDGET) != 0) {
             summary_.problem = "even the largest factor gives " +
                                std::to_string(summary_.header.required) +
@@ -299,9 +265,9 @@ void MapTiles::subdivide(const SubdivisionSettings& settings, const Threshold& t
         }
         discard(error.what());
     } catch (const vk::OutOfDeviceMemoryError&) {
-        discard("a list of " + std::to_string(summary_.header.required) +
-                " tiles does not fit into the device's memory: raise the threshold, or set a "
-                "budget");
+        discard(
+            "a list of " + std::to_string(summary_.header.required) +
+            " tiles does not fit into the device's memory: raise the threshold, or set a budget");
     }
 }
 
@@ -314,63 +280,67 @@ std::uint64_t MapTiles::count(const SubdivisionSettings& settings, const Thresho
     return tiles;
 }
 
-std::vector<StrategyTime> MapTiles::compare(const SubdivisionSettings& settings,
-                                            const Threshold& threshold) {
-    std::vector<StrategyTime> times;
-    for (const Strategy strategy : {Strategy::subtree, Strategy::fused}) {
-        SubdivisionSettings one = settings;
-        one.strategy = strategy;
-        one.has_budget = settings.has_budget && strategy == Strategy::fused;
-        if (strategy != Strategy::fused) {
-            one.order = Order::any;
-        }
-        subdivide(one, threshold);
-        subdivide(one, threshold);
-        times.push_back({strategy, summary_.milliseconds, summary_.problem});
+void MapTiles::read_tiles() {
+    tiles_.resize(summary_.header.written);
+    const vk::DeviceSize size_bytes = tiles_.size() * sizeof(Tile);
+    if (size_bytes > readback_.size_bytes) {
+        readback_ = gpu_.make_buffer(size_bytes, Usage::eTransferDst, app::MemoryUse::readback);
     }
-    subdivide(settings, threshold);
-    return times;
+    if (!tiles_.empty()) {
+        gpu_.run([&](vk::CommandBuffer commands) {
+            commands.copyBuffer(
+                *tile_list_.handle, *readback_.handle,
+                vk::BufferCopy{.srcOffset = sizeof(TileListHeader), .size = size_bytes});
+            app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
+        });
+        std::memcpy(tiles_.data(), readback_.mapped, size_bytes);
+    }
+    for (const Tile& tile : tiles_) {
+        const TexelRect rect = texels_of(tile, shape_.width, shape_.height);
+        summary_.covered_texels += std::uint64_t{rect.right - rect.left} * (rect.bottom - rect.top);
+        ++summary_.tiles_of_level.at(tile.level());
+        summary_.clamped += tile.clamped() ? 1 : 0;
+    }
 }
 
-ProbeResult MapTiles::probe(std::uint32_t x, std::uint32_t y) {
-    ProbeResult result{.tile_index = NO_TILE};
-    gpu_.run([&](vk::CommandBuffer commands) {
-        commands.updateBuffer(*answer_.handle, 0, sizeof(result), &result);
-        app::memory_barrier(commands);
-        record_search(commands, *probe_,
-                      {x, y, shape_.width, shape_.height, top_level(shape_.width, shape_.height)});
-        app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
-    });
-    std::memcpy(&result, answer_.mapped, sizeof(result));
-    if (!has_tiles()) {
-        result.tile_index = NO_TILE;
+Probe MapTiles::probe(std::uint32_t x, std::uint32_t y) {
+    Probe result;
+    if (has_tiles()) {
+        const auto found = std::ranges::find_if(tiles_, [&](const Tile& tile) {
+            return x >> tile.level() == tile.x() && y >> tile.level() == tile.y();
+        });
+        result.tile = found == tiles_.end() ? nullptr : &*found;
+        result.tile_index = static_cast<std::size_t>(found - tiles_.begin());
+    }
+    std::vector<vk::BufferCopy> nodes;
+    for (std::uint32_t level = 1; level <= top_level(shape_.width, shape_.height); ++level) {
+        const auto node =
+            pyramid_index(shape_.width, shape_.height, level, x >> level, y >> level, 0);
+        nodes.push_back({.srcOffset = vk::DeviceSize{node} * sizeof(float),
+                         .dstOffset = nodes.size() * sizeof(float),
+                         .size = sizeof(float)});
+    }
+    result.importance_of_level.resize(nodes.size());
+    if (!nodes.empty()) {
+        gpu_.run([&](vk::CommandBuffer commands) {
+            commands.copyBuffer(*pyramid_.handle, *readback_.handle, nodes);
+            app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
+        });
+        std::memcpy(result.importance_of_level.data(), readback_.mapped,
+                    nodes.size() * sizeof(float));
     }
     return result;
 }
 
-TileList MapTiles::read() {
-    TileList list{.shape = shape_,
-                  .order = order_,
-                  .balance = balance_,
-                  .threshold_factor = summary_.header.threshold_factor,
-                  .report = {.strategy = summary_.strategy,
-                             .strategy_reason = summary_.strategy_reason,
-                             .device = device_.info().name}};
-    if (!has_tiles()) {
-        return list;
-    }
-    list.tiles.resize(summary_.header.written);
-    const vk::DeviceSize size_bytes = list.tiles.size() * sizeof(Tile);
-    const app::Buffer staging =
-        gpu_.make_buffer(size_bytes, Usage::eTransferDst, app::MemoryUse::readback);
-    gpu_.run([&](vk::CommandBuffer commands) {
-        commands.copyBuffer(
-            *tile_list_.handle, *staging.handle,
-            vk::BufferCopy{.srcOffset = sizeof(TileListHeader), .size = size_bytes});
-        app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
-    });
-    std::memcpy(list.tiles.data(), staging.mapped, size_bytes);
-    return list;
+TileList MapTiles::list() const {
+    return {.shape = shape_,
+            .tiles = has_tiles() ? tiles_ : std::vector<Tile>(),
+            .order = order_,
+            .balance = balance_,
+            .threshold_factor = summary_.header.threshold_factor,
+            .report = {.strategy = summary_.strategy,
+                       .strategy_reason = summary_.strategy_reason,
+                       .device = device_.info().name}};
 }
 
 }  // namespace quadtile::viewer

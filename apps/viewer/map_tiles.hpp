@@ -5,10 +5,9 @@
 #include "gpu.hpp"
 #include "settings.hpp"
 
-#include "shaders/drawing.h"
-
 #include <quadtile/quadtile.hpp>
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,21 +20,21 @@ namespace quadtile::viewer {
 struct TilesSummary {
     std::string problem;  // why there is no list; empty: there is one
     TileListHeader header{};
-    Tally tally{};
+    std::array<std::uint32_t, MAX_LEVELS> tiles_of_level{};
+    std::uint32_t clamped = 0;
     std::uint64_t covered_texels = 0;
     Strategy strategy = Strategy::automatic;  // the one that ran
     std::uint32_t subtree_levels = 0;         // of the strategy `subtree`
     std::string strategy_reason;              // why `automatic` has chosen it; otherwise empty
     std::optional<double> milliseconds;       // on the GPU; none without timestamps
     std::uint32_t repeats = 0;                // repeats because the buffer was too small
-    bool is_first_run = false;  // of its pipelines: drivers do some of their work only then
 };
 
-// Time of one strategy, for comparison.
-struct StrategyTime {
-    Strategy strategy;
-    std::optional<double> milliseconds;
-    std::string problem;  // why it did not run
+// The tile of a texel, and the importance of the nodes that contain the texel.
+struct Probe {
+    const Tile* tile = nullptr;  // null: none; valid until the next subdivision
+    std::size_t tile_index = 0;
+    std::vector<float> importance_of_level;  // from level 1 on
 };
 
 // A map and its tiles. All calls wait for the GPU, so values on the host belong to what is drawn.
@@ -72,16 +71,10 @@ class MapTiles {
     // Drops the list and gives the reason.
     void discard(std::string problem) { summary_ = {.problem = std::move(problem)}; }
 
-    // Times each strategy with these settings, in its second run. Afterwards the list is that of
-    // `settings` again.
-    [[nodiscard]] std::vector<StrategyTime> compare(const SubdivisionSettings& settings,
-                                                    const Threshold& threshold);
+    [[nodiscard]] Probe probe(std::uint32_t x, std::uint32_t y);
 
-    // Returns the tile of a texel, and the importance of the nodes that contain the texel.
-    [[nodiscard]] ProbeResult probe(std::uint32_t x, std::uint32_t y);
-
-    // Copies the list to the host, in the order of the device.
-    [[nodiscard]] TileList read();
+    // Returns the list, in the order of the device.
+    [[nodiscard]] TileList list() const;
 
     // Resources that the viewer's shaders read (resources.glsl). They are visible to all stages.
     [[nodiscard]] vk::ImageView map_view() const { return *map_.view; }
@@ -99,7 +92,6 @@ class MapTiles {
         std::optional<Subdivider::Binding> binding;  // none: resources have changed
         bool binds_node_thresholds = false;
         bool binds_balance = false;
-        bool has_run = false;
     };
 
     void forget_bindings();
@@ -107,15 +99,15 @@ class MapTiles {
     void fill_node_thresholds(const Threshold& threshold);
     [[nodiscard]] Run& run_of(Strategy strategy, std::uint32_t subtree_levels);
     void bind(Run& run, bool by_node);
-    // Runs the strategy once, with the list's present capacity, and tallies the list.
+    // Runs the strategy once, with the list's present capacity, and reads the header back.
     void record_and_wait(Run& run, const SubdivisionSettings& settings, const Threshold& threshold);
     // Chooses the strategy and makes the resources that it needs.
     [[nodiscard]] Run& prepare(const SubdivisionSettings& settings, const Threshold& threshold);
     // Runs the strategy until the list has room for all tiles.
     void run_until_it_fits(Run& run, const SubdivisionSettings& settings,
                            const Threshold& threshold);
-    void record_search(vk::CommandBuffer commands, vk::Pipeline pipeline,
-                       const ProbeRequest& request) const;
+    // Copies the tiles to the host, and counts them.
+    void read_tiles();
 
     app::Gpu& gpu_;
     quadtile::Device device_;
@@ -134,15 +126,11 @@ class MapTiles {
     app::Buffer balance_buffer_;  // exists from the first balanced list of a shape on
     std::uint64_t generation_ = 0;
 
-    // Resources of the tally and the probe.
-    app::Buffer answer_;  // a Tally or a ProbeResult, for the host
-    app::Buffer header_;  // the list's header, for the host
-    app::ProgramInterface interface_;
-    vk::UniquePipeline tally_;
-    vk::UniquePipeline probe_;
+    app::Buffer readback_;  // a header, tiles, or parts of the pyramid
     app::GpuTimer timer_;
 
     TilesSummary summary_;
+    std::vector<Tile> tiles_;   // of the list, if it has no problem
     Order order_ = Order::any;  // of the list
     Balance balance_ = Balance::none;
     std::optional<double> pyramid_milliseconds_;

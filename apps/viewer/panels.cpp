@@ -1,5 +1,7 @@
 #include "panels.hpp"
 
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -15,9 +17,8 @@ constexpr float CLICK_DISTANCE = 4.0F;     // pixels; a mouse that moves further
 constexpr float HOVER_BOX_WIDTH = 240.0F;  // pixels, approximate
 constexpr float WHEEL_FACTOR = 1.25F;      // per notch
 
-constexpr float NOTICE_SECONDS = 6.0F;
-constexpr float PROBLEM_SECONDS = 15.0F;
-constexpr float FADE_SECONDS = 1.0F;
+constexpr std::chrono::seconds NOTICE_TIME(6);
+constexpr std::chrono::seconds PROBLEM_TIME(15);
 
 constexpr ImU32 BOX_COLOUR = IM_COL32(14, 16, 20, 200);
 constexpr ImU32 PINNED_COLOUR = IM_COL32(255, 221, 51, 255);
@@ -52,9 +53,8 @@ float Panels::width(float scale) const {
 }
 
 bool Panels::is_animated() const {
-    const float opacity = notice_opacity();
     constexpr int SETTLING_FRAMES = 3;  // frames until a window has the size of its contents
-    return form_.has_waiting_tooltip() || (opacity > 0.0F && opacity < 1.0F) ||
+    return form_.has_waiting_tooltip() || shows_notice() != has_shown_notice_ ||
            (viewer_.pinned() && inspector_frames_ < SETTLING_FRAMES);
 }
 
@@ -78,29 +78,19 @@ void Panels::draw(float scale) {
     scale_ = scale;
     form_.begin_frame(scale);
     handle_mouse();
-    if (!prompt_.is_open()) {
-        act_on_keys(actions_, pressed_keys_);
-    } else {
-        for (const PressedKey& key : pressed_keys_) {
-            prompt_.press(key.key);
-        }
-    }
-    pressed_keys_.clear();
+    handle_keys();
     draw_texel_values();
     draw_highlights();
     draw_overlay();
     draw_messages();
-    if (viewer_.frame() == nullptr) {
-        draw_invitation();
-    }
+    has_shown_notice_ = shows_notice();
     if (viewer_.settings.panel) {
         draw_panel();
     }
     draw_inspector();
-    repair_range();
     draw_hover_box();
     draw_help();
-    handle_prompt();
+    path_field_.draw();
     if (has_map() && !ImGui::IsAnyMouseDown()) {  // a drag is one change
         history_.note(viewer_.settings.subdivision.threshold);
     }
@@ -131,11 +121,6 @@ void Panels::draw_panel() {
         draw_section("Drawing", true, "Drawing of the map and its tiles.",
                      &Panels::draw_drawing_section);
         draw_section("Tiles", true, "Result of the subdivision.", &Panels::draw_tiles_section);
-        draw_section(
-            "Comparison", false,
-            "Comparison of two lists, A and B, of two thresholds or of two maps of one size.",
-            &Panels::draw_comparison_section);
-        draw_section("Times", false, "Times on the GPU.", &Panels::draw_times_section);
     }
     ImGui::End();
     ImGui::PopStyleVar();
@@ -164,8 +149,7 @@ void Panels::draw_panel_head() {
 
 // ---- Boxes over the map
 
-float Panels::draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, bool upwards,
-                       float opacity) {
+float Panels::draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, bool upwards) {
     const float padding = form_.px(8.0F);
     const float wrap =
         std::max(form_.px(120.0F), map_width() - 2.0F * (form_.px(MARGIN) + padding));
@@ -181,13 +165,11 @@ float Panels::draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, 
         corner.y -= size.y;
     }
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
-    list.AddRectFilled(corner, {corner.x + size.x, corner.y + size.y},
-                       with_opacity(BOX_COLOUR, 0.78F * opacity), form_.px(4.0F));
+    list.AddRectFilled(corner, {corner.x + size.x, corner.y + size.y}, BOX_COLOUR, form_.px(4.0F));
     ImVec2 at{corner.x + padding, corner.y + padding};
     for (std::size_t i = 0; i < paragraphs.size(); ++i) {
-        list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), at,
-                     with_opacity(paragraphs[i].colour, opacity), paragraphs[i].text.c_str(),
-                     nullptr, wrap);
+        list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), at, paragraphs[i].colour,
+                     paragraphs[i].text.c_str(), nullptr, wrap);
         at.y += heights[i];
     }
     return size.y;
@@ -195,15 +177,15 @@ float Panels::draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, 
 
 void Panels::draw_overlay() {
     std::vector<Paragraph> paragraphs;
-    MapSequence& sequence = viewer_.sequence();
+    const MapFiles& files = viewer_.files();
     if (const MapFrame* const frame = viewer_.frame()) {
         std::string name = frame->name;
         if (frame->channels.size() > 1) {
             name += "  [" + frame->map.channel + "]";
         }
-        if (sequence.files().size() > 1) {
-            name += "  " + std::to_string(sequence.index() + 1) + " / " +
-                    std::to_string(sequence.files().size());
+        if (files.files().size() > 1) {
+            name += "  " + std::to_string(files.index() + 1) + " / " +
+                    std::to_string(files.files().size());
         }
         paragraphs.push_back({name, TEXT_COLOUR});
         paragraphs.push_back(
@@ -211,59 +193,35 @@ void Panels::draw_overlay() {
                  number_text(100.0 * viewer_.view().zoom, viewer_.view().zoom < 1.0F ? 2 : 4) + "%",
              DIM_COLOUR});
     }
-    if (sequence.is_loading()) {
-        const auto& files = sequence.files();
-        const std::string name = sequence.index() < files.size()
-                                     ? files[sequence.index()].filename().string()
-                                     : "the demo map";
+    if (files.is_loading()) {
+        const std::string name = files.files().empty()
+                                     ? "the demo map"
+                                     : files.files()[files.index()].filename().string();
         paragraphs.push_back({"loading " + name + " ...", WARNING_COLOUR});
-    }
-    if (const auto& difference = viewer_.difference()) {
-        paragraphs.push_back({"A: " + viewer_.kept()->name + ", " +
-                                  describe(viewer_.kept()->settings.threshold) + ".  " +
-                                  tiles_text(difference->only_kept) + " only in A, " +
-                                  count_text(difference->only_shown) + " only here",
-                              WARNING_COLOUR});
     }
     if (!viewer_.settings.panel) {
         paragraphs.push_back({"Tab: panel, F1: keys", DIM_COLOUR});
     }
     if (!paragraphs.empty()) {
-        draw_box(paragraphs, {form_.px(MARGIN), form_.px(MARGIN)}, false, 1.0F);
+        draw_box(paragraphs, {form_.px(MARGIN), form_.px(MARGIN)}, false);
     }
 }
 
-void Panels::draw_invitation() {
-    if (viewer_.sequence().is_loading()) {
-        return;
-    }
-    const char* const text = "Drop OpenEXR, PFM or PNG files here, or press O";
-    const ImVec2 size = ImGui::CalcTextSize(text);
-    const ImVec2 at{(map_width() - size.x) / 2.0F, (ImGui::GetIO().DisplaySize.y - size.y) / 2.0F};
-    ImGui::GetBackgroundDrawList()->AddText(at, TEXT_COLOUR, text);
-}
-
-float Panels::notice_opacity() const {
-    if (!viewer_.notice()) {
-        return 0.0F;
-    }
-    const std::chrono::duration<float> age =
-        std::chrono::steady_clock::now() - viewer_.notice()->time;
-    const float seconds = viewer_.notice()->is_problem ? PROBLEM_SECONDS : NOTICE_SECONDS;
-    return std::clamp((seconds - age.count()) / FADE_SECONDS, 0.0F, 1.0F);
+bool Panels::shows_notice() const {
+    const auto& notice = viewer_.notice();
+    const auto shown = notice && notice->is_problem ? PROBLEM_TIME : NOTICE_TIME;
+    return notice && std::chrono::steady_clock::now() - notice->time < shown;
 }
 
 void Panels::draw_messages() {
     ImVec2 corner{form_.px(MARGIN), ImGui::GetIO().DisplaySize.y - form_.px(MARGIN)};
     const std::string problem = viewer_.problem();
     if (!problem.empty()) {
-        corner.y -= draw_box({{problem, BAD_COLOUR}}, corner, true, 1.0F) + form_.px(6.0F);
+        corner.y -= draw_box({{problem, BAD_COLOUR}}, corner, true) + form_.px(6.0F);
     }
-    const float opacity = notice_opacity();
-    if (opacity > 0.0F) {
+    if (shows_notice()) {
         const Notice& notice = *viewer_.notice();
-        draw_box({{notice.text, notice.is_problem ? BAD_COLOUR : TEXT_COLOUR}}, corner, true,
-                 opacity);
+        draw_box({{notice.text, notice.is_problem ? BAD_COLOUR : TEXT_COLOUR}}, corner, true);
     }
 }
 
@@ -285,9 +243,8 @@ void Panels::draw_highlights() {
 // Highlights the tile, or the texel if there is no tile.
 void Panels::draw_highlight(const ProbedTexel& texel, ImU32 colour, float thickness) {
     const MapShape& shape = viewer_.frame()->map.shape;
-    const TexelRect rect = texel.result.tile_index == NO_TILE
-                               ? TexelRect{texel.x, texel.y, texel.x + 1, texel.y + 1}
-                               : texels_of(texel.result.tile, shape.width, shape.height);
+    const TexelRect rect = texel.tile ? texels_of(*texel.tile, shape.width, shape.height)
+                                      : TexelRect{texel.x, texel.y, texel.x + 1, texel.y + 1};
     const View& view = viewer_.view();
     const auto corner = [&](std::uint32_t x, std::uint32_t y) {
         return from_picture(view.origin_x + static_cast<float>(x) * view.zoom,
@@ -320,9 +277,9 @@ void Panels::draw_hover_box() {
     }
     ImGui::BeginTooltip();
     form_.text("texel " + std::to_string(texel.x) + ", " + std::to_string(texel.y) + ":  " +
-               number_text(texel.result.texel, 6));
-    if (texel.result.tile_index != NO_TILE) {
-        const Tile& tile = texel.result.tile;
+               number_text(texel.value, 6));
+    if (texel.tile) {
+        const Tile& tile = *texel.tile;
         form_.swatch(level_colour(tile.level()));
         form_.text("level " + std::to_string(tile.level()) + ":  " + number_text(tile.importance) +
                        " / " + number_text(tile.threshold) + (tile.clamped() ? "  clamped" : ""),
@@ -345,13 +302,12 @@ void Panels::draw_help() {
                              ImGuiCond_Appearing);
     constexpr auto FLAGS = ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings;
     if (ImGui::Begin("Keys and mouse", &shows_help_, FLAGS)) {
-        std::string group;
         for (const Action& action : actions_) {
-            if (action.group != group) {
-                group = action.group;
+            if (!action.group.empty()) {
                 ImGui::Spacing();
-                form_.text(group, GOOD_COLOUR);
+                form_.text(action.group, GOOD_COLOUR);
                 ImGui::Separator();
+                continue;
             }
             form_.text(action.keys);
             ImGui::SameLine(form_.px(170.0F));
@@ -361,11 +317,26 @@ void Panels::draw_help() {
     ImGui::End();
 }
 
-// ---- Mouse
+// ---- Keys and mouse
+
+void Panels::handle_keys() {
+    if (path_field_.is_open()) {
+        for (const PressedKey& key : pressed_keys_) {
+            if (key.key == GLFW_KEY_ENTER || key.key == GLFW_KEY_KP_ENTER) {
+                path_field_.enter();
+            } else if (key.key == GLFW_KEY_ESCAPE) {
+                path_field_.cancel();
+            }
+        }
+    } else {
+        act_on_keys(actions_, pressed_keys_);
+    }
+    pressed_keys_.clear();
+}
 
 void Panels::handle_mouse() {
     const ImGuiIO& io = ImGui::GetIO();
-    const bool is_over_map = !io.WantCaptureMouse && !prompt_.is_open() &&
+    const bool is_over_map = !io.WantCaptureMouse && !path_field_.is_open() &&
                              ImGui::IsMousePosValid() && io.MousePos.x >= 0.0F &&
                              io.MousePos.y >= 0.0F && io.MousePos.x < map_width() &&
                              io.MousePos.y < io.DisplaySize.y;
@@ -387,12 +358,6 @@ void Panels::handle_mouse() {
 void Panels::handle_button(int button, bool is_over_map) {
     bool& is_grabbed = is_map_grabbed_[static_cast<std::size_t>(button)];
     const bool is_left = button == ImGuiMouseButton_Left;
-    if (is_left && is_over_map && ImGui::IsMouseDoubleClicked(button)) {
-        viewer_.show_all();
-        viewer_.pin(pinned_before_click_);  // the first click of a double click does not pin
-        is_grabbed = false;
-        return;
-    }
     if (ImGui::IsMouseClicked(button)) {
         is_grabbed = is_over_map;
     }
@@ -405,22 +370,9 @@ void Panels::handle_button(int button, bool is_over_map) {
     if (ImGui::IsMouseReleased(button)) {
         const float moved = ImGui::GetIO().MouseDragMaxDistanceSqr[button];
         if (is_left && is_grabbed && moved < distance * distance) {
-            pinned_before_click_.reset();
-            if (viewer_.pinned()) {
-                pinned_before_click_ = TexelPosition{viewer_.pinned()->x, viewer_.pinned()->y};
-            }
             viewer_.pin(under_mouse_);
         }
         is_grabbed = false;
-    }
-}
-
-// ---- Files
-
-void Panels::handle_prompt() {
-    const auto chosen = prompt_.draw();
-    if (chosen && !chosen->empty()) {
-        take_chosen_(*chosen);
     }
 }
 

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "colour_maps.hpp"
-#include "path_prompt.hpp"
-#include "threshold_history.hpp"
+#include "path_field.hpp"
 #include "viewer.hpp"
 #include "widgets.hpp"
 
@@ -29,11 +28,11 @@ struct Shortcut {
 };
 
 struct Action {
-    std::string group;  // heading in the help
-    std::string name;
-    std::string keys;  // text in the help
-    std::vector<Shortcut> shortcuts;
-    std::function<void()> act;
+    std::string group = {};  // a heading of the help, without an action; empty: an action
+    std::string name = {};
+    std::string keys = {};  // text in the help
+    std::vector<Shortcut> shortcuts = {};
+    std::function<void()> act = {};
     bool repeats = false;  // while the key is held
 };
 
@@ -62,21 +61,15 @@ class Panels {
     // inch. The large number of tiles is in Dear ImGui's second font, if there is one.
     void draw(float scale);
 
-    // Tells whether keys and characters may come now. After keys have opened a prompt, they must
-    // wait until the prompt takes typed characters.
-    [[nodiscard]] bool takes_keys() const { return prompt_.takes_keys(); }
     // Reports a key that was pressed or repeats. The next draw() acts on it.
     void press(const PressedKey& key) { pressed_keys_.push_back(key); }
 
     // Returns the width of the panel at the right side, in pixels. The rest shows the map.
     [[nodiscard]] float width(float scale) const;
 
-    // Tells whether the next picture differs without any event: a notice fades, or a tooltip is
+    // Tells whether the next picture differs without any event: a notice ends, or a tooltip is
     // about to appear.
     [[nodiscard]] bool is_animated() const;
-
-    // Returns the places of the last frame's controls (Form::places).
-    [[nodiscard]] const std::map<std::string, Place>& places() const { return form_.places(); }
 
     // Tells whether the user has asked to quit.
     [[nodiscard]] bool wants_to_quit() const { return quits_; }
@@ -94,29 +87,24 @@ class Panels {
                       void (Panels::*draw_rows)());
     void draw_panel_head();
     void draw_overlay();
-    void draw_invitation();
     void draw_messages();
     void draw_highlights();
     void draw_highlight(const ProbedTexel& texel, ImU32 colour, float thickness);
     void draw_hover_box();
     void draw_help();
     // Returns the height of the box. It lies below `corner`, or above it (`upwards`).
-    float draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, bool upwards,
-                   float opacity);
+    float draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, bool upwards);
+    void handle_keys();
     void handle_mouse();
     void handle_button(int button, bool is_over_map);
-    void handle_prompt();
     [[nodiscard]] float map_width() const;  // in ImGui's coordinates
     [[nodiscard]] bool has_map() const;     // on the device
     [[nodiscard]] std::uint32_t map_top_level() const;
-    [[nodiscard]] float notice_opacity() const;
+    [[nodiscard]] bool shows_notice() const;
 
     // ---- panels_actions.cpp
     [[nodiscard]] std::vector<Action> make_actions();
-    // Returns the action that does nothing if there is no map.
-    [[nodiscard]] std::function<void()> on_map(std::function<void()> act) const;
     void zoom_in_middle(float factor);
-    void toggle_playing();
     void change_range_mode(bool automatic);
     void change_pyramid_level(int levels);
     void cycle_threshold_kind();
@@ -127,12 +115,18 @@ class Panels {
     void change_budget();
     void ask_for_files();
     void ask_for_glsl();
-    void save_list();
-    void save_picture();
-    void save_whole_map();
-    void save_settings();
-    void ask_where_to_save(const char* title, std::string suggestion,
-                           std::function<void(const std::filesystem::path&)> save);
+    void reset_threshold();
+
+    // A kind of file that can be saved.
+    struct Export {
+        const char* name;
+        const char* what;
+        const char* ending;  // of the suggested name
+        const char* keys;
+        void (*write)(Viewer& viewer, const std::filesystem::path& path);
+    };
+    [[nodiscard]] static const std::vector<Export>& exports();
+    void save(const Export& one);
 
     // ---- panels_map.cpp
     void draw_map_section();
@@ -145,16 +139,10 @@ class Panels {
     void draw_memory_threshold(const ValueRange& range);
     void draw_glsl_threshold();
     void draw_tile_search();
-    void draw_threshold_history();
-    void draw_subdivision_section();
-    void draw_strategy();
-    void draw_budget();
-    void draw_device();
 
     // ---- panels_drawing.cpp
     void draw_drawing_section();
     void draw_colours();
-    void repair_range();
     void draw_histogram();
     void draw_fill();
     void draw_fill_legend();
@@ -167,33 +155,30 @@ class Panels {
     void draw_ancestors(const ProbedTexel& texel);
 
     // ---- panels_tiles.cpp
+    void draw_subdivision_section();
     void draw_tiles_section();
     void draw_totals();
-    void draw_comparison_section();
     void draw_levels_table();
     void draw_exports();
-    void draw_times_section();
-    void draw_time_plot();
-    void draw_strategy_times();
+    void draw_times();
 
     Viewer& viewer_;
     Form form_;
-    PathPrompt prompt_;
-    std::function<void(const PathPrompt::Paths&)> take_chosen_;  // called with the prompt's result
+    PathField path_field_;
+    std::filesystem::path last_folder_;  // of the last opened file; empty: the current one
     std::vector<Action> actions_;
     std::vector<PressedKey> pressed_keys_;  // since the last frame
     ColourTable level_colours_;
     ColourTable ratio_colours_;
     bool shows_help_ = false;
+    bool has_shown_notice_ = false;  // in the last frame
     bool quits_ = false;
     float scale_ = 1.0F;
-    std::uint64_t tiles_wanted_ = 500;
     std::array<int, 2> texel_to_show_{};
     ThresholdHistory history_;
     int inspector_frames_ = 0;  // frames since the inspector was opened
 
     std::optional<TexelPosition> under_mouse_;
-    std::optional<TexelPosition> pinned_before_click_;
     std::array<bool, 3> is_map_grabbed_{};  // for each button of the mouse
     bool moves_high_end_ = false;           // a drag on the histogram moves the range's high end
 };

@@ -60,22 +60,6 @@ std::uint64_t positive_values(const MapStatistics& statistics) {
 
 }  // namespace
 
-// Restores the range after any change: low < high, finite, and positive if it is logarithmic.
-void Panels::repair_range() {
-    DrawingSettings& settings = viewer_.settings.drawing;
-    if (settings.automatic_range) {
-        return;
-    }
-    constexpr float SMALLEST = 1024.0F * FLT_MIN;
-    settings.range_high = std::clamp(settings.range_high, SMALLEST, FLT_MAX);
-    if (settings.logarithmic && settings.range_low <= 0.0F) {
-        settings.range_low = settings.range_high / 1024.0F;
-    }
-    if (settings.range_low >= settings.range_high) {
-        settings.range_low = settings.range_high / 2.0F;
-    }
-}
-
 ImU32 Panels::level_colour(std::uint32_t level) const {
     const std::size_t entry = (2 * level + 1) * COLOUR_MAP_SIZE / (2 * (map_top_level() + 1));
     return opaque(level_colours_[std::min(entry, COLOUR_MAP_SIZE - 1)]);
@@ -85,16 +69,12 @@ void Panels::draw_drawing_section() {
     DrawingSettings& settings = viewer_.settings.drawing;
     draw_colours();
     if (viewer_.frame() != nullptr) {
-        form_.label("Pyramid level",
-                    "0: the map. Higher: the largest importance in squares of 2, 4, 8, ... texels "
-                    "on a side, which decides whether they are split (Page up, Page down).");
-        const std::uint32_t top = map_top_level();
-        constexpr std::uint32_t MAP_LEVEL = 0;
-        settings.level = std::min(settings.level, top);
-        ImGui::SliderScalar("##level", ImGuiDataType_U32, &settings.level, &MAP_LEVEL, &top,
-                            settings.level == 0 ? "%u (the map)" : "%u",
-                            ImGuiSliderFlags_AlwaysClamp);
-        form_.tip("Drag, or Ctrl+click to type.");
+        settings.level = std::min(settings.level, map_top_level());
+        form_.whole_slider(
+            "Pyramid level",
+            "0: the map. Higher: the largest importance in squares of 2, 4, 8, ... texels on a "
+            "side, which decides whether they are split (Page up, Page down).",
+            settings.level, 0, map_top_level(), settings.level == 0 ? "%u (the map)" : "%u");
     }
     draw_fill();
 }

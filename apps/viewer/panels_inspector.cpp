@@ -87,7 +87,6 @@ void Panels::draw_inspector() {
     constexpr auto FLAGS = ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings |
                            ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoFocusOnAppearing;
     if (ImGui::Begin("Pinned tile", &is_open, FLAGS)) {
-        form_.begin_places("Pinned tile");
         draw_texel(texel);
     }
     ImGui::End();
@@ -99,29 +98,29 @@ void Panels::draw_inspector() {
 void Panels::draw_texel(const ProbedTexel& texel) {
     const std::string place = std::to_string(texel.x) + ", " + std::to_string(texel.y);
     form_.text_row("Texel", "Column and row, from 0 at the upper left.", place);
-    form_.text_row("Value", "Value in the file.", number_text(texel.result.texel, 9));
-    if (texel.result.tile_index == NO_TILE) {
+    form_.text_row("Value", "Value in the file.", number_text(texel.value, 9));
+    if (!texel.tile) {
         form_.text_row("Tile", "The tile that covers the texel.", "none", BAD_COLOUR);
     } else {
-        const Tile& tile = texel.result.tile;
+        const Tile& tile = *texel.tile;
         const MapShape& shape = viewer_.frame()->map.shape;
         const TexelRect rect = texels_of(tile, shape.width, shape.height);
-        form_.text_row("Tile",
-                       "The tile that covers the texel: its level (2^level texels on a side), and "
-                       "its number in the list, from 0.",
-                       "level " + std::to_string(tile.level()) + ", number " +
-                           count_text(texel.result.tile_index));
+        form_.text_row(
+            "Tile",
+            "The tile that covers the texel: its level (2^level texels on a side), and its number "
+            "in the list, from 0.",
+            "level " + std::to_string(tile.level()) + ", number " + count_text(texel.tile_index));
         form_.text_row("Place",
-                       "Column and row of the tile's first texel, and its width and height, cut "
-                       "at the map's edge.",
+                       "Column and row of the tile's first texel, and its width and height, cut at "
+                       "the map's edge.",
                        std::to_string(rect.left) + ", " + std::to_string(rect.top) + ";  " +
                            std::to_string(rect.right - rect.left) + " x " +
                            std::to_string(rect.bottom - rect.top));
         if ((viewer_.summary().header.flags & TILE_LIST_BALANCED) != 0) {
-            form_.text_row("Coarser",
-                           "Sides on which the neighbour is one level coarser; there the outline "
-                           "is magenta.",
-                           coarser_text(tile));
+            form_.text_row(
+                "Coarser",
+                "Sides on which the neighbour is one level coarser; there the outline is magenta.",
+                coarser_text(tile));
         }
         form_.text_row("Importance", "Largest importance in the tile.",
                        number_text(tile.importance, 7));
@@ -131,8 +130,8 @@ void Panels::draw_texel(const ProbedTexel& texel) {
             number_text(tile.threshold, 7));
         form_.text_row(
             "Ratio",
-            "Importance divided by threshold; below 1, unless the tile is clamped: a "
-            "single texel that cannot be split further.",
+            "Importance divided by threshold; below 1, unless the tile is clamped: a single texel "
+            "that cannot be split further.",
             number_text(tile.importance / tile.threshold, 4) + (tile.clamped() ? "  clamped" : ""),
             tile.clamped() ? WARNING_COLOUR : TEXT_COLOUR);
     }
@@ -142,8 +141,7 @@ void Panels::draw_texel(const ProbedTexel& texel) {
 void Panels::draw_ancestors(const ProbedTexel& texel) {
     constexpr std::array<std::array<const char*, 2>, 4> HEADS{
         {{"Level",
-          "Squares of 2^level texels on a side that contain the texel, the smallest "
-          "first."},
+          "Squares of 2^level texels on a side that contain the texel, the smallest first."},
          {"Importance", "Largest importance in the square."},
          {"Threshold", "Threshold of the square: it is split if its importance is not below it."},
          {"Outcome", "State of the square: split, a tile, or inside of a tile."}}};
@@ -152,13 +150,9 @@ void Panels::draw_ancestors(const ProbedTexel& texel) {
         return;
     }
     form_.table_heads(HEADS);
-    const bool has_tile = texel.result.tile_index != NO_TILE;
-    const std::uint32_t tile_level = has_tile ? texel.result.tile.level() : 0;
-    const std::size_t levels = std::min({texel.thresholds.size(), std::size_t{map_top_level()} + 1,
-                                         std::size(texel.result.importance_of_level)});
-    for (std::uint32_t level = 0; level < levels; ++level) {
-        const bool is_tile = has_tile && level == tile_level;
-        const bool is_inside = has_tile && level < tile_level;
+    for (std::uint32_t level = 0; level < texel.thresholds.size(); ++level) {
+        const bool is_tile = level == texel.tile->level();
+        const bool is_inside = level < texel.tile->level();
         const ImU32 colour = is_inside ? DIM_COLOUR : TEXT_COLOUR;
         ImGui::TableNextRow();
         if (is_tile) {
@@ -168,12 +162,12 @@ void Panels::draw_ancestors(const ProbedTexel& texel) {
         form_.swatch(level_colour(level));
         form_.text(std::to_string(level), colour);
         ImGui::TableNextColumn();
-        form_.text(number_text(texel.result.importance_of_level[level]), colour);
+        form_.text(number_text(texel.importance[level]), colour);
         ImGui::TableNextColumn();
         form_.text(number_text(texel.thresholds[level]), colour);
         ImGui::TableNextColumn();
         if (is_tile) {
-            form_.text(texel.result.tile.clamped() ? "tile, clamped" : "tile");
+            form_.text(texel.tile->clamped() ? "tile, clamped" : "tile");
         } else {
             form_.text(is_inside ? "in the tile" : "split", colour);
         }

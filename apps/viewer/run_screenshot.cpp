@@ -1,3 +1,5 @@
+#include "run_modes.hpp"
+
 #include "panels.hpp"
 #include "render_pass.hpp"
 #include "ui.hpp"
@@ -23,72 +25,50 @@ vk::Rect2D map_area(vk::Extent2D extent, float panel_width) {
     return {.extent = {extent.width - std::min(panel, extent.width - 1), extent.height}};
 }
 
-void check_inside(const Viewer& viewer, const std::optional<TexelPosition>& texel,
-                  const std::string& option) {
-    const MapShape& shape = viewer.tiles().shape();
-    if (texel && (texel->x >= shape.width || texel->y >= shape.height)) {
-        throw std::runtime_error(option + " " + std::to_string(texel->x) + "," +
-                                 std::to_string(texel->y) + " lies outside the map, which has " +
-                                 std::to_string(shape.width) + " x " +
-                                 std::to_string(shape.height) + " texels");
-    }
-}
-
 }  // namespace
 
 std::uint32_t run_screenshot(const Options& options) {
+    const Settings& settings = options.settings;
     const app::Instance instance("quadtile-viewer", {}, options.validation);
-    app::Gpu gpu(instance, options.settings.device, {});
+    app::Gpu gpu(instance, options.device, {});
     app::Ui ui;
     Viewer viewer(options, [] {});
-    const float scale = options.settings.ui_scale > 0.0F ? options.settings.ui_scale : 1.0F;
+    const float scale = settings.ui_scale > 0.0F ? settings.ui_scale : 1.0F;
     viewer.set_pixel_scale(scale);
     viewer.attach(gpu, FORMAT);
 
-    const vk::Extent2D extent{options.width, options.height};
+    const vk::Extent2D extent{settings.window_width, settings.window_height};
     Panels panels(viewer);
-    viewer.settings.panel = options.panel;
     const vk::Rect2D area = map_area(extent, panels.width(scale));
     viewer.wait_for_map(area);
-    check_inside(viewer, options.pin, "--pin");
-    check_inside(viewer, options.centre, "--centre");
     viewer.update(area);
     if (!viewer.problem().empty()) {
         throw std::runtime_error(viewer.problem());
+    }
+    if (options.tile_count && viewer.notice() && viewer.notice()->is_problem) {
+        throw std::runtime_error(viewer.notice()->text);
     }
 
     const auto render_pass =
         app::make_render_pass(gpu.device(), FORMAT, vk::ImageLayout::eTransferSrcOptimal);
     ui.set_scale(scale);
     ui.attach(gpu, *render_pass, 2);
-    if (options.panel) {
-        ImGuiIO& io = ImGui::GetIO();
-        io.DisplaySize = {static_cast<float>(extent.width), static_cast<float>(extent.height)};
-        // Windows that take their size from their contents have it from the second frame on.
-        for (int frame = 0; frame < 3; ++frame) {
-            io.DeltaTime = 1.0F / 60.0F;
-            ImGui::NewFrame();
-            panels.draw(scale);
-            ImGui::Render();
-            viewer.update(area);
-        }
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {static_cast<float>(extent.width), static_cast<float>(extent.height)};
+    // Windows that take their size from their contents have it from the second frame on.
+    for (int frame = 0; frame < 3; ++frame) {
+        io.DeltaTime = 1.0F / 60.0F;
+        ImGui::NewFrame();
+        panels.draw(scale);
+        ImGui::Render();
+        viewer.update(area);
     }
     const app::Picture picture =
         app::render_picture(gpu, FORMAT, extent, [&](vk::CommandBuffer commands) {
             viewer.draw(commands, extent);
-            if (options.panel) {
-                app::Ui::draw(commands);
-            }
+            app::Ui::draw(commands);
         });
-    app::OutputFile file(options.screenshot);
-    file.write(app::encode_png(picture));
-    if (!options.list.empty()) {
-        viewer.export_list(options.list);
-        if (viewer.notice() && viewer.notice()->is_problem) {
-            throw std::runtime_error(viewer.notice()->text);
-        }
-    }
-    file.commit();
+    app::write_file(options.screenshot, app::encode_png(picture));
     std::fprintf(stderr, "%s: %s by %s on %s\n", options.screenshot.c_str(),
                  app::counted(viewer.summary().header.written, "tile").c_str(),
                  app::name_in(STRATEGIES, viewer.summary().strategy).data(),

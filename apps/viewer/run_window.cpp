@@ -1,3 +1,5 @@
+#include "run_modes.hpp"
+
 #include "panels.hpp"
 #include "swapchain.hpp"
 #include "ui.hpp"
@@ -9,12 +11,9 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -48,25 +47,14 @@ class WindowedViewer {
     }
 
  private:
-    // A key that was pressed, repeats or was released, or a character that was typed.
-    struct KeyEvent {
-        int key = GLFW_KEY_UNKNOWN;
-        int code = 0;
-        int event = 0;
-        int modifiers = 0;
-        unsigned int character = 0;  // 0: a key
-    };
-
-    void open_device(const std::string& select);
+    void open_device();
     void close_device();
-    void change_device();
     void recover_from_loss(const char* reason);
     [[nodiscard]] bool has_to_draw() const;
     void wait_for_events();
     void follow_size();
     void frame();
     void report_latency(Clock::time_point start);
-    void report_places();
     [[nodiscard]] float scale() const;
     [[nodiscard]] vk::Rect2D map_area() const;
 
@@ -74,10 +62,6 @@ class WindowedViewer {
     static void note_event(GLFWwindow* window);
     static void drop(GLFWwindow* window, int count, const char** paths);
     static void take_key(GLFWwindow* window, int key, int code, int event, int modifiers);
-    static void take_character(GLFWwindow* window, unsigned int character);
-    [[nodiscard]] static bool takes_a_frame(const KeyEvent& event);
-    void pass_on(const KeyEvent& event);
-    void pass_keys_on();
 
     Options options_;
     app::WindowSystem system_;
@@ -89,14 +73,11 @@ class WindowedViewer {
     Viewer viewer_;
     Panels panels_;
     std::unique_ptr<OnDevice> on_device_;
-    std::string device_;  // the setting that on_device_ was made with
     std::string title_;
-    std::deque<KeyEvent> keys_;  // not yet passed to Dear ImGui and the panels
     // Frames that panels need to settle after an event.
     static constexpr int SETTLING_FRAMES = 3;
     int frames_to_draw_ = SETTLING_FRAMES;
     std::uint64_t reported_list_ = 0;
-    std::map<std::string, std::array<int, 4>> reported_places_;
     Clock::time_point events_time_;
     Clock::time_point last_loss_;
 };
@@ -112,11 +93,9 @@ WindowedViewer::WindowedViewer(const Options& options)
     glfwSetWindowUserPointer(window_.get(), this);
     watch_events();
     input_.emplace(window_.get());
-    glfwSetKeyCallback(window_.get(), take_key);  // in place of the backend's
-    glfwSetCharCallback(window_.get(), take_character);
     ui_.set_scale(scale());
     viewer_.set_pixel_scale(scale());
-    open_device(viewer_.settings.device);
+    open_device();
 }
 
 WindowedViewer::~WindowedViewer() {
@@ -125,10 +104,9 @@ WindowedViewer::~WindowedViewer() {
 
 // ---- The device
 
-void WindowedViewer::open_device(const std::string& select) {
-    device_ = select;
+void WindowedViewer::open_device() {
     try {
-        on_device_ = std::make_unique<OnDevice>(instance_, select, *surface_,
+        on_device_ = std::make_unique<OnDevice>(instance_, options_.device, *surface_,
                                                 app::framebuffer_extent(window_.get()));
         ui_.attach(on_device_->gpu, on_device_->swapchain.render_pass(),
                    on_device_->swapchain.image_count());
@@ -149,20 +127,6 @@ void WindowedViewer::close_device() {
     on_device_.reset();
 }
 
-// Changes to the device that the user has chosen.
-void WindowedViewer::change_device() {
-    const std::string before = device_;
-    close_device();
-    try {
-        open_device(viewer_.settings.device);
-    } catch (const std::exception& error) {
-        const std::string reason = error.what();
-        viewer_.settings.device = before;
-        open_device(before);
-        viewer_.notify(reason, true);
-    }
-}
-
 void WindowedViewer::recover_from_loss(const char* reason) {
     const Clock::time_point now = Clock::now();
     if (last_loss_ != Clock::time_point() && now - last_loss_ < std::chrono::minutes(1)) {
@@ -171,7 +135,7 @@ void WindowedViewer::recover_from_loss(const char* reason) {
     }
     last_loss_ = now;
     close_device();
-    open_device(device_);
+    open_device();
     viewer_.notify("the device was lost and opened again: " + std::string(reason), true);
 }
 
@@ -201,6 +165,8 @@ void WindowedViewer::watch_events() {
     glfwSetWindowRefreshCallback(window, note_event);
     glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { note_event(w); });
     glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { note_event(w); });
+    glfwSetKeyCallback(window, take_key);
+    glfwSetCharCallback(window, [](GLFWwindow* w, unsigned int) { note_event(w); });
     glfwSetDropCallback(window, drop);
 }
 
@@ -215,68 +181,16 @@ void WindowedViewer::drop(GLFWwindow* window, int count, const char** paths) {
     note_event(window);
 }
 
-void WindowedViewer::take_key(GLFWwindow* window, int key, int code, int event, int modifiers) {
+void WindowedViewer::take_key(GLFWwindow* window, int key, int /*code*/, int event, int modifiers) {
     auto& self = *static_cast<WindowedViewer*>(glfwGetWindowUserPointer(window));
-    self.keys_.push_back({.key = key, .code = code, .event = event, .modifiers = modifiers});
+    if (event != GLFW_RELEASE) {
+        self.panels_.press({key, modifiers, event == GLFW_REPEAT});
+    }
     note_event(window);
-}
-
-void WindowedViewer::take_character(GLFWwindow* window, unsigned int character) {
-    auto& self = *static_cast<WindowedViewer*>(glfwGetWindowUserPointer(window));
-    self.keys_.push_back({.character = character});
-    note_event(window);
-}
-
-// Tells whether this key needs a frame for itself: Dear ImGui may use it, or it may be a shortcut
-// that opens a prompt for the next keys. Keys that write into a text field share a frame.
-bool WindowedViewer::takes_a_frame(const KeyEvent& event) {
-    if (event.character != 0 || event.event == GLFW_REPEAT) {
-        return false;
-    }
-    const bool is_shift = event.key == GLFW_KEY_LEFT_SHIFT || event.key == GLFW_KEY_RIGHT_SHIFT;
-    const bool writes =
-        is_shift || (event.key < GLFW_KEY_ESCAPE && (event.modifiers & GLFW_MOD_CONTROL) == 0);
-    return !writes || (event.event == GLFW_PRESS && !is_writing());
-}
-
-void WindowedViewer::pass_on(const KeyEvent& event) {
-    if (event.character != 0) {
-        ImGui_ImplGlfw_CharCallback(window_.get(), event.character);
-        return;
-    }
-    ImGui_ImplGlfw_KeyCallback(window_.get(), event.key, event.code, event.event, event.modifiers);
-    if (event.event != GLFW_RELEASE) {
-        panels_.press({event.key, event.modifiers, event.event == GLFW_REPEAT});
-    }
-}
-
-// Passes keys and characters on in their order. A frame gets either text or one key with the
-// character that it writes, since Dear ImGui reads the pressed keys once per frame, characters
-// before them, and no characters while Ctrl is down. Panels and Dear ImGui see a key in the same
-// frame: if Enter came after its prompt had closed, it would end the typing in the next prompt and
-// replace its text.
-void WindowedViewer::pass_keys_on() {
-    if (!panels_.takes_keys()) {
-        return;
-    }
-    bool has_text = false;
-    bool is_taken = false;
-    while (!keys_.empty()) {
-        const KeyEvent event = keys_.front();
-        const bool is_character = event.character != 0;
-        const bool takes = takes_a_frame(event);
-        if (!is_character && (is_taken || (takes && has_text))) {
-            return;
-        }
-        keys_.pop_front();
-        has_text = has_text || is_character;
-        is_taken = is_taken || takes;
-        pass_on(event);
-    }
 }
 
 bool WindowedViewer::has_to_draw() const {
-    return frames_to_draw_ > 0 || !keys_.empty() || viewer_.is_busy() || panels_.is_animated();
+    return frames_to_draw_ > 0 || viewer_.is_busy() || panels_.is_animated();
 }
 
 void WindowedViewer::wait_for_events() {
@@ -284,7 +198,7 @@ void WindowedViewer::wait_for_events() {
         glfwPollEvents();
     }
     while (!has_to_draw() && glfwWindowShouldClose(window_.get()) == GLFW_FALSE) {
-        constexpr double LONGEST_WAIT_SECONDS = 0.25;  // for notices, which fade
+        constexpr double LONGEST_WAIT_SECONDS = 0.25;  // for notices, which end
         glfwWaitEventsTimeout(LONGEST_WAIT_SECONDS);
         viewer_.watch_file();
     }
@@ -331,13 +245,9 @@ void WindowedViewer::frame() {
     viewer_.update(map_area());
     ImGui_ImplVulkan_NewFrame();
     ImGui_ImplGlfw_NewFrame();
-    pass_keys_on();
     ImGui::NewFrame();
     panels_.draw(scale());
     ImGui::Render();
-    if (options_.log_places) {
-        report_places();
-    }
     viewer_.apply_settings(map_area());
     if (title_ != viewer_.title()) {
         title_ = viewer_.title();
@@ -358,7 +268,7 @@ void WindowedViewer::frame() {
 
 // Reports the time from the events that changed a setting until the picture is shown.
 void WindowedViewer::report_latency(Clock::time_point start) {
-    if (reported_list_ == viewer_.list_number() || viewer_.measures_continuously) {
+    if (reported_list_ == viewer_.list_number()) {
         return;
     }
     reported_list_ = viewer_.list_number();
@@ -367,37 +277,10 @@ void WindowedViewer::report_latency(Clock::time_point start) {
     std::fprintf(stderr, "on screen after %.1f ms\n", elapsed.count());
 }
 
-// Reports left, top, width and height of each control that has appeared, moved or disappeared; a
-// control that has disappeared has no width.
-void WindowedViewer::report_places() {
-    std::map<std::string, std::array<int, 4>> places;
-    for (const auto& [name, place] : panels_.places()) {
-        places[name] = {int(place.first.x), int(place.first.y), int(place.end.x - place.first.x),
-                        int(place.end.y - place.first.y)};
-    }
-    const auto report = [](const std::string& name, const std::array<int, 4>& at) {
-        std::fprintf(stderr, "place %d %d %d %d %s\n", at[0], at[1], at[2], at[3], name.c_str());
-    };
-    for (const auto& [name, place] : places) {
-        if (!reported_places_.contains(name) || reported_places_.at(name) != place) {
-            report(name, place);
-        }
-    }
-    for (const auto& [name, place] : reported_places_) {
-        if (!places.contains(name)) {
-            report(name, {});
-        }
-    }
-    reported_places_ = std::move(places);
-}
-
 void WindowedViewer::run() {
     while (glfwWindowShouldClose(window_.get()) == GLFW_FALSE && !panels_.wants_to_quit()) {
         wait_for_events();
         try {
-            if (viewer_.settings.device != device_) {
-                change_device();
-            }
             const vk::Extent2D extent = app::framebuffer_extent(window_.get());
             if (extent.width == 0 || extent.height == 0) {  // minimised
                 glfwWaitEvents();
@@ -409,7 +292,7 @@ void WindowedViewer::run() {
             close_device();
             surface_.reset();
             surface_ = app::make_surface(instance_, window_.get());
-            open_device(device_);
+            open_device();
         } catch (const std::exception& error) {
             if (!app::is_device_loss(error)) {
                 throw;

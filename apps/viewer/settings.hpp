@@ -5,7 +5,6 @@
 #include "arguments.hpp"
 #include "write_tiles.hpp"
 
-#include <quadtile/image.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 
@@ -13,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +20,7 @@ namespace quadtile::viewer {
 
 enum class ThresholdKind { max_resolution, constant, per_level, memory, glsl };
 
+// Values are finite and not negative, but for parameters of GLSL.
 struct ThresholdSettings {
     ThresholdKind kind = ThresholdKind::max_resolution;
     float max_resolution = 16.0F;  // of max_resolution and memory, pixels
@@ -42,6 +43,9 @@ struct SubdivisionSettings {
     bool has_budget = false;
     std::uint64_t max_tiles = 1000;
 
+    [[nodiscard]] std::optional<std::uint64_t> budget() const {
+        return has_budget ? std::optional(max_tiles) : std::nullopt;
+    }
     friend bool operator==(const SubdivisionSettings&, const SubdivisionSettings&) = default;
 };
 
@@ -64,34 +68,38 @@ struct DrawingSettings {
     Fill fill = Fill::none;
     float fill_opacity = 0.75F;
     bool mark_clamped = true;
-    bool mark_differences = true;  // from a list that is kept
 
     friend bool operator==(const DrawingSettings&, const DrawingSettings&) = default;
+};
+
+// Returns settings whose range is valid unless it is automatic: finite, low < high, and above 0 if
+// it is logarithmic.
+[[nodiscard]] DrawingSettings repaired(DrawingSettings drawing);
+
+// Part of the map that is shown.
+struct ViewSettings {
+    float zoom = 0.0F;      // pixels per texel; 0: the whole map
+    float centre_x = 0.0F;  // place in the middle, in texels, if zoom is not 0
+    float centre_y = 0.0F;
+
+    friend bool operator==(const ViewSettings&, const ViewSettings&) = default;
 };
 
 struct Settings {
     SubdivisionSettings subdivision;
     DrawingSettings drawing;
-    std::string device;  // as in DeviceOptions::select
-    bool panel = true;   // the panel is shown
-    float ui_scale = 0;  // of text and panel; 0: the display's
-    float playback_frames_per_second = 10.0F;
+    ViewSettings view;
+    bool panel = true;                  // the panel is shown
+    float ui_scale = 0;                 // of text and panel; 0: the display's
     std::uint32_t window_width = 1600;  // screen coordinates
     std::uint32_t window_height = 1000;
 
     friend bool operator==(const Settings&, const Settings&) = default;
 };
 
-// Limits of settings files and options, both ends included. Thresholds are finite and not negative.
-// The level is one of the largest map's. A range that is not automatic has low < high, and low > 0
-// if it is logarithmic.
+// Limits, both ends included.
 constexpr std::uint64_t MAX_TILES_LIMIT = std::numeric_limits<std::uint32_t>::max();
-constexpr float MAX_OUTLINE_WIDTH = 100.0F;
-constexpr float MIN_UI_SCALE = 0.25F;  // or 0
-constexpr float MAX_UI_SCALE = 8.0F;
-constexpr float MIN_PLAYBACK_FRAMES_PER_SECOND = 0.1F;
-constexpr float MAX_PLAYBACK_FRAMES_PER_SECOND = 1000.0F;
-constexpr std::uint32_t MAX_WINDOW_EXTENT = 65536;
+constexpr std::uint32_t MAX_WINDOW_EXTENT = 16384;
 
 // Names of enumerators, in their order, for settings files, options and panels.
 constexpr std::array<app::Named<ThresholdKind>, 5> THRESHOLD_KINDS{
@@ -115,44 +123,25 @@ constexpr std::array<app::Named<Fill>, 4> FILLS{
     {{"none", Fill::none}, {"level", Fill::level}, {"ratio", Fill::ratio}, {"order", Fill::order}}};
 
 // Returns the settings that the next run keeps: the appearance. The rest has its defaults, since an
-// old threshold, range of colours or device would confuse with another map.
+// old threshold, range of colours or view would confuse with another map.
 [[nodiscard]] Settings appearance(const Settings& settings);
 
-// Returns JSON with a member for each setting.
+// Returns JSON with a member for each setting. Throws std::runtime_error for settings that
+// settings_from_json would refuse.
 [[nodiscard]] std::string to_json(const Settings& settings);
-// Reads JSON of any version: missing members have their defaults, unknown ones are ignored. Throws
-// std::runtime_error if the text is no JSON, or if a value has another type or is out of range; the
-// message names the member.
-[[nodiscard]] Settings settings_from_json(const std::string& json);
+// Reads JSON. Missing members have their defaults. Throws std::runtime_error, which names the
+// member, for an unknown member or a value that is impossible.
+[[nodiscard]] Settings settings_from_json(const std::string& text);
 
 // Returns $XDG_CONFIG_HOME (if absolute) or ~/.config, followed by quadtile/viewer.json; empty if
 // neither is set.
 [[nodiscard]] std::filesystem::path settings_path();
-// Returns the folder of the device's caches in $XDG_CACHE_HOME or ~/.cache, in the same way.
+// Returns the folder of the device's caches: $QUADTILE_CACHE_DIRECTORY, else quadtile in
+// $XDG_CACHE_HOME or ~/.cache.
 [[nodiscard]] std::filesystem::path cache_path();
-// Throws std::runtime_error with the file and the reason. A missing file gives defaults.
+// Throws std::runtime_error with the file and the reason.
 [[nodiscard]] Settings load_settings(const std::filesystem::path& path);
 // Makes missing folders. The file appears whole or not at all.
 void save_settings(const Settings& settings, const std::filesystem::path& path);
-
-// Makes the threshold for a map. Only memory uses `fragments`, only glsl uses `function`. Throws
-// Error as Threshold's makers do, and if memory has no fragments of the map's size, or per_level no
-// value. per_level may have more or fewer values than the map has levels: the last value stands for
-// missing ones, extra ones are ignored.
-[[nodiscard]] Threshold make_threshold(const ThresholdSettings& settings, const MapShape& shape,
-                                       const MapView* fragments,
-                                       const ThresholdFunction* function = nullptr);
-// Tells whether scaled() has an effect: it has none on GLSL.
-[[nodiscard]] bool can_scale(const ThresholdSettings& settings);
-// Multiplies the threshold of each node by the factor: all values, and the nodes of memory, which
-// stand under a root, by its square. An infinite product becomes the largest float, 0 the smallest
-// normal one. The factor is positive and finite.
-[[nodiscard]] ThresholdSettings scaled(const ThresholdSettings& settings, float factor);
-
-// Returns up to six digits, as printf's %g.
-[[nodiscard]] std::string short_text(float value);
-
-// Returns for example "resolution 16" or "threshold in GLSL".
-[[nodiscard]] std::string describe(const ThresholdSettings& threshold);
 
 }  // namespace quadtile::viewer

@@ -23,16 +23,6 @@ double milliseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-void append(std::deque<float>& history, std::optional<double> milliseconds) {
-    if (!milliseconds) {
-        return;
-    }
-    history.push_back(static_cast<float>(*milliseconds));
-    if (history.size() > TimeHistory::LENGTH) {
-        history.pop_front();
-    }
-}
-
 std::string size_text(const MapShape& shape) {
     return std::to_string(shape.width) + " x " + std::to_string(shape.height);
 }
@@ -51,13 +41,11 @@ std::string text_of(const std::exception& error) {
 }  // namespace
 
 Viewer::Viewer(const Options& options, std::function<void()> wake)
-    : settings(options.settings), options_(options), sequence_(std::move(wake)) {
-    sequence_.open(options.files, options.channel);
-    pinned_position_ = options.pin;
-    tiles_to_find_ = options.tile_count;
-    if (!tiles_to_find_ && options.chooses_threshold) {
-        constexpr std::uint64_t PLEASANT = 1000;
-        tiles_to_find_ = PLEASANT;
+    : settings(options.settings), logs_(options.log), files_(std::move(wake)) {
+    files_.open(options.files, options.channel);
+    tiles_wanted = options.tile_count.value_or(tiles_wanted);
+    if (options.tile_count || options.chooses_threshold) {
+        tiles_to_find_ = tiles_wanted;
     }
 }
 
@@ -68,7 +56,6 @@ void Viewer::attach(app::Gpu& gpu, vk::Format format) {
     const auto render_pass =
         app::make_render_pass(gpu.device(), format, vk::ImageLayout::eTransferSrcOptimal);
     canvas_ = std::make_unique<Canvas>(gpu, *render_pass);
-    compared_list_ = 0;
     if (coming_ == nullptr) {
         coming_ = frame_;
     }
@@ -80,8 +67,6 @@ void Viewer::detach() {
     tiles_.reset();
     gpu_ = nullptr;
     loss_ = nullptr;
-    strategy_times_.clear();
-    times_ = {};
 }
 
 // Panels call this within a frame of Dear ImGui, which must be completed. So update() throws a loss
@@ -101,7 +86,6 @@ void Viewer::attempt(const std::function<void()>& action) {
 
 void Viewer::update(const vk::Rect2D& area) {
     area_ = area;
-    advance_playback();
     take_map();
     if (coming_) {
         try {
@@ -114,14 +98,12 @@ void Viewer::update(const vk::Rect2D& area) {
             log("problem: " + load_problem_);
         }
     }
-    if (measures_continuously) {
-        applied_.reset();
-    }
     apply_settings(area);
 }
 
 void Viewer::apply_settings(const vk::Rect2D& area) {
     area_ = area;
+    settings.drawing = repaired(settings.drawing);
     if (loss_) {
         std::rethrow_exception(std::exchange(loss_, nullptr));
     }
@@ -130,10 +112,6 @@ void Viewer::apply_settings(const vk::Rect2D& area) {
         pinned_.reset();
         return;
     }
-    if (follows_area_) {
-        view_ = fit(tiles_->shape(), area_);
-    }
-    show_what_options_ask();
     if (tiles_to_find_) {
         find_threshold(*std::exchange(tiles_to_find_, {}));
     }
@@ -141,30 +119,18 @@ void Viewer::apply_settings(const vk::Rect2D& area) {
         subdivide();
     }
     probe();
-    compare_with_kept();
     canvas_->set_colours(settings.drawing.colour_map);
     canvas_->set_map(*tiles_);
 }
 
-// Applies options that need the first map.
-void Viewer::show_what_options_ask() {
-    const auto zoom = std::exchange(options_.zoom, {});
-    const auto centre = std::exchange(options_.centre, {});
-    if (zoom || centre) {
-        const MapShape& shape = tiles_->shape();
-        const TexelPosition middle{shape.width / 2, shape.height / 2};
-        show_texel(centre.value_or(middle).x, centre.value_or(middle).y, zoom.value_or(view_.zoom));
-    }
-}
-
 bool Viewer::is_busy() const {
-    return is_playing || measures_continuously || coming_ || sequence_.has_arrived();
+    return coming_ || files_.has_arrived();
 }
 
 // Reads a changed file when two checks find it the same, so that nobody is writing it.
 void Viewer::watch_file() {
     const Clock::time_point now = Clock::now();
-    if (now < next_watch_time_ || !frame_ || frame_->path.empty() || sequence_.is_loading()) {
+    if (now < next_watch_time_ || !frame_ || frame_->path.empty() || files_.is_loading()) {
         return;
     }
     constexpr std::chrono::milliseconds INTERVAL(200);
@@ -173,13 +139,13 @@ void Viewer::watch_file() {
     const bool is_at_rest = stamp == std::exchange(seen_stamp_, stamp);
     if (stamp && is_at_rest && stamp != frame_->stamp && stamp != reloaded_stamp_) {
         reloaded_stamp_ = stamp;
-        sequence_.reload();
+        files_.reload();
         notify(frame_->name + " has changed and is read again");
     }
 }
 
 void Viewer::wait_for_map(const vk::Rect2D& area) {
-    MapSequence::Arrival arrival = sequence_.wait();
+    MapFiles::Arrival arrival = files_.wait();
     if (!arrival.frame) {
         throw std::runtime_error(arrival.error);
     }
@@ -189,7 +155,7 @@ void Viewer::wait_for_map(const vk::Rect2D& area) {
 }
 
 void Viewer::take_map() {
-    std::optional<MapSequence::Arrival> arrival = sequence_.take();
+    std::optional<MapFiles::Arrival> arrival = files_.take();
     if (!arrival) {
         return;
     }
@@ -208,7 +174,6 @@ void Viewer::put_map_on_device() {
     fragments_.reset();
     odd_texel_ = 0;
     applied_.reset();
-    strategy_times_.clear();
     const MapShape& shape = frame->map.shape;
     try {
         tiles_->set_map(frame->map.view());
@@ -224,24 +189,10 @@ void Viewer::put_map_on_device() {
             " texels does not fit into the device's memory; use a smaller map, or another device");
     }
     frame_ = frame;
-    append(times_.pyramid_milliseconds, tiles_->pyramid_milliseconds());
     if (had_map && (before.width != shape.width || before.height != shape.height)) {
-        follows_area_ = true;
+        show_all();
     }
     log("map " + frame->name + ", " + size_text(shape));
-}
-
-void Viewer::advance_playback() {
-    if (!is_playing || sequence_.files().size() < 2) {
-        is_playing = false;
-        return;
-    }
-    const Clock::time_point now = Clock::now();
-    if (now >= next_frame_time_ && !sequence_.is_loading()) {
-        sequence_.step(1);
-        const std::chrono::duration<float> interval(1.0F / settings.playback_frames_per_second);
-        next_frame_time_ = now + std::chrono::duration_cast<Clock::duration>(interval);
-    }
 }
 
 const LoadedMap& Viewer::fragments(const std::string& channel) {
@@ -277,12 +228,12 @@ void Viewer::reload_threshold() {
 
 Threshold Viewer::threshold_of(const ThresholdSettings& wanted) {
     if (wanted.kind == ThresholdKind::glsl) {
-        const app::GlslFile& file = glsl(wanted.glsl_file);
-        const ThresholdFunction function = ThresholdFunction::from_glsl(file.text);
+        const ThresholdFunction function =
+            ThresholdFunction::from_glsl(glsl(wanted.glsl_file).text);
         return make_threshold(wanted, tiles_->shape(), nullptr, &function);
     }
     if (wanted.kind != ThresholdKind::memory) {
-        return make_threshold(wanted, tiles_->shape(), nullptr);
+        return make_threshold(wanted, tiles_->shape());
     }
     const MapView view = fragments(wanted.fragments_channel).view();
     return make_threshold(wanted, tiles_->shape(), &view);
@@ -306,10 +257,7 @@ void Viewer::subdivide() {
         tiles_->discard(text_of(error));
     }
     update_milliseconds_ = milliseconds_since(start);
-    if (!summary().is_first_run) {
-        append(times_.subdivision_milliseconds, summary().milliseconds);
-    }
-    if (options_.log && !measures_continuously) {
+    if (logs_) {
         log(summary().problem.empty()
                 ? app::counted(summary().header.written, "tile") + ", " +
                       describe(settings.subdivision.threshold) + ", in " +
@@ -319,34 +267,19 @@ void Viewer::subdivide() {
 }
 
 void Viewer::draw(vk::CommandBuffer commands, vk::Extent2D target) {
-    draw_view(commands, target, area_, view_);
+    if (tiles_->has_map()) {
+        draw_view(commands, target, area_, view());
+    }
 }
 
 void Viewer::draw_view(vk::CommandBuffer commands, vk::Extent2D target, const vk::Rect2D& area,
                        const View& view) {
-    if (tiles_->has_map()) {
-        DrawingSettings drawing = settings.drawing;
-        drawing.mark_differences &= difference_.has_value();
-        canvas_->draw(commands, *tiles_,
-                      make_drawing(tiles_->shape(), drawing, range(), view, target, pixel_scale_),
-                      area);
-    }
+    canvas_->draw(
+        commands, *tiles_,
+        make_drawing(tiles_->shape(), settings.drawing, range(), view, target, pixel_scale_), area);
 }
 
 // ---- State that is shown
-
-void Viewer::compare_with_kept() {
-    const MapShape& shape = tiles_->shape();
-    if (!kept_ || !tiles_->has_tiles() || kept_->shape.width != shape.width ||
-        kept_->shape.height != shape.height) {
-        difference_.reset();
-        compared_list_ = 0;
-    } else if (compared_list_ != list_number_) {
-        difference_ = compare(kept_->keys, tiles_->read().tiles);
-        canvas_->set_marks(difference_->marks);
-        compared_list_ = list_number_;
-    }
-}
 
 std::string Viewer::problem() const {
     if (!load_problem_.empty()) {
@@ -356,9 +289,8 @@ std::string Viewer::problem() const {
 }
 
 Range Viewer::range() const {
-    const DrawingSettings& drawing = settings.drawing;
-    if (drawing.automatic_range || !(drawing.range_low < drawing.range_high) ||
-        (drawing.logarithmic && !(drawing.range_low > 0.0F))) {
+    const DrawingSettings drawing = repaired(settings.drawing);
+    if (drawing.automatic_range) {
         return automatic_range(frame_->statistics, drawing.logarithmic);
     }
     return {drawing.range_low, drawing.range_high};
@@ -370,7 +302,7 @@ void Viewer::notify(std::string text, bool is_problem) {
 }
 
 void Viewer::log(const std::string& line) const {
-    if (options_.log) {
+    if (logs_) {
         std::fprintf(stderr, "%s\n", line.c_str());
     }
 }
@@ -388,41 +320,57 @@ std::string Viewer::title() const {
 
 // ---- The view
 
+View Viewer::view() const {
+    return view_in(settings.view, tiles_->shape(), area_);
+}
+
+// Returns the zoom and the centre of the view, even if it shows the whole map.
+ViewSettings Viewer::shown_view() const {
+    if (settings.view.zoom > 0.0F) {
+        return settings.view;
+    }
+    const View whole = view();
+    const MapShape& shape = tiles_->shape();
+    return {whole.zoom, static_cast<float>(shape.width) / 2.0F,
+            static_cast<float>(shape.height) / 2.0F};
+}
+
 void Viewer::pan(float x, float y) {
-    view_.origin_x += x;
-    view_.origin_y += y;
-    follows_area_ = false;
+    if (tiles_ && tiles_->has_map()) {
+        settings.view = shown_view();
+        settings.view.centre_x -= x / settings.view.zoom;
+        settings.view.centre_y -= y / settings.view.zoom;
+    }
 }
 
 void Viewer::zoom_at(float x, float y, float factor) {
     if (!tiles_ || !tiles_->has_map()) {
         return;
     }
+    ViewSettings shown = shown_view();
     // A huge map as a whole is smaller, a tiny one larger.
-    const float whole = fit(tiles_->shape(), area_).zoom;
-    const float zoom = std::clamp(view_.zoom * factor, std::min({SMALLEST_ZOOM, whole, view_.zoom}),
-                                  std::max({LARGEST_ZOOM, whole, view_.zoom}));
-    const float change = zoom / view_.zoom;
-    view_ = {zoom, x - (x - view_.origin_x) * change, y - (y - view_.origin_y) * change};
-    follows_area_ = false;
-}
-
-void Viewer::show_all() {
-    follows_area_ = true;
+    const float whole = view_in({}, tiles_->shape(), area_).zoom;
+    const float zoom = std::clamp(shown.zoom * factor, std::min({SMALLEST_ZOOM, whole, shown.zoom}),
+                                  std::max({LARGEST_ZOOM, whole, shown.zoom}));
+    const auto follow = [&](float& centre, float pixel, std::int32_t offset, std::uint32_t extent) {
+        const float middle = static_cast<float>(offset) + static_cast<float>(extent) / 2.0F;
+        centre += (pixel - middle) * (1.0F / shown.zoom - 1.0F / zoom);
+    };
+    follow(shown.centre_x, x, area_.offset.x, area_.extent.width);
+    follow(shown.centre_y, y, area_.offset.y, area_.extent.height);
+    shown.zoom = zoom;
+    settings.view = shown;
 }
 
 void Viewer::show_one_to_one() {
-    const float x = static_cast<float>(area_.offset.x) + static_cast<float>(area_.extent.width) / 2;
-    const float y =
-        static_cast<float>(area_.offset.y) + static_cast<float>(area_.extent.height) / 2;
-    view_ =
-        centred((x - view_.origin_x) / view_.zoom, (y - view_.origin_y) / view_.zoom, 1.0F, area_);
-    follows_area_ = false;
+    if (tiles_ && tiles_->has_map()) {
+        settings.view = shown_view();
+        settings.view.zoom = 1.0F;
+    }
 }
 
 void Viewer::show_texel(std::uint32_t x, std::uint32_t y, float zoom) {
-    view_ = centred(static_cast<float>(x) + 0.5F, static_cast<float>(y) + 0.5F, zoom, area_);
-    follows_area_ = false;
+    settings.view = {zoom, static_cast<float>(x) + 0.5F, static_cast<float>(y) + 0.5F};
 }
 
 void Viewer::go_to(std::int64_t x, std::int64_t y, float zoom) {
@@ -434,7 +382,7 @@ void Viewer::go_to(std::int64_t x, std::int64_t y, float zoom) {
         return;
     }
     const TexelPosition texel{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y)};
-    show_texel(texel.x, texel.y, std::max(view_.zoom, zoom));
+    show_texel(texel.x, texel.y, std::max(view().zoom, zoom));
     pin(texel);
 }
 
@@ -446,7 +394,7 @@ void Viewer::show_next_odd_texel() {
     const std::vector<TexelPosition>& odd = frame_->statistics.odd_texels;
     const TexelPosition& texel = odd[odd_texel_++ % odd.size()];
     constexpr float CLOSE = 24.0F;
-    show_texel(texel.x, texel.y, std::max(view_.zoom, CLOSE));
+    show_texel(texel.x, texel.y, std::max(view().zoom, CLOSE));
     pin(texel);
 }
 
@@ -456,8 +404,9 @@ std::optional<TexelPosition> Viewer::texel_at(float x, float y) const {
     if (!tiles_ || !tiles_->has_map()) {
         return {};
     }
-    const float column = std::floor((x - view_.origin_x) / view_.zoom);
-    const float row = std::floor((y - view_.origin_y) / view_.zoom);
+    const View shown = view();
+    const float column = std::floor((x - shown.origin_x) / shown.zoom);
+    const float row = std::floor((y - shown.origin_y) / shown.zoom);
     const MapShape& shape = tiles_->shape();
     if (column < 0.0F || row < 0.0F || column >= static_cast<float>(shape.width) ||
         row >= static_cast<float>(shape.height)) {
@@ -467,16 +416,23 @@ std::optional<TexelPosition> Viewer::texel_at(float x, float y) const {
 }
 
 ProbedTexel Viewer::probe_texel(const TexelPosition& position) {
-    ProbedTexel probed{position.x, position.y, tiles_->probe(position.x, position.y), {}};
-    const float texel = probed.result.texel;
-    const bool is_zero = std::fpclassify(texel) == FP_SUBNORMAL || texel == 0.0F;
-    probed.result.importance_of_level[0] =
-        std::isnan(texel) ? std::numeric_limits<float>::infinity() : (is_zero ? 0.0F : texel);
-    if (tiles_->has_tiles() &&
+    const Probe probe = tiles_->probe(position.x, position.y);
+    const float value = texel_value(frame_->map.view(), position.x, position.y);
+    ProbedTexel probed{.x = position.x, .y = position.y, .value = value};
+    if (probe.tile != nullptr) {
+        probed.tile = *probe.tile;
+        probed.tile_index = probe.tile_index;
+    }
+    const bool is_zero = std::fpclassify(value) == FP_SUBNORMAL || value == 0.0F;
+    probed.importance = {std::isnan(value) ? std::numeric_limits<float>::infinity()
+                         : is_zero         ? 0.0F
+                                           : value};
+    probed.importance.insert(probed.importance.end(), probe.importance_of_level.begin(),
+                             probe.importance_of_level.end());
+    if (probed.tile &&
         threshold_->user_function() == nullptr) {  // a GLSL threshold runs on the GPU alone
         const ResolvedThreshold thresholds = threshold_->resolve(tiles_->shape());
-        const std::uint32_t top = top_level(tiles_->shape().width, tiles_->shape().height);
-        for (std::uint32_t level = 0; level <= top; ++level) {
+        for (std::uint32_t level = 0; level < probed.importance.size(); ++level) {
             probed.thresholds.push_back(
                 thresholds.at(level, position.x >> level, position.y >> level, 0) *
                 summary().header.threshold_factor);

@@ -10,6 +10,7 @@
 
 #include <quadtile/reference.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -19,8 +20,7 @@ namespace quadtile::viewer {
 namespace fs = std::filesystem;
 
 void Viewer::open(std::vector<fs::path> files) {
-    is_playing = false;
-    sequence_.open(std::move(files), {});
+    files_.open(std::move(files), {});
 }
 
 void Viewer::find_threshold(std::uint64_t tiles) {
@@ -34,13 +34,16 @@ void Viewer::find_threshold(std::uint64_t tiles) {
                 "another kind");
         }
         SubdivisionSettings wanted = settings.subdivision;
+        if (wanted.has_budget) {
+            tiles = std::min(tiles, wanted.max_tiles);
+        }
         wanted.has_budget = false;
         wanted.order = Order::any;
         for (float* const value : {&wanted.threshold.max_resolution, &wanted.threshold.constant,
                                    &wanted.threshold.nodes}) {
             *value = *value > 0.0F ? *value : 1.0F;  // no factor leads away from 0
         }
-        const auto count = [&](float exponent) {
+        const auto count = [&](double exponent) {
             SubdivisionSettings tried = wanted;
             tried.threshold = scaled(wanted.threshold, std::exp2(exponent));
             return tiles_->count(tried, threshold_of(tried.threshold));
@@ -49,32 +52,29 @@ void Viewer::find_threshold(std::uint64_t tiles) {
         // Searches binary logarithms of factors: the result lies above low and not above high,
         // since the number of tiles falls as the threshold rises. Begins at the present threshold,
         // because thresholds near 0 make lists as long as the map.
-        constexpr float FURTHEST = 64.0F;
-        float low = 0.0F;
-        float high = 0.0F;
-        if (count(0.0F) > tiles) {
-            for (high = 1.0F; high < FURTHEST && count(high) > tiles; high *= 2.0F) {
+        constexpr double FURTHEST = 512.0;  // from any float to any other
+        double low = 0.0;
+        double high = 0.0;
+        if (count(0.0) > tiles) {
+            for (high = 1.0; high < FURTHEST && count(high) > tiles; high *= 2.0) {
                 low = high;
             }
             if (high == FURTHEST && count(high) > tiles) {
                 throw std::runtime_error("no threshold gives fewer than " +
-                                         std::to_string(count(high)) + " tiles");
+                                         app::counted(count(high), "tile") + " here, not " +
+                                         std::to_string(tiles));
             }
         } else {
-            for (low = -1.0F; low > -FURTHEST && count(low) <= tiles; low *= 2.0F) {
+            for (low = -1.0; low > -FURTHEST && count(low) <= tiles; low *= 2.0) {
                 high = low;
             }
         }
         // Thresholds per node are made anew for each try, which takes time.
-        const float exactness = wanted.threshold.kind == ThresholdKind::memory ? 1e-3F : 1e-6F;
+        const double exactness = wanted.threshold.kind == ThresholdKind::memory ? 1e-3 : 1e-6;
         while (high - low > exactness) {
-            const float middle = (low + high) / 2.0F;
-            if (middle == low || middle == high) {
-                break;
-            }
+            const double middle = (low + high) / 2.0;
             (count(middle) > tiles ? low : high) = middle;
         }
-        settings.subdivision.has_budget = false;
         settings.subdivision.threshold = scaled(wanted.threshold, std::exp2(high));
         const std::uint64_t found = count(high);
         std::string text =
@@ -88,41 +88,6 @@ void Viewer::find_threshold(std::uint64_t tiles) {
     });
 }
 
-KeptList Viewer::shown_list() {
-    return {frame_->name, sequence_.index(), frame_->path,
-            *applied_,    tiles_->shape(),   sorted_keys(tiles_->read().tiles)};
-}
-
-void Viewer::keep_list() {
-    attempt([&] {
-        if (!tiles_->has_tiles() || !applied_) {
-            throw std::runtime_error("there is no list to keep");
-        }
-        kept_ = shown_list();
-        compared_list_ = 0;
-        notify("A is now this list: " + describe(kept_->settings.threshold) + ", " +
-               app::counted(kept_->keys.size(), "tile"));
-    });
-}
-
-void Viewer::swap_with_kept() {
-    attempt([&] {
-        if (!kept_ || !tiles_->has_tiles() || !applied_) {
-            throw std::runtime_error("there are no two lists to swap; keep one as A first");
-        }
-        const KeptList before = *std::exchange(kept_, shown_list());
-        settings.subdivision = before.settings;
-        const auto& files = sequence_.files();
-        if (before.path != frame_->path) {
-            if (before.file >= files.size() || files[before.file] != before.path) {
-                throw std::runtime_error("the map of A is not open any more; open its file");
-            }
-            sequence_.go_to(before.file);
-        }
-        compared_list_ = 0;
-    });
-}
-
 void Viewer::scale_threshold(float factor) {
     settings.subdivision.threshold = scaled(settings.subdivision.threshold, factor);
 }
@@ -133,7 +98,7 @@ void Viewer::check_list() {
             notify("there is no list to check", true);
             return;
         }
-        TileList list = tiles_->read();
+        TileList list = tiles_->list();
         const std::string gap = check_partition(list.tiles, list.shape);
         if (!gap.empty()) {
             notify("the tiles do not cover the map: " + gap, true);
@@ -163,32 +128,12 @@ void Viewer::check_list() {
     });
 }
 
-void Viewer::compare_strategies() {
-    attempt([&] {
-        if (!tiles_->has_tiles()) {
-            throw std::runtime_error("there are no tiles to time the strategies for");
-        }
-        applied_.reset();  // if this fails, the list may be that of any strategy
-        threshold_ = threshold_of(settings.subdivision.threshold);
-        strategy_times_ = tiles_->compare(settings.subdivision, *threshold_);
-        applied_ = settings.subdivision;
-        ++list_number_;
-        std::string text = "GPU time:";
-        for (const StrategyTime& time : strategy_times_) {
-            text += " " + std::string(app::name_in(STRATEGIES, time.strategy)) + " ";
-            text += time.milliseconds ? short_text(static_cast<float>(*time.milliseconds)) + " ms"
-                                      : std::string("-");
-        }
-        notify(text);
-    });
-}
-
 void Viewer::export_list(const fs::path& path) {
     attempt([&] {
         if (!tiles_->has_tiles()) {
             throw std::runtime_error("there is no list to save");
         }
-        TileList list = tiles_->read();
+        TileList list = tiles_->list();
         list.nan_texels = frame_->statistics.nan;
         const auto format =
             path.extension() == ".csv" ? app::TileFormat::csv : app::TileFormat::json;
@@ -201,7 +146,7 @@ void Viewer::export_list(const fs::path& path) {
 
 void Viewer::export_settings(const fs::path& path) {
     attempt([&] {
-        app::write_file(path, to_json(settings));
+        save_settings(settings, path);
         notify("settings saved to " + path.string());
     });
 }
@@ -212,13 +157,12 @@ void Viewer::export_picture(const fs::path& path, bool whole_map) {
             throw std::runtime_error("there is no map to save a picture of");
         }
         vk::Rect2D area{.extent = area_.extent};
-        View view{view_.zoom, view_.origin_x - static_cast<float>(area_.offset.x),
-                  view_.origin_y - static_cast<float>(area_.offset.y)};
         if (whole_map) {
             area.extent = vk::Extent2D{tiles_->shape().width, tiles_->shape().height};
-            view = {};
         }
         const vk::Extent2D extent = area.extent;
+        const View view =
+            view_in(whole_map ? ViewSettings{} : settings.view, tiles_->shape(), area);
         canvas_->set_map(*tiles_);
         const std::string png = app::encode_png(app::render_picture(
             *gpu_, format_, extent,

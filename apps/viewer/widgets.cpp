@@ -1,5 +1,7 @@
 #include "widgets.hpp"
 
+#include "settings.hpp"
+
 #include <array>
 #include <cfloat>
 #include <cmath>
@@ -12,7 +14,6 @@ namespace quadtile::viewer {
 namespace {
 
 constexpr float LABEL_COLUMN = 124.0F;
-constexpr float FIELD_WIDTH = 84.0F;
 constexpr float TOOLTIP_WIDTH = 320.0F;
 constexpr double TOOLTIP_DELAY = 0.35;  // seconds
 
@@ -43,15 +44,6 @@ bool take_when_left(bool is_edited, Number shown, std::optional<Number>& typed, 
 }
 
 }  // namespace
-
-std::vector<Choice> choices_of(const std::vector<std::string>& names,
-                               const std::vector<std::string>& tooltips) {
-    std::vector<Choice> choices;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        choices.push_back({names[i], i < tooltips.size() ? tooltips[i] : ""});
-    }
-    return choices;
-}
 
 ImU32 opaque(const app::Rgb& colour) {
     return IM_COL32(colour[0], colour[1], colour[2], 255);
@@ -99,13 +91,6 @@ void Form::begin_frame(float scale) {
     }
     is_tooltip_seen_ = false;
     tooltip_waits_ = false;
-    places_.clear();
-    section_.clear();
-    had_open_list_ = std::exchange(has_open_list_, false);
-}
-
-void Form::note_place(const std::string& name) {
-    places_[section_ + "/" + name] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
 }
 
 bool Form::section(const char* title, bool is_open_at_first, const char* tooltip) {
@@ -113,8 +98,6 @@ bool Form::section(const char* title, bool is_open_at_first, const char* tooltip
     const bool is_open = ImGui::CollapsingHeader(
         title, is_open_at_first ? ImGuiTreeNodeFlags_DefaultOpen : ImGuiTreeNodeFlags_None);
     tip(tooltip);
-    section_ = title;
-    places_[title] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     return is_open;
 }
 
@@ -149,9 +132,6 @@ void Form::label(const char* text, const std::string& tooltip) {
     tip(tooltip);
     ImGui::SameLine(px(LABEL_COLUMN));
     ImGui::SetNextItemWidth(-FLT_MIN);
-    const ImVec2 first = ImGui::GetCursorScreenPos();
-    places_[section_ + "/" + text] = {
-        first, {first.x + ImGui::GetContentRegionAvail().x, first.y + ImGui::GetFrameHeight()}};
 }
 
 void Form::text_row(const char* label_text, const std::string& tooltip, const std::string& value,
@@ -162,28 +142,22 @@ void Form::text_row(const char* label_text, const std::string& tooltip, const st
 }
 
 bool Form::combo(const char* label_text, const std::string& tooltip,
-                 std::span<const Choice> choices, std::size_t& index) {
+                 std::span<const std::string> names, std::span<const std::string> tooltips,
+                 std::size_t& index) {
     label(label_text, tooltip);
     ImGui::PushID(label_text);
     bool changed = false;
-    const char* const preview = index < choices.size() ? choices[index].name.c_str() : "";
+    const char* const preview = index < names.size() ? names[index].c_str() : "";
     const bool is_open = ImGui::BeginCombo("##combo", preview, ImGuiComboFlags_HeightLarge);
     if (is_open) {
-        for (std::size_t i = 0; i < choices.size(); ++i) {
+        for (std::size_t i = 0; i < names.size(); ++i) {
             ImGui::PushID(static_cast<int>(i));
-            const auto flags =
-                choices[i].is_possible ? ImGuiSelectableFlags_None : ImGuiSelectableFlags_Disabled;
-            if (ImGui::Selectable(choices[i].name.c_str(), i == index, flags) && i != index) {
+            if (ImGui::Selectable(names[i].c_str(), i == index) && i != index) {
                 index = i;
                 changed = true;
             }
-            note_place(std::string(label_text) + "/" + std::to_string(i));
-            tip(choices[i].tooltip);
+            tip(i < tooltips.size() ? tooltips[i] : "");
             ImGui::PopID();
-        }
-        has_open_list_ = true;
-        if (std::exchange(closes_list_, false)) {
-            ImGui::CloseCurrentPopup();
         }
         ImGui::EndCombo();
     } else {
@@ -203,10 +177,8 @@ bool Form::checkbox(const char* label_text, const std::string& tooltip, bool& va
 }
 
 void Form::switched(const char* label_text, const std::string& tooltip, bool& is_on,
-                    const std::function<void()>& control, bool is_possible) {
-    ImGui::BeginDisabled(!is_possible);
+                    const std::function<void()>& control) {
     checkbox(label_text, tooltip, is_on);
-    ImGui::EndDisabled();
     ImGui::SameLine();
     ImGui::BeginDisabled(!is_on);
     ImGui::SetNextItemWidth(-FLT_MIN);
@@ -255,27 +227,28 @@ bool Form::slider(const char* label_text, const std::string& tooltip, float& val
     return changed;
 }
 
+bool Form::whole_slider(const char* label_text, const std::string& tooltip, std::uint32_t& value,
+                        std::uint32_t low, std::uint32_t high, const char* format) {
+    label(label_text, tooltip);
+    ImGui::PushID(label_text);
+    const bool changed = ImGui::SliderScalar("##slider", ImGuiDataType_U32, &value, &low, &high,
+                                             format, ImGuiSliderFlags_AlwaysClamp);
+    tip(tooltip + " Ctrl+click to type.");
+    ImGui::PopID();
+    return changed;
+}
+
 bool Form::count_field(const char* id, std::uint64_t& value) {
     std::uint64_t shown = value;
     const bool is_edited = ImGui::InputScalar(id, ImGuiDataType_U64, &shown);
-    return take_when_left(is_edited, shown, typed_count_, value,
-                          [](std::uint64_t typed) { return typed > 0; });
+    return take_when_left(is_edited, shown, typed_count_, value, [](std::uint64_t typed) {
+        return typed > 0 && typed <= MAX_TILES_LIMIT;
+    });
 }
 
 bool Form::button(const char* text, const std::string& tooltip, float width) {
     const bool is_pressed = ImGui::Button(text, {width, 0.0F});
-    note_place(text);
     tip(tooltip);
-    return is_pressed;
-}
-
-bool Form::prominent_button(const char* text, const std::string& tooltip, float width) {
-    ImGui::PushStyleColor(ImGuiCol_Button, ACCENT_COLOUR);
-    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, IM_COL32(78, 145, 214, 255));
-    ImGui::PushStyleColor(ImGuiCol_ButtonActive, IM_COL32(46, 103, 163, 255));
-    ImGui::PushStyleColor(ImGuiCol_Text, IM_COL32_WHITE);
-    const bool is_pressed = button(text, tooltip, width);
-    ImGui::PopStyleColor(4);
     return is_pressed;
 }
 
@@ -307,43 +280,20 @@ void Form::large_text(const std::string& large, ImU32 colour) {
     ImGui::SetWindowFontScale(1.0F);
 }
 
-// Draws a space as high as text, so that the square is in line with the line's texts.
-ImVec2 Form::square_in_text() {
-    const float spacing = px(4.0F);
+void Form::swatch(ImU32 colour) {
+    // A space as high as text, so that the square is in line with the line's texts.
     ImGui::TextUnformatted(" ");
     const ImVec2 corner = ImGui::GetItemRectMin();
-    ImGui::SameLine(0.0F, 0.0F);
-    ImGui::Dummy({ImGui::GetTextLineHeight() - ImGui::GetItemRectSize().x, 0.0F});
-    ImGui::SameLine(0.0F, spacing);
-    return corner;
-}
-
-void Form::swatch(ImU32 colour) {
-    const ImVec2 corner = square_in_text();
     const float size = ImGui::GetTextLineHeight();
+    ImGui::SameLine(0.0F, 0.0F);
+    ImGui::Dummy({size - ImGui::GetItemRectSize().x, 0.0F});
+    ImGui::SameLine(0.0F, px(4.0F));
     const float inset = px(2.0F);
     const ImVec2 first{corner.x + inset, corner.y + inset};
     const ImVec2 end{corner.x + size - inset, corner.y + size - inset};
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(first, end, colour);
     list.AddRect(first, end, with_opacity(DIM_COLOUR, 0.6F));
-}
-
-// Draws lines, since fonts may lack the character.
-void Form::tick(bool is_right) {
-    const ImVec2 corner = square_in_text();
-    const float size = ImGui::GetTextLineHeight();
-    const auto at = [&](float x, float y) {
-        return ImVec2{corner.x + x * size, corner.y + y * size};
-    };
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    if (is_right) {
-        const std::array<ImVec2, 3> points{at(0.15F, 0.55F), at(0.4F, 0.8F), at(0.85F, 0.25F)};
-        list.AddPolyline(points.data(), static_cast<int>(points.size()), GOOD_COLOUR, 0, px(2.0F));
-    } else {
-        list.AddLine(at(0.2F, 0.25F), at(0.8F, 0.85F), BAD_COLOUR, px(2.0F));
-        list.AddLine(at(0.8F, 0.25F), at(0.2F, 0.85F), BAD_COLOUR, px(2.0F));
-    }
 }
 
 void Form::table_heads(std::span<const std::array<const char*, 2>> heads) {

@@ -3,6 +3,7 @@
 #include "panels.hpp"
 #include "apps/app_gpu_test.hpp"
 #include "pfm.hpp"
+#include "ui.hpp"
 
 #include "support/temporary_directory.hpp"
 
@@ -10,9 +11,11 @@
 #include <GLFW/glfw3.h>
 #include <gmock/gmock.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 
+#include <cfloat>
 #include <cmath>
-#include <set>
+#include <random>
 
 namespace quadtile::viewer {
 namespace {
@@ -66,21 +69,12 @@ class PanelsTest : public app::test::AppGpuTest {
             ImGui::Render();
         }
     }
-    void move_to(const std::string& control, float part) {
-        const Place& place = panels_->places().at(control);
-        ImGui::GetIO().MousePos = {place.first.x + part * (place.end.x - place.first.x),
-                                   (place.first.y + place.end.y) / 2.0F};
-        frames();
-    }
-    void click(const std::string& control, float part = 0.5F) {
-        move_to(control, part);
-        ImGui::GetIO().MouseDown[0] = true;
-        frames();
-        ImGui::GetIO().MouseDown[0] = false;
-        frames(3);
-    }
     void press(int key, int modifiers = 0) {
         panels_->press({key, modifiers, false});
+        frames(2);
+    }
+    void type(const std::string& text) {
+        ImGui::GetIO().AddInputCharactersUTF8(text.c_str());
         frames(2);
     }
     [[nodiscard]] std::string notice() const {
@@ -93,79 +87,90 @@ class PanelsTest : public app::test::AppGpuTest {
     std::unique_ptr<Panels> panels_;
 };
 
-// Catches panels in which one of them is switched on and the list is refused.
-TEST_F(PanelsTest, BudgetAndBalanceKeepEachOtherOff) {
-    subdivides_ = false;  // CPU drivers compile pipelines of budgets for seconds
-    SubdivisionSettings& settings = viewer_->settings.subdivision;
-    click("Map");  // closes it: the section of the subdivision must lie within the window
-    click("Threshold");
-    click("Subdivision");
-    settings.balance = Balance::edges;
-    frames(2);
-    click("Subdivision/Budget", 0.04F);
-    press(GLFW_KEY_B);
-    EXPECT_FALSE(settings.has_budget);
-    EXPECT_THAT(notice(), HasSubstr("a budget cannot count the tiles that balancing adds; U"));
-    settings.balance = Balance::none;
-    frames(2);
-    click("Subdivision/Budget", 0.04F);
-    EXPECT_TRUE(settings.has_budget);
-    click("Subdivision/Balance");
-    click("Subdivision/Balance/1");
-    EXPECT_EQ(settings.balance, Balance::none);
-    press(GLFW_KEY_ESCAPE);  // closes the list
-    EXPECT_FALSE(panels_->places().contains("Subdivision/Balance/1"));
+// Catches keys of the table that are read wrongly, and a budget beside a balance, which the library
+// refuses.
+TEST_F(PanelsTest, KeysChangeSettings) {
+    SubdivisionSettings& knobs = viewer_->settings.subdivision;
+    DrawingSettings& drawing = viewer_->settings.drawing;
     press(GLFW_KEY_U);
-    EXPECT_EQ(settings.balance, Balance::none);
-    EXPECT_THAT(notice(), HasSubstr("a budget cannot count the tiles that balancing adds; B"));
-    click("Subdivision/Budget", 0.04F);
-    EXPECT_FALSE(settings.has_budget);
+    EXPECT_EQ(knobs.balance, Balance::edges);
+    subdivides_ = false;  // CPU drivers compile pipelines of budgets for seconds
+    press(GLFW_KEY_B);
+    EXPECT_TRUE(knobs.has_budget && knobs.balance == Balance::none);
+    press(GLFW_KEY_U);
+    EXPECT_TRUE(!knobs.has_budget && knobs.balance == Balance::edges);
+    press(GLFW_KEY_G);
+    EXPECT_EQ(drawing.fill, Fill::level);
+    press(GLFW_KEY_G, GLFW_MOD_SHIFT);  // no action's
+    EXPECT_EQ(drawing.fill, Fill::level);
+    press(GLFW_KEY_PAGE_UP);
+    EXPECT_EQ(drawing.level, 1U);
+    press(GLFW_KEY_TAB);
+    EXPECT_FALSE(viewer_->settings.panel);
+    press(GLFW_KEY_Q, GLFW_MOD_CONTROL);
+    EXPECT_TRUE(panels_->wants_to_quit());
 }
 
-// Catches sliders that change when they are let go, values between the steps, and a drag that is
-// undone in pieces.
-TEST_F(PanelsTest, SliderGoesInStepsThatAreOneChange) {
-    float& resolution = viewer_->settings.subdivision.threshold.max_resolution;
+// Catches changes that are lost if two come in a frame, and an undo that forgets.
+TEST_F(PanelsTest, ThresholdGoesInStepsThatAreUndone) {
+    const float& resolution = viewer_->settings.subdivision.threshold.max_resolution;
     const float before = resolution;
-    std::set<float> seen;
-    move_to("Threshold/Resolution", 0.05F);
-    ImGui::GetIO().MouseDown[0] = true;
-    for (float part = 0.05F; part < 0.5F; part += 0.02F) {
-        move_to("Threshold/Resolution", part);
-        seen.insert(resolution);
-    }
-    EXPECT_GT(seen.size(), 5U);
-    for (const float value : seen) {
-        const float steps = 8.0F * std::log2(value);
-        EXPECT_NEAR(steps, std::round(steps), 0.01F) << value;
-    }
-    ImGui::GetIO().MouseDown[0] = false;
-    frames(3);
+    type("]]");
+    EXPECT_FLOAT_EQ(resolution, before * std::exp2(0.25F));
+    type("}");
     const float after = resolution;
-    ASSERT_NE(after, before);
+    EXPECT_FLOAT_EQ(after, before * std::exp2(1.25F));
+    press(GLFW_KEY_Z, GLFW_MOD_CONTROL);
     press(GLFW_KEY_Z, GLFW_MOD_CONTROL);
     EXPECT_EQ(resolution, before);
+    press(GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
     press(GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
     EXPECT_EQ(resolution, after);
     press(GLFW_KEY_T, GLFW_MOD_SHIFT);
     EXPECT_EQ(resolution, before);
 }
 
+// Catches typed characters that are actions, files that are replaced without a question, and
+// settings that nothing can load.
+TEST_F(PanelsTest, SavesToTheTypedPathAndAsksBeforeItReplaces) {
+    const std::filesystem::path file = directory_.path() / "look [1].json";
+    const Settings before = viewer_->settings;
+    const auto save = [&](const char* name) {
+        press(GLFW_KEY_E, GLFW_MOD_CONTROL);
+        frames(3);  // until the field has the focus
+        type((directory_.path() / name).string());
+        press(GLFW_KEY_ENTER);
+    };
+    save("look [1].json");
+    EXPECT_THAT(notice(), HasSubstr("settings saved to " + file.string()));
+    EXPECT_EQ(load_settings(file), before);
+    directory_.add("look [1].json", "mine");
+    save("look [1].json");
+    EXPECT_EQ(quadtile::test::read_file(file), "mine");
+    press(GLFW_KEY_ESCAPE);
+    save("look [1].json");
+    press(GLFW_KEY_ENTER);
+    EXPECT_EQ(load_settings(file), before);
+    save("no folder/look.json");
+    EXPECT_EQ(load_settings(directory_.path() / "no folder/look.json"), before);
+    EXPECT_EQ(viewer_->settings, before);
+}
+
 // Catches an inspector that lies below the window's end or over the pinned tile.
 TEST_F(PanelsTest, InspectorOfThePinnedTileIsInView) {
-    EXPECT_FALSE(panels_->places().contains("Pinned tile/Ratio"));
     for (const std::uint32_t x : {2U, 61U}) {
         viewer_->pin(TexelPosition{x, 30});
         frames();
         EXPECT_TRUE(panels_->is_animated());  // until it has its size
         frames(3);
-        ASSERT_TRUE(panels_->places().contains("Pinned tile/Ratio"));
-        const Place place = panels_->places().at("Pinned tile/Ratio");
-        EXPECT_LT(place.end.y, 720.0F);
-        EXPECT_EQ(place.first.x<450.0F, x> 32);
+        const ImGuiWindow* const window = ImGui::FindWindowByName("Pinned tile");
+        ASSERT_TRUE(window != nullptr && window->Active);
+        EXPECT_LT(window->Pos.y + window->Size.y, 720.0F);
+        EXPECT_GT(window->Size.y, 200.0F);
+        EXPECT_EQ(window->Pos.x<450.0F, x> 32);
         viewer_->pin(std::nullopt);
         frames(2);
-        EXPECT_FALSE(panels_->places().contains("Pinned tile/Ratio"));
+        EXPECT_FALSE(window->Active);
     }
 }
 

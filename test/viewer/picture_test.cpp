@@ -71,7 +71,6 @@ struct Scene {
     DrawingSettings drawing;
     Range range{};
     View view;
-    float shift = 0;  // of the view, pixels: no edge of a pixel is one of a node then
 };
 
 float importance_at(const Scene& scene, std::uint32_t level, std::uint32_t x, std::uint32_t y) {
@@ -253,21 +252,19 @@ class ViewerPicture : public app::test::AppGpuTest {
         options.files = {directory_.add("map.pfm", test::pfm(scene.texels, scene.width))};
         options.settings.subdivision = subdivision;
         options.settings.drawing = scene.drawing;
+        options.settings.view = {scene.view.zoom, static_cast<float>(scene.width / 2) + 0.5F,
+                                 static_cast<float>(scene.height / 2) + 0.5F};
         Viewer viewer(options, [] {});
         viewer.attach(*gpu_, PICTURE_FORMAT);
         const vk::Rect2D area{.extent = extent};
         viewer.wait_for_map(area);
         viewer.update(area);
-        viewer.show_texel(scene.width / 2, scene.height / 2, scene.view.zoom);
-        viewer.pan(scene.shift, scene.shift);
-        viewer.update(area);
         EXPECT_EQ(viewer.problem(), "");
         scene.view = viewer.view();
         scene.range = viewer.range();
         const MapView map = view_of(scene.texels, scene.width, scene.height);
-        scene.tiles =
-            reference::subdivide(map, make_threshold(subdivision.threshold, map.shape, nullptr),
-                                 {.balance = subdivision.balance});
+        scene.tiles = reference::subdivide(map, make_threshold(subdivision.threshold, map.shape),
+                                           {.balance = subdivision.balance});
         scene.pyramid = reference::build_pyramid(map);
 
         const app::Picture picture =
@@ -352,9 +349,9 @@ TEST_F(ViewerPicture, FillsTiles) {
 }
 
 TEST_F(ViewerPicture, LosesNothingWhereItIsSmall) {
-    for (const float zoom : {0.7F, 0.5F, 0.3F, 0.125F}) {
+    // No edge of a pixel is one of a node, or all are exactly.
+    for (const float zoom : {0.70033F, 0.5F, 0.30071F, 0.125F}) {
         Scene scene = make_scene(150, 101, zoom);
-        scene.shift = zoom == 0.7F || zoom == 0.3F ? 0.37F : 0.0F;
         scene.drawing.outlines = false;
         scene.drawing.mark_clamped = false;
         compare(scene, constant(3.5F), {80, 55});
@@ -371,6 +368,54 @@ TEST_F(ViewerPicture, ShowsLevelsOfThePyramidAndRanges) {
         scene.drawing.range_low = 0.5F;
         scene.drawing.range_high = 2.0F;
         compare(scene, constant(3.5F), {100, 120});
+    }
+}
+
+// Catches a setting that has no effect, or that another one overrules.
+TEST_F(ViewerPicture, EverySettingChangesIt) {
+    const vk::Rect2D area{.extent = {90, 120}};
+    Options options;
+    options.files = {directory_.add("map.pfm", test::pfm(make_texels(37, 53), 37))};
+    Viewer viewer(options, [] {});
+    viewer.attach(*gpu_, PICTURE_FORMAT);
+    viewer.wait_for_map(area);
+    const auto picture = [&](const std::string& members) {
+        viewer.settings = settings_from_json("{" + members + "}");
+        viewer.update(area);
+        EXPECT_EQ(viewer.problem(), "") << members;
+        const auto draw = [&](vk::CommandBuffer commands) { viewer.draw(commands, area.extent); };
+        return app::render_picture(*gpu_, PICTURE_FORMAT, area.extent, draw).pixels;
+    };
+    const std::string fixed = R"("automatic_range": false, "range_low": 0.01)";
+    const std::string zoomed = R"("view": {"zoom": 3, "centre_x": 9)";
+    for (const auto& [before, after] : std::vector<std::pair<std::string, std::string>>{
+             {"", R"("subdivision": {"threshold": {"max_resolution": 9}})"},
+             {"", R"("subdivision": {"threshold": {"kind": "constant"}})"},
+             {R"("subdivision": {"threshold": {"kind": "constant"}})",
+              R"("subdivision": {"threshold": {"kind": "constant", "constant": 3.5}})"},
+             {R"("subdivision": {"threshold": {"kind": "per-level", "levels": [9]}})",
+              R"("subdivision": {"threshold": {"kind": "per-level", "levels": [9, 3]}})"},
+             {R"("subdivision": {"max_tiles": 40})",
+              R"("subdivision": {"max_tiles": 40, "has_budget": true})"},
+             {R"("subdivision": {"max_tiles": 200, "has_budget": true})",
+              R"("subdivision": {"max_tiles": 40, "has_budget": true})"},
+             {R"("subdivision": {"threshold": {"max_resolution": 90}})",
+              R"("subdivision": {"threshold": {"max_resolution": 90}, "balance": "edges"})"},
+             {"", R"("drawing": {"outlines": false})"},
+             {"", R"("drawing": {"outline_width": 2.5})"},
+             {"", R"("drawing": {"colour_map": "viridis"})"},
+             {"", R"("drawing": {"logarithmic": false})"},
+             {"", R"("drawing": {)" + fixed + "}"},
+             {R"("drawing": {)" + fixed + "}", R"("drawing": {)" + fixed + R"(, "range_high": 9})"},
+             {"", R"("drawing": {"level": 3})"},
+             {"", R"("drawing": {"fill": "ratio"})"},
+             {R"("drawing": {"fill": "ratio"})", R"("drawing": {"fill": "order"})"},
+             {R"("drawing": {"fill": "ratio"})",
+              R"("drawing": {"fill": "ratio", "fill_opacity": 0.5})"},
+             {"", R"("drawing": {"mark_clamped": false})"},
+             {"", zoomed + "}"},
+             {zoomed + "}", zoomed + R"(, "centre_y": 9})"}}) {
+        EXPECT_NE(picture(before), picture(after)) << after;
     }
 }
 

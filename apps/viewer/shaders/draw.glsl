@@ -3,7 +3,6 @@
 #include "resources.glsl"
 
 layout(binding = 3, std430) readonly buffer Colours { uint colours[]; };
-layout(binding = 4, std430) readonly buffer Marks { uint marks[]; };  // ListDifference::marks
 layout(push_constant) uniform Parameters { Drawing drawing; };
 
 const vec3 ZERO = vec3(0.0, 0.0, 0.0) / 255.0;

@@ -1,4 +1,4 @@
-// Structs that the host and the viewer's shaders exchange, in C++ and in GLSL.
+// What the host gives to the viewer's shaders, in C++ and in GLSL.
 
 #ifndef QUADTILE_VIEWER_DRAWING_H
 #define QUADTILE_VIEWER_DRAWING_H
@@ -43,37 +43,6 @@ struct Drawing {
     float fill_opacity;
     float outline_pixels;  // 0: none
     QUADTILE_UINT mark_clamped;
-    QUADTILE_UINT mark_differences;  // 1: colours tiles by their bits in the buffer of marks
-};
-
-// A texel, for the search of its tile.
-struct ProbeRequest {
-    QUADTILE_UINT x;
-    QUADTILE_UINT y;
-    QUADTILE_UINT map_width;
-    QUADTILE_UINT map_height;
-    QUADTILE_UINT top_level;
-};
-
-const QUADTILE_UINT NO_TILE = 0xffffffffU;
-
-// The tile of a texel, and the importance of the nodes that contain the texel.
-struct ProbeResult {
-    QUADTILE_UINT tile_index;  // NO_TILE: none
-    float texel;
-    QUADTILE_UINT reserved0;
-    QUADTILE_UINT reserved1;
-    Tile tile;
-    float importance_of_level[MAX_LEVELS];
-};
-
-// Counts of a list. The shader adds to zeros.
-struct Tally {
-    QUADTILE_UINT covered_texels_low;  // sum of the tiles' areas, 64 bits
-    QUADTILE_UINT covered_texels_high;
-    QUADTILE_UINT clamped;
-    QUADTILE_UINT reserved0;
-    QUADTILE_UINT tiles_of_level[MAX_LEVELS];
 };
 
 QUADTILE_NAMESPACE_END

@@ -1,5 +1,5 @@
 // Draws a tile: the map, in grey if the tile has a fill, then stripes if the tile is clamped, then
-// the outline. If lists are compared, tiles that differ are orange and all others dark.
+// the outline.
 #version 460
 
 #include "draw.glsl"
@@ -8,7 +8,6 @@ layout(location = 0) flat in vec2 first_pixel;
 layout(location = 1) flat in float side_pixels;
 layout(location = 2) flat in vec3 fill_colour;
 layout(location = 3) flat in uint flags;
-layout(location = 5) flat in uint differs;
 layout(location = 4) flat in vec2 end_pixel;
 
 layout(location = 0) out vec4 colour;
@@ -16,7 +15,6 @@ layout(location = 0) out vec4 colour;
 const vec3 CLAMPED = vec3(255.0, 0.0, 80.0) / 255.0;
 const vec3 LIGHT = vec3(120.0, 235.0, 255.0) / 255.0;
 const vec3 COARSER = vec3(255.0, 80.0, 255.0) / 255.0;
-const vec3 DIFFERENT = vec3(255.0, 140.0, 0.0) / 255.0;
 const vec3 DARK = vec3(20.0, 40.0, 90.0) / 255.0;
 
 // Returns the opacity of outlines: small tiles have fainter ones, which do not hide the map.
@@ -33,10 +31,6 @@ void main() {
     if (drawing.fill != FILL_NONE) {
         // Greys are neither black nor white, so that the fill looks as in its legend.
         shown = mix(vec3(0.3 + 0.5 * brightness_of(shown)), fill_colour, drawing.fill_opacity);
-    }
-    if (drawing.mark_differences != 0) {
-        const vec3 grey = vec3(brightness_of(shown));
-        shown = differs != 0 ? mix(grey, DIFFERENT, 0.65) : 0.5 * mix(grey, shown, 0.3);
     }
     if (drawing.mark_clamped != 0 && (flags & TILE_CLAMPED) != 0) {
         const uvec2 pixel = uvec2(gl_FragCoord.xy);

@@ -8,7 +8,6 @@ layout(location = 0) flat out vec2 first_pixel;  // the tile's first corner, not
 layout(location = 1) flat out float side_pixels;
 layout(location = 2) flat out vec3 fill_colour;
 layout(location = 3) flat out uint flags;
-layout(location = 5) flat out uint differs;
 layout(location = 4) flat out vec2 end_pixel;  // the tile's last corner, cut at the map's edge
 
 vec3 colour_of(Tile tile) {
@@ -38,6 +37,5 @@ void main() {
     side_pixels = float(1U << level) * drawing.zoom;
     fill_colour = colour_of(tile);
     flags = tile_flags(tile);
-    differs = drawing.mark_differences != 0 ? marks[gl_InstanceIndex / 32] >> (gl_InstanceIndex % 32) & 1U : 0U;
     end_pixel = origin + vec2(end) * drawing.zoom;
 }

@@ -1,0 +1,142 @@
+#include "thresholds.hpp"
+
+#include <quadtile/error.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <locale>
+#include <sstream>
+
+namespace quadtile::viewer {
+
+namespace {
+
+// Multiplies. A positive value stays positive, since no factor leads back from 0.
+float bounded_product(float value, double factor) {
+    constexpr double SMALLEST = std::numeric_limits<float>::min();
+    return value > 0.0F ? static_cast<float>(std::clamp(value * factor, SMALLEST,
+                                                        double{std::numeric_limits<float>::max()}))
+                        : value;
+}
+
+// Returns a value per level of the map.
+std::vector<float> fitted(std::vector<float> levels, const MapShape& shape) {
+    if (levels.empty()) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the threshold per level has no values; give at least one");
+    }
+    levels.resize(std::size_t{top_level(shape.width, shape.height)} + 1, levels.back());
+    return levels;
+}
+
+Threshold threshold_of(const ThresholdSettings& settings, const MapShape& shape,
+                       const MapView* fragments, const ThresholdFunction* function) {
+    switch (settings.kind) {
+        case ThresholdKind::max_resolution:
+            return Threshold::max_resolution(settings.max_resolution);
+        case ThresholdKind::constant:
+            return Threshold::constant(settings.constant);
+        case ThresholdKind::per_level:
+            return Threshold::per_level(fitted(settings.levels, shape));
+        case ThresholdKind::glsl:
+            if (function == nullptr) {
+                throw Error(ErrorCode::invalid_argument,
+                            "the GLSL threshold needs a file; give one");
+            }
+            return Threshold::function(*function, settings.glsl_parameters);
+        case ThresholdKind::memory:
+            break;
+    }
+    if (fragments == nullptr) {
+        throw Error(ErrorCode::invalid_argument,
+                    "the memory threshold needs fragments; give their channel");
+    }
+    return Threshold::memory(settings.max_resolution, settings.nodes, *fragments);
+}
+
+}  // namespace
+
+Threshold make_threshold(const ThresholdSettings& settings, const MapShape& shape,
+                         const MapView* fragments, const ThresholdFunction* function) {
+    Threshold threshold = threshold_of(settings, shape, fragments, function);
+    threshold.check_fits(shape);
+    return threshold;
+}
+
+bool can_scale(const ThresholdSettings& settings) {
+    return settings.kind != ThresholdKind::glsl;
+}
+
+ThresholdSettings scaled(const ThresholdSettings& settings, double factor) {
+    ThresholdSettings result = settings;
+    switch (settings.kind) {
+        case ThresholdKind::memory:
+            result.nodes = bounded_product(settings.nodes, factor * factor);
+            result.max_resolution = bounded_product(settings.max_resolution, factor);
+            break;
+        case ThresholdKind::max_resolution:
+            result.max_resolution = bounded_product(settings.max_resolution, factor);
+            break;
+        case ThresholdKind::constant:
+            result.constant = bounded_product(settings.constant, factor);
+            break;
+        case ThresholdKind::per_level:
+            for (float& level : result.levels) {
+                level = bounded_product(level, factor);
+            }
+            break;
+        case ThresholdKind::glsl:
+            break;
+    }
+    return result;
+}
+
+std::string short_text(float value) {
+    std::ostringstream text;
+    text.imbue(std::locale::classic());
+    text << value;
+    return text.str();
+}
+
+std::string describe(const ThresholdSettings& threshold) {
+    switch (threshold.kind) {
+        case ThresholdKind::max_resolution:
+        case ThresholdKind::memory:
+            return "resolution " + short_text(threshold.max_resolution);
+        case ThresholdKind::constant:
+            return "threshold " + short_text(threshold.constant);
+        case ThresholdKind::glsl:
+            return "threshold in GLSL";
+        case ThresholdKind::per_level:
+            break;
+    }
+    return "thresholds per level";
+}
+
+// ---- History
+
+void ThresholdHistory::note(const ThresholdSettings& now) {
+    if (all_.empty() || all_[at_] != now) {
+        all_.resize(all_.empty() ? 0 : at_ + 1);
+        all_.push_back(now);
+        at_ = all_.size() - 1;
+    }
+}
+
+bool ThresholdHistory::can_go(std::ptrdiff_t changes) const {
+    const std::ptrdiff_t target = static_cast<std::ptrdiff_t>(at_) + changes;
+    return target >= 0 && target < static_cast<std::ptrdiff_t>(all_.size());
+}
+
+void ThresholdHistory::go(std::ptrdiff_t changes, ThresholdSettings& threshold) {
+    if (can_go(changes)) {
+        at_ = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(at_) + changes);
+        threshold = all_[at_];
+    }
+}
+
+const ThresholdSettings& ThresholdHistory::first(const ThresholdSettings& threshold) const {
+    return all_.empty() ? threshold : all_.front();
+}
+
+}  // namespace quadtile::viewer
