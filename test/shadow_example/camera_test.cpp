@@ -1,0 +1,114 @@
+// Cameras, flights, and the cascades that fitted shadow maps are compared with.
+
+#include "cascades.hpp"
+#include "flights.hpp"
+#include "scenes.hpp"
+
+#include <cmath>
+
+namespace quadtile::shadow {
+namespace {
+
+constexpr ShadowBox BOUNDS{{-300.0F, -5.0F, -250.0F}, {350.0F, 60.0F, 400.0F}};
+constexpr float ASPECT = 16.0F / 9.0F;
+
+Camera random_pose(Random& random) {
+    return {.position = random.between({-300.0F, -5.0F, -250.0F}, {350.0F, 60.0F, 400.0F}),
+            .yaw_degrees = random.between(-180.0F, 180.0F),
+            .pitch_degrees = random.between(-89.0F, 89.0F),
+            .vertical_field_degrees = random.between(20.0F, 100.0F)};
+}
+
+// Catches axes that are swapped or turned the other way, and depths that are not reversed.
+TEST(Camera, ShowsWhatIsAheadInTheMiddle) {
+    Random random(1);
+    for (int i = 0; i < 100; ++i) {
+        const Camera camera = random_pose(random);
+        const glm::vec3 right =
+            glm::normalize(glm::cross(camera.forward(), glm::vec3(0.0F, 1.0F, 0.0F)));
+        const glm::vec3 up = glm::cross(right, camera.forward());
+        const auto clip_at = [&](float x, float y, float distance) {
+            const glm::vec4 clip =
+                camera.clip_from_world(ASPECT) *
+                glm::vec4(camera.position + distance * (camera.forward() + x * right + y * up),
+                          1.0F);
+            return glm::vec3(clip) / clip.w;
+        };
+        EXPECT_LT(glm::length(glm::vec2(clip_at(0.0F, 0.0F, 5.0F))), 1e-3F);
+        EXPECT_NEAR(clip_at(0.0F, 0.0F, 5.0F).z * 5.0F / CAMERA_NEAREST, 1.0F, 1e-2F);
+        const float tangent = std::tan(glm::radians(0.5F * camera.vertical_field_degrees));
+        EXPECT_NEAR(clip_at(0.0F, tangent, 5.0F).y, -1.0F, 1e-3F);  // row 0 is above
+        EXPECT_NEAR(clip_at(ASPECT * tangent, 0.0F, 5.0F).x, 1.0F, 1e-3F);
+        const Camera again = look(camera.position, camera.position + 9.0F * camera.forward());
+        EXPECT_LT(glm::distance(again.forward(), camera.forward()), 1e-3F);
+    }
+}
+
+// Catches flights that miss their poses, jump, or turn the long way.
+TEST(Flight, PassesItsPosesOneASecondAndTurnsTheShortWay) {
+    const Flight flight{"",
+                        {{.position = {1.0F, 2.0F, 3.0F}, .yaw_degrees = 340.0F},
+                         {.position = {4.0F, 2.0F, 3.0F}, .yaw_degrees = 10.0F},
+                         {.position = {5.0F, 6.0F, 3.0F}, .yaw_degrees = 30.0F}}};
+    EXPECT_EQ(flight.seconds(), 2.0F);
+    for (std::size_t i = 0; i < flight.poses.size(); ++i) {
+        EXPECT_LT(
+            glm::distance(flight.at(static_cast<float>(i)).position, flight.poses[i].position),
+            1e-5F);
+    }
+    for (float second = 0.0F; second < 2.0F; second += 0.02F) {
+        EXPECT_LT(flight.at(second).forward().z, -0.8F);
+        EXPECT_LT(glm::distance(flight.at(second).position, flight.at(second + 0.02F).position),
+                  0.3F);
+    }
+    EXPECT_EQ(flight.at(9.0F).position, flight.at(2.0F).position);
+}
+
+// Stable cascades stay as they are or move by whole texels, and have all that is seen. Catches
+// texels that crawl, and comparisons with cascades that are worse than they must be.
+TEST(StableCascades, MoveByWholeTexelsAroundWhatIsSeen) {
+    Random random(2);
+    for (int i = 0; i < 200; ++i) {
+        SCOPED_TRACE(i);
+        Camera camera = random_pose(random);
+        const auto views_now = [&] {
+            return fixed_views(Technique::stable_cascades, {-0.5F, -1.0F, -0.35F}, camera, BOUNDS,
+                               ASPECT, 1024);
+        };
+        const std::vector<FixedView> before = views_now();
+        camera.position += random.between(glm::vec3(-0.5F), glm::vec3(0.5F));
+        camera.yaw_degrees += random.between(-2.0F, 2.0F);
+        const std::vector<FixedView> views = views_now();
+        float from = CAMERA_NEAREST;
+        for (std::size_t k = 0; k < views.size(); ++k) {
+            const glm::vec2 extent(views[k].width, views[k].height);
+            const glm::vec2 texels =
+                0.5F * extent *
+                glm::vec2(views[k].clip_from_world[3] - before[k].clip_from_world[3]);
+            EXPECT_LT(glm::distance(texels, glm::round(texels)), 0.02F) << k;
+            EXPECT_EQ(views[k].texel_extent, before[k].texel_extent);
+            for (int point = 0; point < 50; ++point) {
+                const float distance = random.between(from, std::min(views[k].farthest, 900.0F));
+                const float tangent = std::tan(glm::radians(0.5F * camera.vertical_field_degrees));
+                const glm::vec3 right =
+                    glm::normalize(glm::cross(camera.forward(), glm::vec3(0.0F, 1.0F, 0.0F)));
+                const glm::vec3 place =
+                    camera.position +
+                    distance * (camera.forward() +
+                                tangent * (ASPECT * random.between(-1.0F, 1.0F) * right +
+                                           random.between(-1.0F, 1.0F) *
+                                               glm::cross(right, camera.forward())));
+                if (glm::all(glm::greaterThanEqual(place, low_of(BOUNDS))) &&
+                    glm::all(glm::lessThanEqual(place, high_of(BOUNDS)))) {
+                    const glm::vec2 clip(views[k].clip_from_world * glm::vec4(place, 1.0F));
+                    EXPECT_TRUE(glm::all(glm::lessThanEqual(glm::abs(clip), 1.0F - 3.9F / extent)))
+                        << "cascade " << k << " at " << distance;
+                }
+            }
+            from = views[k].farthest;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace quadtile::shadow
