@@ -44,6 +44,37 @@ TEST(Camera, ShowsWhatIsAheadInTheMiddle) {
     }
 }
 
+// Catches lights of a file that the picture has not, brightnesses that do not follow the file, and
+// more layers than there are.
+TEST(Lights, AreThoseOfTheScene) {
+    const ShadowBox bounds{{-10.0F, 0.0F, -10.0F}, {10.0F, 5.0F, 10.0F}};
+    std::vector<std::string> warnings;
+    const auto lights = [&](const baker::Scene& scene, float extent = 0.0F) {
+        warnings.clear();
+        return lights_of(scene, bounds, extent, warnings);
+    };
+    EXPECT_EQ(lights({}).size(), 1U);
+    EXPECT_EQ(lights({}).front().kind, Light::Kind::sun);
+    EXPECT_EQ(layers_of(lights({}, 4.0F)), 4U);  // 4, 8, 16 and 32 are wider than 28.7
+    baker::Scene scene;
+    scene.suns.push_back({.irradiance = {5e4F, 5e4F, 4e4F}});
+    scene.point_lights.resize(2, {.intensity = glm::vec3(1e4F), .radius = 0.2F});
+    scene.point_lights.push_back({.intensity = glm::vec3(1e5F), .is_spot = true});
+    const std::vector<Light> all = lights(scene);
+    ASSERT_EQ(all.size(), 4U);
+    EXPECT_EQ(layers_of(all), 14U);
+    EXPECT_TRUE(warnings.empty());
+    EXPECT_EQ(all[1].kind, Light::Kind::spot);
+    EXPECT_FLOAT_EQ(all[1].colour.r, 2.0F * all[0].colour.r);
+    EXPECT_NEAR(all[1].angle_degrees, 90.0F, 0.01F);
+    EXPECT_FLOAT_EQ(all[2].colour.r, 0.2F * all[0].colour.r);
+    EXPECT_EQ(all[2].radius, 0.2F);
+    EXPECT_EQ(projections_of(all, bounds, {}).size(), 14U);
+    scene.point_lights.resize(4);
+    EXPECT_EQ(lights(scene).size(), 4U);
+    EXPECT_EQ(warnings.size(), 1U);
+}
+
 // Catches flights that miss their poses, jump, or turn the long way.
 TEST(Flight, PassesItsPosesOneASecondAndTurnsTheShortWay) {
     const Flight flight{"",

@@ -3,6 +3,7 @@
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
+#include <cstdio>
 #include <cstring>
 
 namespace {
@@ -24,7 +25,11 @@ LinkInfo* link_in(const void* next, VkStructureType type) {
 VkResult present(VkQueue queue, const VkPresentInfoKHR* info) {
     static int count = 0;
     const VkResult result = next_present(queue, info);
-    return ++count == 3 ? VK_ERROR_SURFACE_LOST_KHR : result;
+    if (++count != 3) {
+        return result;
+    }
+    std::fputs("the surface is lost\n", stderr);
+    return VK_ERROR_SURFACE_LOST_KHR;
 }
 
 VkResult create_instance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* allocator,

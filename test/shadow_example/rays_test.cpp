@@ -159,7 +159,9 @@ TEST_F(Shadows, AreNearerToRaysThanOtherTechniques) {
                                      .lights = {random_light(random, Light::Kind::sun)}};
         ShadowOptions options = with_lights(settings.lights);
         options.atlas_extent = 512;
-        Rig rig(*machine_, random_room(random), {240, 135}, options);
+        options.tile_extent = 64;
+        options.gutter = 1;
+        Rig rig(*machine_, random_room(random, 200.0F), {240, 135}, options);
         for (const Technique technique : {Technique::fitted, Technique::single, Technique::cascades,
                                           Technique::stable_cascades}) {
             wrong[static_cast<std::size_t>(technique)] +=
