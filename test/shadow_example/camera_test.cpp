@@ -1,7 +1,6 @@
-// Cameras, flights, and the cascades that fitted shadow maps are compared with.
+// Cameras, lights, and the cascades that fitted shadow maps are compared with.
 
 #include "cascades.hpp"
-#include "flights.hpp"
 #include "scenes.hpp"
 
 #include <cmath>
@@ -75,29 +74,8 @@ TEST(Lights, AreThoseOfTheScene) {
     EXPECT_EQ(warnings.size(), 1U);
 }
 
-// Catches flights that miss their poses, jump, or turn the long way.
-TEST(Flight, PassesItsPosesOneASecondAndTurnsTheShortWay) {
-    const Flight flight{"",
-                        {{.position = {1.0F, 2.0F, 3.0F}, .yaw_degrees = 340.0F},
-                         {.position = {4.0F, 2.0F, 3.0F}, .yaw_degrees = 10.0F},
-                         {.position = {5.0F, 6.0F, 3.0F}, .yaw_degrees = 30.0F}}};
-    EXPECT_EQ(flight.seconds(), 2.0F);
-    for (std::size_t i = 0; i < flight.poses.size(); ++i) {
-        EXPECT_LT(
-            glm::distance(flight.at(static_cast<float>(i)).position, flight.poses[i].position),
-            1e-5F);
-    }
-    for (float second = 0.0F; second < 2.0F; second += 0.02F) {
-        EXPECT_LT(flight.at(second).forward().z, -0.8F);
-        EXPECT_LT(glm::distance(flight.at(second).position, flight.at(second + 0.02F).position),
-                  0.3F);
-    }
-    EXPECT_EQ(flight.at(9.0F).position, flight.at(2.0F).position);
-}
-
-// Stable cascades stay as they are or move by whole texels, and have all that is seen. Catches
-// texels that crawl, and comparisons with cascades that are worse than they must be.
-TEST(StableCascades, MoveByWholeTexelsAroundWhatIsSeen) {
+// Catches texels of stable cascades that crawl as the camera moves.
+TEST(StableCascades, MoveByWholeTexels) {
     Random random(2);
     for (int i = 0; i < 200; ++i) {
         SCOPED_TRACE(i);
@@ -110,7 +88,6 @@ TEST(StableCascades, MoveByWholeTexelsAroundWhatIsSeen) {
         camera.position += random.between(glm::vec3(-0.5F), glm::vec3(0.5F));
         camera.yaw_degrees += random.between(-2.0F, 2.0F);
         const std::vector<FixedView> views = views_now();
-        float from = CAMERA_NEAREST;
         for (std::size_t k = 0; k < views.size(); ++k) {
             const glm::vec2 extent(views[k].width, views[k].height);
             const glm::vec2 texels =
@@ -118,25 +95,6 @@ TEST(StableCascades, MoveByWholeTexelsAroundWhatIsSeen) {
                 glm::vec2(views[k].clip_from_world[3] - before[k].clip_from_world[3]);
             EXPECT_LT(glm::distance(texels, glm::round(texels)), 0.02F) << k;
             EXPECT_EQ(views[k].texel_extent, before[k].texel_extent);
-            for (int point = 0; point < 50; ++point) {
-                const float distance = random.between(from, std::min(views[k].farthest, 900.0F));
-                const float tangent = std::tan(glm::radians(0.5F * camera.vertical_field_degrees));
-                const glm::vec3 right =
-                    glm::normalize(glm::cross(camera.forward(), glm::vec3(0.0F, 1.0F, 0.0F)));
-                const glm::vec3 place =
-                    camera.position +
-                    distance * (camera.forward() +
-                                tangent * (ASPECT * random.between(-1.0F, 1.0F) * right +
-                                           random.between(-1.0F, 1.0F) *
-                                               glm::cross(right, camera.forward())));
-                if (glm::all(glm::greaterThanEqual(place, low_of(BOUNDS))) &&
-                    glm::all(glm::lessThanEqual(place, high_of(BOUNDS)))) {
-                    const glm::vec2 clip(views[k].clip_from_world * glm::vec4(place, 1.0F));
-                    EXPECT_TRUE(glm::all(glm::lessThanEqual(glm::abs(clip), 1.0F - 3.9F / extent)))
-                        << "cascade " << k << " at " << distance;
-                }
-            }
-            from = views[k].farthest;
         }
     }
 }

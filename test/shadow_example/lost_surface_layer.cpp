@@ -1,4 +1,4 @@
-// A Vulkan layer that lets the third picture be shown on a lost surface, and all others as usual.
+// A Vulkan layer under which the third picture is shown on a lost surface, and all others as usual.
 
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
@@ -8,57 +8,56 @@
 
 namespace {
 
-PFN_vkGetInstanceProcAddr next_instance = nullptr;
-PFN_vkGetDeviceProcAddr next_device = nullptr;
-PFN_vkQueuePresentKHR next_present = nullptr;
+VkInstance instance = VK_NULL_HANDLE;
+PFN_vkGetInstanceProcAddr of_instance = nullptr;  // of the layers and the driver below
+PFN_vkGetDeviceProcAddr of_device = nullptr;
+PFN_vkQueuePresentKHR present_below = nullptr;
 
-// Returns the link of the chain to the layers and the driver below.
-template <typename LinkInfo>
-LinkInfo* link_in(const void* next, VkStructureType type) {
-    auto* info = const_cast<LinkInfo*>(static_cast<const LinkInfo*>(next));
-    while (info != nullptr && (info->sType != type || info->function != VK_LAYER_LINK_INFO)) {
-        info = const_cast<LinkInfo*>(static_cast<const LinkInfo*>(info->pNext));
+// Returns the chain to the layers and the driver below.
+template <typename CreateInfo>
+CreateInfo* chain_in(const void* next, VkStructureType type) {
+    auto* info = static_cast<CreateInfo*>(const_cast<void*>(next));
+    while (info->sType != type || info->function != VK_LAYER_LINK_INFO) {
+        info = static_cast<CreateInfo*>(const_cast<void*>(info->pNext));
     }
     return info;
 }
 
+VkResult create_instance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* allocator,
+                         VkInstance* created) {
+    auto* const chain = chain_in<VkLayerInstanceCreateInfo>(
+        info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
+    of_instance = chain->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+    chain->u.pLayerInfo = chain->u.pLayerInfo->pNext;
+    const auto create =
+        reinterpret_cast<PFN_vkCreateInstance>(of_instance(VK_NULL_HANDLE, "vkCreateInstance"));
+    const VkResult result = create(info, allocator, created);
+    instance = *created;
+    return result;
+}
+
+VkResult create_device(VkPhysicalDevice physical_device, const VkDeviceCreateInfo* info,
+                       const VkAllocationCallbacks* allocator, VkDevice* created) {
+    auto* const chain =
+        chain_in<VkLayerDeviceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
+    of_device = chain->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+    chain->u.pLayerInfo = chain->u.pLayerInfo->pNext;
+    const auto create =
+        reinterpret_cast<PFN_vkCreateDevice>(of_instance(instance, "vkCreateDevice"));
+    const VkResult result = create(physical_device, info, allocator, created);
+    present_below =
+        reinterpret_cast<PFN_vkQueuePresentKHR>(of_device(*created, "vkQueuePresentKHR"));
+    return result;
+}
+
 VkResult present(VkQueue queue, const VkPresentInfoKHR* info) {
     static int count = 0;
-    const VkResult result = next_present(queue, info);
+    const VkResult result = present_below(queue, info);
     if (++count != 3) {
         return result;
     }
     std::fputs("the surface is lost\n", stderr);
     return VK_ERROR_SURFACE_LOST_KHR;
-}
-
-VkResult create_instance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* allocator,
-                         VkInstance* instance) {
-    auto* const link = link_in<VkLayerInstanceCreateInfo>(
-        info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
-    next_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    const auto create =
-        reinterpret_cast<PFN_vkCreateInstance>(next_instance(VK_NULL_HANDLE, "vkCreateInstance"));
-    return create(info, allocator, instance);
-}
-
-VkInstance the_instance = VK_NULL_HANDLE;
-
-VkResult create_device(VkPhysicalDevice physical_device, const VkDeviceCreateInfo* info,
-                       const VkAllocationCallbacks* allocator, VkDevice* device) {
-    auto* const link =
-        link_in<VkLayerDeviceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
-    next_device = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-    const auto create = reinterpret_cast<PFN_vkCreateDevice>(
-        link->u.pLayerInfo->pfnNextGetInstanceProcAddr(the_instance, "vkCreateDevice"));
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    const VkResult result = create(physical_device, info, allocator, device);
-    if (result == VK_SUCCESS) {
-        next_present =
-            reinterpret_cast<PFN_vkQueuePresentKHR>(next_device(*device, "vkQueuePresentKHR"));
-    }
-    return result;
 }
 
 }  // namespace
@@ -67,24 +66,19 @@ extern "C" __attribute__((visibility("default"))) PFN_vkVoidFunction vkGetDevice
     VkDevice device, const char* name) {
     return std::strcmp(name, "vkQueuePresentKHR") == 0
                ? reinterpret_cast<PFN_vkVoidFunction>(present)
-               : next_device(device, name);
+               : of_device(device, name);
 }
 
 extern "C" __attribute__((visibility("default"))) PFN_vkVoidFunction vkGetInstanceProcAddr(
-    VkInstance instance, const char* name) {
-    the_instance = instance != VK_NULL_HANDLE ? instance : the_instance;
-    const auto is = [&](const char* other) { return std::strcmp(name, other) == 0; };
-    if (is("vkCreateInstance")) {
+    VkInstance of, const char* name) {
+    if (std::strcmp(name, "vkCreateInstance") == 0) {
         return reinterpret_cast<PFN_vkVoidFunction>(create_instance);
     }
-    if (is("vkCreateDevice")) {
+    if (std::strcmp(name, "vkCreateDevice") == 0) {
         return reinterpret_cast<PFN_vkVoidFunction>(create_device);
     }
-    if (is("vkGetDeviceProcAddr")) {
+    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) {
         return reinterpret_cast<PFN_vkVoidFunction>(vkGetDeviceProcAddr);
     }
-    if (is("vkQueuePresentKHR")) {
-        return reinterpret_cast<PFN_vkVoidFunction>(present);
-    }
-    return next_instance != nullptr ? next_instance(instance, name) : nullptr;
+    return of_instance != nullptr ? of_instance(of, name) : nullptr;
 }

@@ -94,7 +94,7 @@ TEST_F(Shadows, OfSquaresAroundALampAreSquares) {
 // ---- Random scenes
 
 // The stated bound: at most 1 % of the pixels differ from rays, 0.5 % in the mean. Catches lights
-// whose layers are mixed up, slots that are drawn or looked up in another place, and biases.
+// whose layers or levels are mixed up, slots that are drawn or looked up elsewhere, and biases.
 TEST_F(Shadows, AreThoseOfRaysInRandomScenes) {
     using enum Light::Kind;
     const std::vector<std::vector<Light::Kind>> kinds{
@@ -106,6 +106,10 @@ TEST_F(Shadows, AreThoseOfRaysInRandomScenes) {
         FrameSettings settings{.camera = random_camera(random), .lights = {}};
         for (const Light::Kind kind : kinds[seed]) {
             settings.lights.push_back(random_light(random, kind));
+            if (seed % 3 == 1 && kind == sun) {  // with levels, beyond the scene and within
+                settings.lights.back().nearest_extent = random.between(5.0F, 40.0F);
+                settings.lights.back().levels = 5;
+            }
         }
         Rig rig(*machine_, random_room(random), {240, 135}, with_lights(settings.lights));
         const Difference difference = settled(rig, settings).difference();
@@ -173,35 +177,6 @@ TEST_F(Shadows, AreNearerToRaysThanOtherTechniques) {
     EXPECT_LT(fitted, cascades);
     EXPECT_LT(fitted, stable);
     EXPECT_LT(cascades, 0.05 * 4);  // else they are drawn wrongly
-}
-
-// ---- Sun levels
-
-// The error is that of a small world, however large the world is. Catches levels that are looked up
-// elsewhere than asked for, and borders of levels without shadows.
-TEST_F(Shadows, OfSunLevelsDoNotDependOnTheWorld) {
-    Random random(70);
-    const Geometry room = random_room(random);
-    FrameSettings settings{.camera = random_camera(random),
-                           .lights = {random_light(random, Light::Kind::sun)}};
-    const auto share_wrong = [&](float size, std::uint32_t levels) {
-        Geometry geometry = room;
-        for (const std::size_t axis : {0U, 2U}) {
-            geometry.bounds.low[axis] *= size;
-            geometry.bounds.high[axis] *= size;
-        }
-        settings.lights[0].levels = levels;
-        settings.lights[0].nearest_extent = levels > 1 ? 12.0F : 0.0F;
-        ShadowOptions options = with_lights(settings.lights);
-        options.map_extent = 64;
-        options.atlas_extent = 1024;
-        Rig rig(*machine_, geometry, SMALL_PICTURE, options);
-        return settled(rig, settings).difference().share_wrong();
-    };
-    const double in_the_room = share_wrong(1.0F, 6);
-    EXPECT_LT(in_the_room, 0.01);
-    EXPECT_NEAR(share_wrong(64.0F, 6), in_the_room, 0.003);
-    EXPECT_LT(in_the_room, 0.5 * share_wrong(64.0F, 1));
 }
 
 }  // namespace
