@@ -1,6 +1,6 @@
-# Files for `cmake --install` and cpack, in seven components: quadtile_runtime (the program, shared libraries),
+# Files for `cmake --install` and cpack, in six components: quadtile_runtime (the program, shared libraries),
 # quadtile_python (python/CMakeLists.txt), quadtile_viewer, quadtile_baker, quadtile_baker_mpi (not by cpack),
-# quadtile_shadow_app, quadtile_development (headers, static libraries, files for find_package and pkg-config).
+# quadtile_development (headers, static libraries, files for find_package and pkg-config).
 
 include(CMakePackageConfigHelpers)
 
@@ -28,7 +28,7 @@ foreach(export quadtile-reference quadtile quadtile-shadow quadtile-images)
     endif()
 endforeach()
 file(RELATIVE_PATH libraries_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-foreach(program_component cli:runtime viewer:viewer bake:baker bake_mpi:baker_mpi shadow_app:shadow_app)
+foreach(program_component cli:runtime viewer:viewer bake:baker bake_mpi:baker_mpi)
     string(REGEX REPLACE "(.+):(.+)" "quadtile_\\1;quadtile_\\2" program_component ${program_component})
     list(GET program_component 0 program)
     list(GET program_component 1 component)

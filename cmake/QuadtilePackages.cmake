@@ -1,5 +1,5 @@
 # cpack of shared libraries: the Debian packages quadtile (program and libraries), quadtile-viewer, quadtile-baker,
-# quadtile-shadow, python3-quadtile and quadtile-dev, for the distribution that builds them.
+# python3-quadtile and quadtile-dev, for the distribution that builds them.
 
 set(CPACK_PACKAGE_CONTACT "the quadtile authors <quadtile@authors.invalid>")
 set(CPACK_STRIP_FILES ON)
@@ -9,9 +9,6 @@ if(TARGET quadtile_viewer)
 endif()
 if(TARGET quadtile_bake)
     list(APPEND CPACK_COMPONENTS_ALL quadtile_baker)
-endif()
-if(TARGET quadtile_shadow_app)
-    list(APPEND CPACK_COMPONENTS_ALL quadtile_shadow_app)
 endif()
 if(TARGET quadtile_python)
     list(APPEND CPACK_COMPONENTS_ALL quadtile_python)
@@ -43,11 +40,6 @@ set(CPACK_DEBIAN_QUADTILE_BAKER_PACKAGE_SECTION graphics)
 set(CPACK_DEBIAN_QUADTILE_BAKER_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_QUADTILE_BAKER_PACKAGE_DEPENDS "quadtile (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_QUADTILE_BAKER_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
-set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_NAME quadtile-shadow)
-set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_SECTION graphics)
-set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_DEPENDS "quadtile (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_QUADTILE_SHADOW_APP_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
 set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_NAME python3-quadtile)
 set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_SHLIBDEPS ON)

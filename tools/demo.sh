@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the program and subdivides its built-in importance map: writes tiles.json and tiles.png in the current folder.
 # `tools/demo.sh view` builds and opens the viewer. `tools/demo.sh bake` bakes a built-in room: lightmap.exr, scene.png.
-# `tools/demo.sh shadow` shows fitted shadow maps in a window, or writes shadow.png if there is no display. Further
-# arguments go to the program.
+# `tools/demo.sh shadow` shows examples/shadow in a window, or writes shadow.png if there is no display. Further arguments
+# go to the program; after `shadow` they begin with a scene.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -11,7 +11,7 @@ case $demo in
     tiles) target=quadtile_cli ;;
     view) target=quadtile_viewer ;;
     bake) target=quadtile_bake ;;
-    shadow) target=quadtile_shadow_app ;;
+    shadow) target=quadtile_shadow_example ;;
     *)
         echo "tools/demo.sh: error: there is no demo '$demo': give none, view, bake, or shadow" >&2
         exit 2
@@ -30,10 +30,9 @@ if [[ $demo == bake ]]; then
     exec "$root/build/release/bin/quadtile-bake" --demo -o lightmap.exr --preview scene.png "${options[@]}" "${@:2}"
 fi
 if [[ $demo == shadow ]]; then
-    options=()
-    if [[ -z ${DISPLAY:-}${WAYLAND_DISPLAY:-} && $# -lt 2 ]]; then
-        options=(--screenshot shadow.png --city 200000 --camera=-100,58,150,-20,-24 --sun=-0.7,-0.62,-0.36)
-    fi
+    options=("$root/examples/shadow/court.glb" --moving 6)
+    [[ $# -lt 2 ]] || options=()
+    [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} || $# -ge 2 ]] || options+=(--screenshot shadow.png)
     exec "$root/build/release/bin/quadtile-shadow" "${options[@]}" "${@:2}"
 fi
 "$root/build/release/bin/quadtile" demo

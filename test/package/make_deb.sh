@@ -37,6 +37,3 @@ fi
 if compgen -G "$directory/python3-quadtile_*.deb" >/dev/null; then
     check python3-quadtile quadtile python3 python3-numpy
 fi
-if compgen -G "$directory/quadtile-shadow_*.deb" >/dev/null; then
-    check quadtile-shadow quadtile libglfw3 libtinygltf2d libvulkan1
-fi

@@ -1,0 +1,227 @@
+#include "measurements.hpp"
+
+#include <glm/ext/matrix_transform.hpp>
+#include <glm/geometric.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace quadtile::shadow {
+
+namespace {
+
+constexpr int LEAD_IN_FRAMES = 45;
+constexpr float STEADY_FRAMES_PER_SECOND = 60.0F;
+constexpr std::uint32_t SETTLING_FRAMES = 3;  // frames until earlier ones no longer matter
+// The camera trembles by this much, at three frequencies, so that no two frames are equal. In a
+// picture of 1080 rows this is less than a pixel if surfaces are more than a unit away.
+constexpr float TREMBLE_UNITS = 0.001F;
+constexpr float TREMBLE_DEGREES = 0.01F;
+
+Camera trembling(Camera camera, std::uint32_t frame) {
+    const float phase = static_cast<float>(frame) * 2.0F * std::numbers::pi_v<float> / 7.0F;
+    const glm::vec3 right =
+        glm::normalize(glm::cross(camera.forward(), glm::vec3(0.0F, 1.0F, 0.0F)));
+    camera.position += TREMBLE_UNITS * std::sin(phase) * right;
+    camera.position.y += TREMBLE_UNITS * std::sin(0.37F * phase);
+    camera.yaw_degrees += TREMBLE_DEGREES * std::sin(1.3F * phase);
+    return camera;
+}
+
+// Counts of pixels with surfaces in both frames.
+struct Flips {
+    std::uint64_t surfaces = 0;
+    std::uint64_t drawn = 0;
+    std::uint64_t cast = 0;
+};
+
+void add_flips(const Comparison& before, const Comparison& after, Flips& sum) {
+    for (std::size_t i = 0; i < before.truth.size(); ++i) {
+        if (before.receivers[i].share < 0.0F || after.receivers[i].share < 0.0F) {
+            continue;
+        }
+        ++sum.surfaces;
+        sum.drawn += ((before.receivers[i].word ^ after.receivers[i].word) & 1U) != 0 ? 1 : 0;
+        sum.cast += before.truth[i] != after.truth[i] ? 1 : 0;
+    }
+}
+
+double percent(std::uint32_t part, std::uint32_t whole) {
+    return whole == 0 ? 0.0 : 100.0 * part / whole;
+}
+
+// Appends the values' mean, median, 95 % rank and maximum.
+void add_distribution(bench::Row& row, const std::string& name, std::vector<double> values,
+                      int digits) {
+    if (values.empty()) {
+        values.push_back(0.0);
+    }
+    std::ranges::sort(values);
+    const auto rank = [&](double share) {
+        return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) +
+                                               0.5)];
+    };
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    row.insert(row.end(), {{name, sum / static_cast<double>(values.size()), digits},
+                           {name + "_median", rank(0.5), digits},
+                           {name + "_p95", rank(0.95), digits},
+                           {name + "_max", values.back(), digits}});
+}
+
+}  // namespace
+
+FrameSettings Measurements::begin(const Variant& variant) {
+    ShadowOptions options = options_;
+    if (!variant.has_hysteresis) {
+        options.merge_ratio = 1.0F;
+        options.importance_decay = 0.0F;
+    }
+    rig_.configure(options);
+    return {.lights = {filming_.sun}, .filter = filming_.filter};
+}
+
+Difference Measurements::difference(const FrameSettings& settings, Technique technique) const {
+    return rig_.compare(settings, technique).difference();
+}
+
+Camera Measurements::camera_at(std::uint32_t i, std::uint32_t count) const {
+    const float share = count < 2 ? 0.5F : static_cast<float>(i) / static_cast<float>(count - 1);
+    return filming_.flight.at(share * filming_.flight.seconds());
+}
+
+void Measurements::set_second(FrameSettings& settings, float second) const {
+    settings.camera = filming_.flight.at(second);
+    settings.second = second;
+    const glm::mat4 turn =
+        glm::rotate(glm::mat4(1.0F), glm::radians(filming_.sun_degrees_per_second * second),
+                    {0.0F, 1.0F, 0.0F});
+    settings.lights.front().direction = glm::mat3(turn) * filming_.sun.direction;
+}
+
+// Flies to the pose, since fitted shadow maps depend on earlier frames.
+void Measurements::lead_in(FrameSettings& settings, Technique technique, std::uint32_t i) {
+    const float share =
+        static_cast<float>(i) / static_cast<float>(std::max(1U, filming_.frames - 1));
+    const float second = share * filming_.flight.seconds();
+    const int frames = technique == Technique::fitted ? LEAD_IN_FRAMES : 0;
+    for (int before = frames; before >= 0; --before) {
+        set_second(settings,
+                   std::max(0.0F, second - static_cast<float>(before) / STEADY_FRAMES_PER_SECOND));
+        if (before > 0) {
+            rig_.draw(settings);
+        }
+    }
+}
+
+bench::Row Measurements::errors(const Variant& variant) {
+    FrameSettings settings = begin(variant);
+    std::vector<double> wrong;
+    std::vector<double> lit;
+    std::vector<double> shadowed;
+    std::vector<double> settled;
+    for (std::uint32_t i = 0; i < filming_.frames; ++i) {
+        if (filming_.frames_per_second > 0.0F) {
+            set_second(settings, static_cast<float>(i) / filming_.frames_per_second);
+        } else {
+            lead_in(settings, variant.technique, i);
+        }
+        const Difference now = difference(settings, variant.technique);
+        wrong.push_back(percent(now.wrong, now.surfaces));
+        lit.push_back(percent(now.wrongly_lit, now.surfaces));
+        shadowed.push_back(percent(now.wrongly_shadowed, now.surfaces));
+        if (filming_.frames_per_second > 0.0F) {
+            continue;  // the next frame follows this one
+        }
+        if (variant.technique != Technique::fitted) {
+            settled.push_back(wrong.back());  // no frame depends on earlier ones
+            continue;
+        }
+        for (int frame = 0; frame < LEAD_IN_FRAMES; ++frame) {
+            rig_.draw(settings);
+        }
+        const Difference later = difference(settings, variant.technique);
+        settled.push_back(percent(later.wrong, later.surfaces));
+    }
+    bench::Row row;
+    add_distribution(row, "wrong_%", wrong, 4);
+    add_distribution(row, "lit_%", lit, 4);
+    add_distribution(row, "shadowed_%", shadowed, 4);
+    if (!settled.empty()) {
+        add_distribution(row, "settled_%", settled, 4);
+    }
+    return row;
+}
+
+Measurements::Run Measurements::run(const Variant& variant) {
+    FrameSettings settings = begin(variant);
+    const float seconds = std::min(filming_.seconds, filming_.flight.seconds());
+    const auto count = static_cast<std::uint32_t>(seconds * STEADY_FRAMES_PER_SECOND) + 1;
+    const std::uint32_t cells =
+        shadow_atlas_cells(shadow_parameters(rig_.renderer().targets().options));
+    std::array<std::vector<double>, 6> tallies;
+    std::array<std::vector<double>, 6> times;
+    std::uint32_t repacks = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        set_second(settings, static_cast<float>(i) / STEADY_FRAMES_PER_SECOND);
+        rig_.draw(settings, variant.technique);
+        if (i == 0) {
+            continue;
+        }
+        const ShadowHeader header = rig_.renderer().header();
+        const std::array tally{
+            double(header.tiles),        double(header.added + header.removed + header.resized),
+            double(header.render_count), double(header.instances),
+            double(header.factor),       100.0 * header.used_cells / cells};
+        const auto [depth, fit, cull, maps, shade] = rig_.timings();
+        const std::array time{depth, fit, cull, maps, shade, depth + fit + cull + maps + shade};
+        for (std::size_t k = 0; k < tally.size(); ++k) {
+            tallies[k].push_back(tally[k]);
+        }
+        for (std::size_t k = 0; k < time.size(); ++k) {
+            times[k].push_back(time[k]);
+        }
+        repacks += (header.flags & SHADOW_REPACKED) != 0 ? 1 : 0;
+    }
+    Run result;
+    for (std::size_t k = 0;
+         const char* const name : {"tiles", "changed", "rendered", "pairs", "factor", "used_%"}) {
+        add_distribution(result.tiles, name, tallies[k++], 2);
+    }
+    result.tiles.push_back({"repacks", static_cast<double>(repacks)});
+    for (std::size_t k = 0;
+         const char* const name : {"depth", "fit", "cull", "maps", "shade", "all"}) {
+        add_distribution(result.microseconds, name, times[k++], 1);
+    }
+    return result;
+}
+
+bench::Row Measurements::flicker(const Variant& variant) {
+    FrameSettings settings = begin(variant);
+    Flips sum;
+    std::uint32_t frames = 0;
+    for (std::uint32_t pose = 0; pose < filming_.flicker_poses; ++pose) {
+        const Camera camera = camera_at(pose, filming_.flicker_poses);
+        Comparison last;
+        for (std::uint32_t i = 0; i < SETTLING_FRAMES + filming_.flicker_frames; ++i) {
+            settings.camera = trembling(camera, i);
+            Comparison now = rig_.compare(settings, variant.technique);
+            if (i >= SETTLING_FRAMES) {
+                add_flips(last, now, sum);
+                ++frames;
+            }
+            last = std::move(now);
+        }
+    }
+    const double count = std::max(frames, 1U);
+    const auto drawn = static_cast<double>(sum.drawn);
+    const auto cast = static_cast<double>(sum.cast);
+    return {{"drawn", drawn / count, 1},
+            {"by_rays", cast / count, 1},
+            {"excess_per_million",
+             1e6 * (drawn - cast) / static_cast<double>(std::max<std::uint64_t>(sum.surfaces, 1))}};
+}
+
+}  // namespace quadtile::shadow

@@ -1,0 +1,71 @@
+// Measurements along a flight through a scene.
+
+#pragma once
+
+#include "flights.hpp"
+#include "rig.hpp"
+
+#include "../tables.hpp"
+
+#include <string>
+#include <vector>
+
+namespace quadtile::shadow {
+
+// A technique and its option.
+struct Variant {
+    std::string name;
+    Technique technique = Technique::fitted;
+    bool has_hysteresis = true;
+};
+
+// Parameters of a flight.
+struct Filming {
+    Flight flight;
+    Light sun;
+    Filter filter = Filter::hard;    // of the picture, for its time
+    std::uint32_t frames = 60;       // frames that are compared with rays, spread over the flight
+    float frames_per_second = 0.0F;  // of these frames; 0: spread
+    float seconds = 0.0F;            // of the flight at 60 frames per second, for churn and times
+    float sun_degrees_per_second = 0.0F;  // around the vertical axis
+    std::uint32_t flicker_poses = 8;
+    std::uint32_t flicker_frames = 16;  // per pose
+};
+
+class Measurements {
+ public:
+    Measurements(Rig& rig, const ShadowOptions& options, const Filming& filming)
+        : rig_(rig), options_(options), filming_(filming) {}
+
+    // Measures errors against rays, in percent of the pixels with surfaces; those of "settled"
+    // after camera and sun have stood still.
+    [[nodiscard]] bench::Row errors(const Variant& variant);
+
+    struct Run {
+        // Per frame, without the first, which finds nothing. "changed": tiles added, removed and
+        // resized; "factor": divisor of resolutions; "used_%": share of the atlas.
+        bench::Row tiles;
+        bench::Row microseconds;  // GPU times
+    };
+    [[nodiscard]] Run run(const Variant& variant);
+
+    // Counts pixels per frame whose shadow changes while the camera trembles by less than a pixel
+    // and whose surfaces are in both frames. Shadow edges move in the picture, so some change with
+    // rays, too; the excess flickers.
+    [[nodiscard]] bench::Row flicker(const Variant& variant);
+
+ private:
+    [[nodiscard]] FrameSettings begin(const Variant& variant);
+    [[nodiscard]] Difference difference(const FrameSettings& settings, Technique technique) const;
+    // Sets camera and sun of a second of the flight.
+    void set_second(FrameSettings& settings, float second) const;
+    void lead_in(FrameSettings& settings, Technique technique, std::uint32_t i);
+    // Returns place i of `count` places, from the first pose to the last.
+    [[nodiscard]] Camera camera_at(std::uint32_t i, std::uint32_t count) const;
+
+    Rig& rig_;
+    ShadowOptions options_;
+    const Filming& filming_;
+};
+
+}  // namespace quadtile::shadow

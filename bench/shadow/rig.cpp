@@ -1,0 +1,215 @@
+#include "rig.hpp"
+
+#include "quadtile_shadow_rig_shaders.hpp"
+
+#include <glm/mat4x4.hpp>
+
+#include <array>
+#include <cstring>
+
+namespace quadtile::shadow {
+
+namespace {
+
+using Access = vk::AccessFlagBits;
+using Layout = vk::ImageLayout;
+using Stage = vk::PipelineStageFlagBits;
+using Type = vk::DescriptorType;
+using Usage = vk::BufferUsageFlagBits;
+
+constexpr std::uint32_t WORKGROUP = 8;  // pixels on a side
+
+DrawnView drawn_view(const FixedView& view) {
+    DrawnView drawn{};
+    std::memcpy(drawn.clip_from_world, &view.clip_from_world, sizeof(drawn.clip_from_world));
+    drawn.x = static_cast<float>(view.x);
+    drawn.y = static_cast<float>(view.y);
+    drawn.width = static_cast<float>(view.width);
+    drawn.height = static_cast<float>(view.height);
+    drawn.farthest = view.farthest;
+    drawn.texel_extent = view.texel_extent;
+    return drawn;
+}
+
+}  // namespace
+
+Difference Comparison::difference() const {
+    Difference difference;
+    for (std::size_t i = 0; i < receivers.size(); ++i) {
+        if (receivers[i].share < 0.0F) {
+            continue;
+        }
+        const std::uint32_t drawn = receivers[i].word & 0xffffU;
+        ++difference.surfaces;
+        difference.wrong += drawn != truth[i] ? 1 : 0;
+        difference.wrongly_lit += (drawn & ~truth[i]) != 0 ? 1 : 0;
+        difference.wrongly_shadowed += (~drawn & truth[i]) != 0 ? 1 : 0;
+    }
+    return difference;
+}
+
+Rig::Rig(Machine& machine, const Geometry& geometry, vk::Extent2D extent,
+         const ShadowOptions& options)
+    : gpu_(machine.gpu),
+      extent_(extent),
+      geometry_(geometry),
+      renderer_(gpu_, machine.device, geometry, extent, options),
+      rays_(geometry),
+      timer_(gpu_),
+      views_pass_(make_atlas_pass(gpu_.device(), AtlasContents::cleared)),
+      views_interface_(
+          gpu_.make_interface(vk::ShaderStageFlagBits::eVertex, {}, sizeof(glm::mat4))),
+      view_depths_(gpu_.make_draw_pipeline(
+          *views_interface_.layout, *views_pass_,
+          {.vertex_shader = app::VIEW_VERT,
+           .vertices = vertices_with(1),
+           .colours = 0,
+           .compare = vk::CompareOp::eLess,
+           .clamps_depth = gpu_.physical_device().getFeatures().depthClamp == VK_TRUE})),
+      interface_(gpu_.make_interface(
+          vk::ShaderStageFlagBits::eCompute,
+          {Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer,
+           Type::eCombinedImageSampler, Type::eCombinedImageSampler,
+           Type::eStorageBuffer,  // 5 and 6 are for drawing slots
+           Type::eStorageBuffer, Type::eCombinedImageSampler, Type::eCombinedImageSampler,
+           Type::eStorageBuffer, Type::eStorageBuffer})),
+      find_receivers_(gpu_.make_compute_pipeline(*interface_.layout, app::RECEIVERS_COMP)),
+      frame_(gpu_.make_buffer(sizeof(ReceiverFrame), Usage::eStorageBuffer | Usage::eTransferDst)),
+      receivers_(gpu_.make_buffer(sizeof(Receiver) * extent.width * extent.height,
+                                  Usage::eStorageBuffer, app::MemoryUse::readback)) {
+    make_resources();
+}
+
+Rig::~Rig() {
+    // Unfinished work must not lose its memory.
+    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(gpu_.device());
+}
+
+void Rig::configure(const ShadowOptions& options) {
+    renderer_.configure(extent_, options);
+    make_resources();
+}
+
+void Rig::make_resources() {
+    const Targets& targets = renderer_.targets();
+    maps_ = gpu_.make_image(
+        targets.atlas.extent, DEPTH_FORMAT,
+        vk::ImageUsageFlagBits::eDepthStencilAttachment | vk::ImageUsageFlagBits::eSampled,
+        vk::ImageViewType::e2D);
+    maps_framebuffer_ = gpu_.make_framebuffer(*views_pass_, maps_.extent, std::array{*maps_.view});
+    const auto part = [&](std::uint32_t binding, vk::DeviceSize offset, vk::DeviceSize size) {
+        interface_.write(binding, vk::DescriptorBufferInfo{*targets.memory.handle, offset, size});
+    };
+    interface_.write(0, std::array{*targets.drawn_frame.handle});
+    part(1, targets.needed.frame_offset_bytes, sizeof(ShadowFrame));
+    part(2, targets.needed.tiles_offset_bytes, targets.options.max_tiles * sizeof(ShadowTile));
+    interface_.write(3, *targets.page_table.view, Layout::eGeneral, *targets.sampler);
+    interface_.write(7, *targets.depth.view, Layout::eDepthStencilReadOnlyOptimal,
+                     *targets.sampler);
+    interface_.write(8, *targets.normals.view, Layout::eGeneral, *targets.sampler);
+    interface_.write(9, std::array{*frame_.handle, *receivers_.handle});
+}
+
+// ---- Frames
+
+std::vector<FixedView> Rig::views_of(const FrameSettings& settings, Technique technique) const {
+    if (technique == Technique::fitted) {
+        return {};
+    }
+    return fixed_views(
+        technique, settings.lights.front().direction, settings.camera, geometry_.bounds,
+        static_cast<float>(extent_.width) / static_cast<float>(extent_.height), maps_.extent.width);
+}
+
+void Rig::record(vk::CommandBuffer commands, const FrameSettings& settings, Technique technique) {
+    renderer_.record_surfaces(commands, settings);
+    if (technique == Technique::fitted) {
+        renderer_.record_shadows(commands, settings);
+        return;
+    }
+    timer_.begin(commands);
+    record_views(commands, views_of(settings, technique));
+    timer_.end(commands);
+}
+
+void Rig::record_views(vk::CommandBuffer commands, const std::vector<FixedView>& views) {
+    const vk::ClearValue nothing_near{.depthStencil = {.depth = 1.0F}};
+    app::begin_render_pass(commands, *views_pass_, *maps_framebuffer_, maps_.extent,
+                           std::span(&nothing_near, 1));
+    commands.bindVertexBuffers(0, *renderer_.scene().vertices.handle, vk::DeviceSize{0});
+    commands.bindIndexBuffer(*renderer_.scene().indices.handle, 0, vk::IndexType::eUint32);
+    commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *view_depths_);
+    for (const FixedView& view : views) {
+        set_viewport(commands,
+                     {{static_cast<std::int32_t>(view.x), static_cast<std::int32_t>(view.y)},
+                      {view.width, view.height}});
+        views_interface_.push(commands, view.clip_from_world);
+        draw_visible(commands, renderer_.scene(), view.clip_from_world);
+    }
+    commands.endRenderPass();
+}
+
+void Rig::record_receivers(vk::CommandBuffer commands, const FrameSettings& settings,
+                           Technique technique) {
+    ReceiverFrame frame{};
+    for (const FixedView& view : views_of(settings, technique)) {
+        frame.views[frame.view_count++] = drawn_view(view);
+    }
+    const std::vector<ShadowProjection> projections =
+        projections_of(settings.lights, geometry_.bounds, settings.camera.position);
+    std::size_t layer = 0;
+    for (std::size_t i = 0; i < settings.lights.size(); ++i) {
+        std::memcpy(&frame.clip_from_world[16 * i], projections[layer].clip_from_world.data(),
+                    sizeof(ShadowMatrix));
+        layer += settings.lights[i].layers();
+    }
+    const app::Image& maps = technique == Technique::fitted ? renderer_.targets().atlas : maps_;
+    interface_.write(4, *maps.view, Layout::eDepthStencilReadOnlyOptimal,
+                     *renderer_.targets().sampler);
+    commands.updateBuffer<ReceiverFrame>(*frame_.handle, 0, frame);
+    app::memory_barrier(commands);
+    interface_.bind(commands, *find_receivers_, vk::PipelineBindPoint::eCompute);
+    commands.dispatch((extent_.width + WORKGROUP - 1) / WORKGROUP,
+                      (extent_.height + WORKGROUP - 1) / WORKGROUP, 1);
+    app::memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite}, app::HOST_READS);
+}
+
+void Rig::draw(const FrameSettings& settings, Technique technique) {
+    last_drawn_ = technique;
+    gpu_.run([&](vk::CommandBuffer commands) {
+        record(commands, settings, technique);
+        if (technique == Technique::fitted) {
+            renderer_.record_picture(commands);
+        }
+    });
+}
+
+std::vector<Receiver> Rig::receivers(const FrameSettings& settings, Technique technique) {
+    gpu_.run([&](vk::CommandBuffer commands) {
+        record(commands, settings, technique);
+        record_receivers(commands, settings, technique);
+    });
+    std::vector<Receiver> receivers(std::size_t{extent_.width} * extent_.height);
+    std::memcpy(receivers.data(), receivers_.mapped, receivers.size() * sizeof(Receiver));
+    return receivers;
+}
+
+Comparison Rig::compare(const FrameSettings& settings, Technique technique) {
+    Comparison comparison{.receivers = receivers(settings, technique), .truth = {}};
+    if (!geometry_.moving.empty()) {
+        move_vertices(geometry_, settings.second);
+        rays_.set_geometry(geometry_);
+    }
+    comparison.truth =
+        rays_.reached(comparison.receivers, settings.lights, settings.camera, extent_.height);
+    return comparison;
+}
+
+Timings Rig::timings() const {
+    if (last_drawn_ == Technique::fitted) {
+        return renderer_.timings();
+    }
+    return {.maps = 1e3 * timer_.milliseconds().value_or(0.0)};
+}
+
+}  // namespace quadtile::shadow

@@ -1,0 +1,41 @@
+// What receivers.comp reads and writes, in C++ and in GLSL.
+
+#ifndef QUADTILE_SHADOW_RECEIVERS_H
+#define QUADTILE_SHADOW_RECEIVERS_H
+
+#include <quadtile/shadow.h>
+
+QUADTILE_NAMESPACE_BEGIN
+
+const QUADTILE_UINT CASCADES = 4;
+
+// A shadow map of a sun in a rectangle of an image.
+struct DrawnView {
+    float clip_from_world[16];
+    float x;  // of the rectangle, texels
+    float y;
+    float width;
+    float height;
+    float farthest;      // distance from the camera that it serves
+    float texel_extent;  // in units of the world
+};
+
+struct ReceiverFrame {
+    QUADTILE_UINT view_count;  // 0: fitted
+    DrawnView views[CASCADES];
+    float clip_from_world[16 * SHADOW_MAX_LIGHTS];  // of each light's first layer
+};
+
+// The surface at a pixel.
+struct Receiver {
+    float position[3];
+    // Bit l: lit by light l, by the nearest texel of its hard shadow. Bit 16 + l: light l shines on
+    // it if nothing is between: the surface faces it, and a spot has it in its clip space.
+    QUADTILE_UINT word;
+    float normal[3];
+    float share;  // of the first light, by the frame's filter; below 0: no surface
+};
+
+QUADTILE_NAMESPACE_END
+
+#endif

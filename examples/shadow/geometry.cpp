@@ -1,0 +1,159 @@
+#include "geometry.hpp"
+
+#include "scene.hpp"
+
+#include <glm/common.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <span>
+#include <utility>
+
+namespace quadtile::shadow {
+
+namespace {
+
+constexpr std::uint32_t NONE = 0xffffffffU;
+constexpr std::uint32_t ALL_LIGHTS = 0xffffffffU;
+
+using Box = baker::Box<glm::vec3>;
+using Place = baker::PlaceOnCurve;
+
+// Returns the place at which the highest differing bit of the codes changes; the middle if they are
+// equal.
+std::size_t split_of(std::span<const Place> places) {
+    const std::uint64_t differs = places.front().code ^ places.back().code;
+    if (differs == 0) {
+        return places.size() / 2;
+    }
+    const std::uint64_t bit = std::bit_floor(differs);
+    const auto upper = std::ranges::partition_point(
+        places, [&](const Place& place) { return (place.code & bit) == 0; });
+    return static_cast<std::size_t>(upper - places.begin());
+}
+
+// Cells of the curve, or halves of them, of CLUSTER_TRIANGLES at most.
+void split_into_clusters(std::span<const Place> places, std::vector<std::uint32_t>& lengths) {
+    if (places.size() <= CLUSTER_TRIANGLES) {
+        lengths.push_back(static_cast<std::uint32_t>(places.size()));
+        return;
+    }
+    const std::size_t split = split_of(places);
+    split_into_clusters(places.first(split), lengths);
+    split_into_clusters(places.subspan(split), lengths);
+}
+
+// ---- Colours
+
+glm::vec3 mean_of(const baker::Texture& texture) {
+    glm::dvec3 sum(0.0);
+    for (const auto& texel : texture.texels) {
+        sum += glm::dvec3(baker::linear(texel));
+    }
+    return {sum / std::max(1.0, static_cast<double>(texture.texels.size()))};
+}
+
+// Returns the colour of each material: the mean of its texture.
+std::vector<std::uint32_t> material_colours(const baker::Scene& scene) {
+    std::vector<glm::vec3> textures;
+    for (const baker::Texture& texture : scene.textures) {
+        textures.push_back(mean_of(texture));
+    }
+    std::vector<std::uint32_t> colours;
+    for (const baker::Material& material : scene.materials) {
+        const bool is_textured =
+            material.albedo_texture.has_value() && !scene.texture_coordinates.empty();
+        colours.push_back(pack(material.albedo * (is_textured ? textures[*material.albedo_texture]
+                                                              : glm::vec3(1.0F))));
+    }
+    return colours;
+}
+
+// ---- Vertices
+
+// Gives out vertices in the order of their first use, one for each colour that they have.
+class VertexList {
+ public:
+    VertexList(const baker::Scene& scene, std::vector<Vertex>& vertices)
+        : scene_(scene),
+          colours_(material_colours(scene)),
+          first_(scene.positions.size(), NONE),
+          vertices_(vertices) {}
+
+    std::uint32_t index_of(std::uint32_t vertex, std::uint32_t material) {
+        const std::uint32_t colour = colours_[material];
+        if (first_[vertex] == NONE) {
+            return first_[vertex] = append(vertex, colour);
+        }
+        if (vertices_[first_[vertex]].colour == colour) {
+            return first_[vertex];
+        }
+        const auto [other, is_new] = others_.try_emplace({vertex, colour}, NONE);
+        if (is_new) {
+            other->second = append(vertex, colour);
+        }
+        return other->second;
+    }
+
+ private:
+    std::uint32_t append(std::uint32_t vertex, std::uint32_t colour) {
+        vertices_.push_back({scene_.positions[vertex], colour});
+        return static_cast<std::uint32_t>(vertices_.size() - 1);
+    }
+
+    const baker::Scene& scene_;
+    std::vector<std::uint32_t> colours_;
+    std::vector<std::uint32_t> first_;  // of each vertex of the scene
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> others_;
+    std::vector<Vertex>& vertices_;
+};
+
+}  // namespace
+
+std::uint32_t pack(const glm::vec3& colour) {
+    const glm::uvec3 bytes(glm::clamp(colour, 0.0F, 1.0F) * 255.0F + 0.5F);
+    return bytes.x | bytes.y << 8U | bytes.z << 16U | 0xff000000U;
+}
+
+Geometry make_geometry(const baker::Scene& scene) {
+    Box bounds;
+    for (const baker::Triangle& triangle : scene.triangles) {
+        for (const std::uint32_t vertex : triangle.vertices) {
+            bounds.include(scene.positions[vertex]);
+        }
+    }
+    const glm::dvec3 size = bounds.high - bounds.low;
+    const std::vector<Place> places = baker::sort_along_curve(
+        scene, bounds.low, glm::dvec3(std::max({size.x, size.y, size.z})));  // cubic cells
+    std::vector<std::uint32_t> lengths;
+    split_into_clusters(places, lengths);
+
+    Geometry geometry{.bounds = {{bounds.low.x, bounds.low.y, bounds.low.z},
+                                 {bounds.high.x, bounds.high.y, bounds.high.z}}};
+    geometry.indices.reserve(3 * places.size());
+    VertexList vertices(scene, geometry.vertices);
+    auto place = places.begin();
+    for (const std::uint32_t length : lengths) {
+        Box box;
+        const auto first_index = static_cast<std::uint32_t>(geometry.indices.size());
+        for (std::uint32_t i = 0; i < length; ++i, ++place) {
+            const baker::Triangle& triangle = scene.triangles[place->triangle];
+            for (const std::uint32_t vertex : triangle.vertices) {
+                box.include(scene.positions[vertex]);
+                geometry.indices.push_back(vertices.index_of(vertex, triangle.material));
+            }
+        }
+        geometry.clusters.push_back({.low = {box.low.x, box.low.y, box.low.z},
+                                     .index_count = 3 * length,
+                                     .high = {box.high.x, box.high.y, box.high.z},
+                                     .first_index = first_index,
+                                     .vertex_offset = 0,
+                                     .light_mask = ALL_LIGHTS,
+                                     .reserved0 = 0,
+                                     .reserved1 = 0});
+    }
+    return geometry;
+}
+
+}  // namespace quadtile::shadow

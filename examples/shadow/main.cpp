@@ -1,0 +1,150 @@
+// Fitted virtual shadow maps in a renderer: a glTF scene with its lights, in a window or a picture.
+
+#include "show.hpp"
+
+#include "output_file.hpp"
+#include "process.hpp"
+#include "render_pass.hpp"
+
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <stdexcept>
+
+namespace quadtile::shadow {
+namespace {
+
+int run(int argc, char** argv);
+Show load_show(const Options& options);
+void add_moving_boxes(Show& show, std::uint32_t count);
+std::uint32_t write_picture(const Options& options, const Show& show);
+
+}  // namespace
+}  // namespace quadtile::shadow
+
+int main(int argc, char** argv) {
+    return quadtile::app::run_program("quadtile-shadow",
+                                      "there is not enough memory for this scene",
+                                      [&] { return quadtile::shadow::run(argc, argv); });
+}
+
+namespace quadtile::shadow {
+namespace {
+
+int run(int argc, char** argv) {
+    const Options options = parse_options(argc, argv);
+    const Show show = load_show(options);  // before anything is written or opened
+    std::uint32_t messages = 0;
+    try {
+        messages =
+            options.screenshot.empty() ? run_window(options, show) : write_picture(options, show);
+    } catch (const vk::OutOfDeviceMemoryError&) {
+        throw std::runtime_error(
+            "the device does not have enough memory; make the picture smaller with --size");
+    } catch (const std::exception& error) {
+        if (!app::is_device_loss(error)) {
+            throw;
+        }
+        throw std::runtime_error("the device was lost (" + std::string(error.what()) +
+                                 "); try a smaller --size, or another QUADTILE_DEVICE");
+    }
+    app::check_validation(messages);
+    return 0;
+}
+
+Show load_show(const Options& options) {
+    baker::LoadedScene loaded =
+        baker::load_scene(options.scene, baker::LightMapCoordinates::ignore);
+    app::check_files(file_arguments(options), loaded.files);
+    Show show{.name = options.scene.filename().string(), .geometry = make_geometry(loaded.scene)};
+    if (options.camera) {
+        show.camera = *options.camera;
+    } else if (loaded.scene.camera) {
+        show.camera = look(loaded.scene.camera->position, loaded.scene.camera->target);
+        show.camera.vertical_field_degrees = loaded.scene.camera->vertical_field_degrees;
+    } else {
+        show.camera = aerial_view(show.geometry.bounds);
+    }
+    show.lights =
+        lights_of(loaded.scene, show.geometry.bounds, options.sun_levels_extent, loaded.warnings);
+    add_moving_boxes(show, options.moving);
+    for (const std::string& warning : loaded.warnings) {
+        std::cerr << app::message_line("quadtile-shadow: warning", warning) << std::endl;
+    }
+    return show;
+}
+
+// Spreads boxes over the middle of the scene, at a third of its height.
+void add_moving_boxes(Show& show, std::uint32_t count) {
+    const glm::vec3 low = low_of(show.geometry.bounds);
+    const glm::vec3 size = high_of(show.geometry.bounds) - low;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto turn = static_cast<float>(i);
+        // A sequence that leaves no gaps: multiples of irrational numbers.
+        const glm::vec2 share = glm::fract(turn * glm::vec2(0.7548777F, 0.5698403F) + 0.5F);
+        add_moving_box(show.geometry,
+                       low + size * glm::vec3(0.2F + 0.6F * share.x, 0.35F, 0.2F + 0.6F * share.y),
+                       0.03F * std::max(size.x, size.z));
+    }
+}
+
+std::uint32_t write_picture(const Options& options, const Show& show) {
+    constexpr int FRAMES = 4;  // edges of shadows are found in the frames before
+    app::OutputFile file(options.screenshot);
+    const app::Instance instance("quadtile-shadow", {}, options.validation);
+    {
+        app::Gpu gpu(instance, {}, {});
+        const quadtile::Device device = quadtile::Device::adopt(gpu.for_quadtile({}));
+        const vk::Extent2D extent = app::checked_extent(gpu, options.extent);
+        Renderer renderer(gpu, device, show.geometry, extent, shadow_options(show));
+        FrameSettings settings = first_frame(options, show);
+        const vk::DeviceSize size_bytes = vk::DeviceSize{4} * extent.width * extent.height;
+        const app::Buffer pixels = gpu.make_buffer(
+            size_bytes, vk::BufferUsageFlagBits::eTransferDst, app::MemoryUse::readback);
+        for (int frame = 0; frame < FRAMES; ++frame) {
+            gpu.run([&](vk::CommandBuffer commands) { renderer.record(commands, settings); });
+        }
+        gpu.run([&](vk::CommandBuffer commands) {
+            const vk::Image picture = *renderer.targets().colour.handle;
+            app::change_layout(commands, picture, vk::ImageLayout::eGeneral,
+                               vk::ImageLayout::eTransferSrcOptimal, app::ALL_WRITES,
+                               app::ALL_USES);
+            commands.copyImageToBuffer(
+                picture, vk::ImageLayout::eTransferSrcOptimal, *pixels.handle,
+                vk::BufferImageCopy{.imageSubresource = {vk::ImageAspectFlagBits::eColor, 0, 0, 1},
+                                    .imageExtent = {extent.width, extent.height, 1}});
+            app::memory_barrier(
+                commands,
+                {vk::PipelineStageFlagBits::eTransfer, vk::AccessFlagBits::eTransferWrite},
+                app::HOST_READS);
+        });
+        file.write(app::encode_png({.width = extent.width,
+                                    .height = extent.height,
+                                    .components = 4,
+                                    .samples = pixels.mapped}));
+    }
+    file.commit();
+    return instance.validation_messages();
+}
+
+}  // namespace
+
+// ---- What the picture and the window share
+
+ShadowOptions shadow_options(const Show& show) {
+    ShadowOptions options{.lights = layers_of(show.lights)};
+    constexpr std::uint32_t MOST_TEXELS = 1U << 23U;  // of all importance maps
+    while (options.lights * options.map_extent * options.map_extent > MOST_TEXELS) {
+        options.map_extent /= 2;
+    }
+    return options;
+}
+
+FrameSettings first_frame(const Options& options, const Show& show) {
+    return {.camera = show.camera,
+            .lights = show.lights,
+            .filter = options.filter,
+            .shows_tiles = options.shows_tiles};
+}
+
+}  // namespace quadtile::shadow

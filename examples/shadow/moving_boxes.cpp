@@ -1,0 +1,122 @@
+#include "moving_boxes.hpp"
+
+#include "quadtile_shadow_view_shaders.hpp"
+
+#include <glm/common.hpp>
+#include <glm/gtc/type_ptr.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace quadtile::shadow {
+
+namespace {
+
+using Access = vk::AccessFlagBits;
+using Stage = vk::PipelineStageFlagBits;
+using Type = vk::DescriptorType;
+using Usage = vk::BufferUsageFlagBits;
+
+constexpr std::uint32_t WORKGROUP = 64;
+constexpr std::uint32_t CHANGES_PER_BOX = 2;
+
+// Push constants of move.comp.
+struct Movement {
+    float second;
+    std::uint32_t box_count;
+    std::uint32_t first_vertex;
+    std::uint32_t first_object;
+};
+
+}  // namespace
+
+void add_moving_box(Geometry& geometry, const glm::vec3& place, float size) {
+    // Two triangles per side, by corners.
+    constexpr std::array<std::uint32_t, 36> CORNERS{0, 1, 3, 0, 3, 2, 4, 5, 7, 4, 7, 6,
+                                                    0, 1, 5, 0, 5, 4, 2, 3, 7, 2, 7, 6,
+                                                    0, 2, 6, 0, 6, 4, 1, 3, 7, 1, 7, 5};
+    const auto number = static_cast<std::uint32_t>(geometry.moving.size());
+    const float angle = 2.4F * static_cast<float>(number);  // each another way
+    const bool sways = number % 2 == 1;
+    const glm::vec3 half_extent = size * (sways ? glm::vec3(0.1F, 0.5F, 0.1F) : glm::vec3(0.25F));
+    const glm::vec3 reach =
+        (sways ? 0.3F * size : size) * glm::vec3(std::cos(angle), 0.0F, std::sin(angle));
+    MovingBox box{.phase = 0.618034F * static_cast<float>(number % 1000),
+                  .sways = sways ? 1U : 0U,
+                  .colour = pack(0.5F + 0.4F * glm::vec3(std::cos(angle), std::sin(angle), 0.0F))};
+    std::ranges::copy_n(glm::value_ptr(place), 3, box.middle);
+    std::ranges::copy_n(glm::value_ptr(half_extent), 3, box.half_extent);
+    std::ranges::copy_n(glm::value_ptr(reach), 3, box.reach);
+    geometry.moving.push_back(box);
+
+    ShadowObject cluster{.index_count = static_cast<std::uint32_t>(CORNERS.size()),
+                         .first_index = static_cast<std::uint32_t>(geometry.indices.size()),
+                         .light_mask = ~0U};
+    const glm::vec3 around = half_extent + glm::abs(reach);
+    for (glm::length_t axis = 0; axis < 3; ++axis) {
+        const auto i = static_cast<std::size_t>(axis);
+        cluster.low[i] = place[axis] - around[axis];
+        cluster.high[i] = place[axis] + around[axis];
+        geometry.bounds.low[i] = std::min(geometry.bounds.low[i], cluster.low[i]);
+        geometry.bounds.high[i] = std::max(geometry.bounds.high[i], cluster.high[i]);
+    }
+    geometry.clusters.push_back(cluster);
+    const auto first_vertex = static_cast<std::uint32_t>(geometry.vertices.size());
+    for (const std::uint32_t corner : CORNERS) {
+        geometry.indices.push_back(first_vertex + corner);
+    }
+    geometry.vertices.resize(first_vertex + MOVING_BOX_CORNERS, {.colour = box.colour});
+    move_vertices(geometry, 0.0F);
+}
+
+void move_vertices(Geometry& geometry, float second) {
+    auto vertex = geometry.vertices.end() -
+                  static_cast<std::ptrdiff_t>(MOVING_BOX_CORNERS * geometry.moving.size());
+    for (const MovingBox& box : geometry.moving) {
+        for (std::uint32_t corner = 0; corner < MOVING_BOX_CORNERS; ++corner, ++vertex) {
+            for (std::uint32_t axis = 0; axis < 3; ++axis) {
+                vertex->position[static_cast<glm::length_t>(axis)] =
+                    moving_corner(box, corner, axis, second);
+            }
+        }
+    }
+}
+
+// ---- On the device
+
+MovingBoxes::MovingBoxes(app::Gpu& gpu, const Geometry& geometry, vk::Buffer vertices,
+                         vk::Buffer objects)
+    : box_count_(static_cast<std::uint32_t>(geometry.moving.size())),
+      first_vertex_(static_cast<std::uint32_t>(geometry.vertices.size()) -
+                    MOVING_BOX_CORNERS * box_count_),
+      first_object_(static_cast<std::uint32_t>(geometry.clusters.size()) - box_count_),
+      boxes_(gpu.upload(std::as_bytes(std::span(geometry.moving)), Usage::eStorageBuffer)),
+      changes_(gpu.make_buffer(CHANGES_PER_BOX * box_count_ * sizeof(ShadowChange),
+                               Usage::eStorageBuffer)),
+      count_(gpu.make_buffer(sizeof(std::uint32_t), Usage::eStorageBuffer | Usage::eTransferDst)),
+      interface_(gpu.make_interface(vk::ShaderStageFlagBits::eCompute,
+                                    std::vector<Type>(5, Type::eStorageBuffer), sizeof(Movement))),
+      move_(gpu.make_compute_pipeline(*interface_.layout, app::MOVE_COMP)) {
+    interface_.write(
+        0, std::array{*boxes_.handle, vertices, objects, *changes_.handle, *count_.handle});
+}
+
+void MovingBoxes::record(vk::CommandBuffer commands, float second) const {
+    commands.fillBuffer(*count_.handle, 0, VK_WHOLE_SIZE, 0);
+    app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite},
+                        {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
+    interface_.bind(commands, *move_, Movement{second, box_count_, first_vertex_, first_object_});
+    commands.dispatch((box_count_ + WORKGROUP - 1) / WORKGROUP, 1, 1);
+    app::memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
+                        {Stage::eVertexInput | Stage::eComputeShader,
+                         Access::eVertexAttributeRead | Access::eShaderRead});
+}
+
+ShadowFitter::Changes MovingBoxes::changes() const {
+    return {.boxes = {.buffer = *changes_.handle},
+            .count = {.buffer = *count_.handle},
+            .capacity = CHANGES_PER_BOX * box_count_};
+}
+
+}  // namespace quadtile::shadow

@@ -1,0 +1,332 @@
+#include "targets.hpp"
+
+#include <glm/glm.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+
+namespace quadtile::shadow {
+
+namespace {
+
+using Access = vk::AccessFlagBits;
+using ImageUsage = vk::ImageUsageFlagBits;
+using Layout = vk::ImageLayout;
+using Stage = vk::PipelineStageFlagBits;
+using Type = vk::DescriptorType;
+using Usage = vk::BufferUsageFlagBits;
+
+// ---- Render passes
+
+constexpr auto DEPTH_STAGES = Stage::eEarlyFragmentTests | Stage::eLateFragmentTests;
+constexpr auto DEPTH_ACCESSES =
+    Access::eDepthStencilAttachmentRead | Access::eDepthStencilAttachmentWrite;
+
+vk::AttachmentDescription cleared(vk::Format format, Layout final_layout) {
+    return {.format = format,
+            .loadOp = vk::AttachmentLoadOp::eClear,
+            .storeOp = vk::AttachmentStoreOp::eStore,
+            .stencilLoadOp = vk::AttachmentLoadOp::eDontCare,
+            .stencilStoreOp = vk::AttachmentStoreOp::eDontCare,
+            .initialLayout = Layout::eUndefined,
+            .finalLayout = final_layout};
+}
+
+constexpr vk::VertexInputBindingDescription VERTEX{.stride = sizeof(Vertex)};
+constexpr std::array<vk::VertexInputAttributeDescription, 2> ATTRIBUTES{
+    {{.location = 0, .format = vk::Format::eR32G32B32Sfloat, .offset = offsetof(Vertex, position)},
+     {.location = 1, .format = vk::Format::eR8G8B8A8Unorm, .offset = offsetof(Vertex, colour)}}};
+
+}  // namespace
+
+vk::UniqueRenderPass make_surface_pass(vk::Device device) {
+    const std::array attachments{cleared(DEPTH_FORMAT, Layout::eDepthStencilReadOnlyOptimal),
+                                 cleared(ALBEDO_FORMAT, Layout::eGeneral),
+                                 cleared(NORMAL_FORMAT, Layout::eGeneral)};
+    const vk::AttachmentReference depth{0, Layout::eDepthStencilAttachmentOptimal};
+    const std::array<vk::AttachmentReference, 2> colours{
+        {{1, Layout::eColorAttachmentOptimal}, {2, Layout::eColorAttachmentOptimal}}};
+    const auto subpass =
+        vk::SubpassDescription{.pDepthStencilAttachment = &depth}.setColorAttachments(colours);
+    const auto stages = DEPTH_STAGES | Stage::eColorAttachmentOutput;
+    const auto writes = Access::eDepthStencilAttachmentWrite | Access::eColorAttachmentWrite;
+    const std::array<vk::SubpassDependency, 2> dependencies{
+        {{.srcSubpass = VK_SUBPASS_EXTERNAL,
+          .dstSubpass = 0,
+          .srcStageMask = stages | Stage::eComputeShader | Stage::eTransfer,
+          .dstStageMask = stages,
+          .srcAccessMask = writes,
+          .dstAccessMask = writes | Access::eDepthStencilAttachmentRead},
+         {.srcSubpass = 0,
+          .dstSubpass = VK_SUBPASS_EXTERNAL,
+          .srcStageMask = stages,
+          .dstStageMask = Stage::eComputeShader,
+          .srcAccessMask = writes,
+          .dstAccessMask = Access::eShaderRead}}};
+    return device.createRenderPassUnique(vk::RenderPassCreateInfo{}
+                                             .setAttachments(attachments)
+                                             .setSubpasses(subpass)
+                                             .setDependencies(dependencies));
+}
+
+vk::UniqueRenderPass make_atlas_pass(vk::Device device, AtlasContents contents) {
+    vk::AttachmentDescription attachment =
+        cleared(DEPTH_FORMAT, Layout::eDepthStencilReadOnlyOptimal);
+    if (contents == AtlasContents::kept) {
+        attachment.loadOp = vk::AttachmentLoadOp::eLoad;
+        attachment.initialLayout = Layout::eDepthStencilReadOnlyOptimal;
+    }
+    const vk::AttachmentReference depth{0, Layout::eDepthStencilAttachmentOptimal};
+    const vk::SubpassDescription subpass{.pDepthStencilAttachment = &depth};
+    const std::array<vk::SubpassDependency, 2> dependencies{
+        {{.srcSubpass = VK_SUBPASS_EXTERNAL,
+          .dstSubpass = 0,
+          .srcStageMask = DEPTH_STAGES | Stage::eComputeShader,
+          .dstStageMask = DEPTH_STAGES,
+          .srcAccessMask = Access::eDepthStencilAttachmentWrite,
+          .dstAccessMask = DEPTH_ACCESSES},
+         {.srcSubpass = 0,
+          .dstSubpass = VK_SUBPASS_EXTERNAL,
+          .srcStageMask = DEPTH_STAGES,
+          .dstStageMask = Stage::eComputeShader | Stage::eFragmentShader,
+          .srcAccessMask = Access::eDepthStencilAttachmentWrite,
+          .dstAccessMask = Access::eShaderRead}}};
+    return device.createRenderPassUnique(vk::RenderPassCreateInfo{}
+                                             .setAttachments(attachment)
+                                             .setSubpasses(subpass)
+                                             .setDependencies(dependencies));
+}
+
+vk::PipelineVertexInputStateCreateInfo vertices_with(std::uint32_t attributes) {
+    return {.vertexBindingDescriptionCount = 1,
+            .pVertexBindingDescriptions = &VERTEX,
+            .vertexAttributeDescriptionCount = attributes,
+            .pVertexAttributeDescriptions = ATTRIBUTES.data()};
+}
+
+// ---- Resources
+
+namespace {
+
+// Pairs of a cluster and a tile for which there is room.
+constexpr std::uint64_t INSTANCES_PER_CLUSTER = 32;
+constexpr std::uint64_t LEAST_INSTANCES = 1U << 18U;
+constexpr std::uint64_t MOST_INSTANCES = 1U << 24U;
+
+template <typename T>
+app::Buffer upload(app::Gpu& gpu, const std::vector<T>& values, vk::BufferUsageFlags usage) {
+    return gpu.upload(std::as_bytes(std::span(values)), usage);
+}
+
+// One of the fitter's.
+app::Image make_image(const app::Gpu& gpu, const VkImageCreateInfo& needed,
+                      vk::ImageUsageFlags more_usage) {
+    vk::ImageCreateInfo create;
+    create = needed;
+    create.usage |= more_usage;
+    return gpu.make_image(create, vk::ImageViewType::e2DArray);
+}
+
+std::uint32_t instance_capacity(const ShadowOptions& options, const SceneBuffers& scene) {
+    return options.max_tiles +
+           static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+               INSTANCES_PER_CLUSTER * scene.clusters.size(), LEAST_INSTANCES, MOST_INSTANCES));
+}
+
+}  // namespace
+
+SceneBuffers::SceneBuffers(app::Gpu& gpu, const Geometry& geometry)
+    : vertices(upload(gpu, geometry.vertices, Usage::eVertexBuffer | Usage::eStorageBuffer)),
+      indices(upload(gpu, geometry.indices, Usage::eIndexBuffer)),
+      objects(upload(gpu, geometry.clusters, Usage::eStorageBuffer)),
+      clusters(geometry.clusters),
+      bounds(geometry.bounds) {
+    if (!geometry.moving.empty()) {
+        moving.emplace(gpu, geometry, *vertices.handle, *objects.handle);
+    }
+}
+
+Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuffers& scene,
+                 vk::Extent2D extent_, const ShadowOptions& options_, const TargetPasses& passes)
+    : gpu(gpu_),
+      options(options_),
+      extent(extent_),
+      fitter(device, options),
+      needed(fitter.requirements()),
+      depth(gpu.make_image(
+          extent, DEPTH_FORMAT,
+          ImageUsage::eDepthStencilAttachment | ImageUsage::eSampled | ImageUsage::eTransferSrc,
+          vk::ImageViewType::e2D)),
+      albedo(gpu.make_image(extent, ALBEDO_FORMAT,
+                            ImageUsage::eColorAttachment | ImageUsage::eSampled,
+                            vk::ImageViewType::e2D)),
+      normals(gpu.make_image(
+          extent, NORMAL_FORMAT,
+          ImageUsage::eColorAttachment | ImageUsage::eSampled | ImageUsage::eTransferSrc,
+          vk::ImageViewType::e2D)),
+      colour(gpu.make_image(extent, vk::Format::eR8G8B8A8Unorm,
+                            ImageUsage::eStorage | ImageUsage::eSampled | ImageUsage::eTransferSrc,
+                            vk::ImageViewType::e2D)),
+      surface_framebuffer(gpu.make_framebuffer(
+          passes.surfaces, extent, std::array{*depth.view, *albedo.view, *normals.view})),
+      memory(
+          gpu.make_buffer(needed.memory_size_bytes,
+                          static_cast<vk::BufferUsageFlags>(needed.usage) | Usage::eTransferSrc)),
+      importance(make_image(gpu, needed.importance, {})),
+      page_table(make_image(gpu, needed.page_table, ImageUsage::eSampled)),
+      atlas(gpu.make_image(
+          {options.atlas_extent, options.atlas_extent}, DEPTH_FORMAT,
+          ImageUsage::eDepthStencilAttachment | ImageUsage::eSampled | ImageUsage::eTransferSrc,
+          vk::ImageViewType::e2D)),
+      atlas_framebuffer(gpu.make_framebuffer(passes.atlas, atlas.extent, std::array{*atlas.view})),
+      draws(gpu.make_buffer(scene.clusters.size() * sizeof(vk::DrawIndexedIndirectCommand),
+                            Usage::eStorageBuffer | Usage::eIndirectBuffer)),
+      instances(gpu.make_buffer(instance_capacity(options, scene) * sizeof(std::uint32_t),
+                                Usage::eStorageBuffer)),
+      binding(fitter.bind({.memory = {.buffer = *memory.handle},
+                           .importance = *importance.handle,
+                           .page_table = *page_table.handle,
+                           .depth = *depth.view,
+                           .depth_layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+                           .atlas = *atlas.view,
+                           .atlas_layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL})),
+      objects(fitter.bind_objects(
+          binding, {.objects = {.buffer = *scene.objects.handle},
+                    .object_count = static_cast<std::uint32_t>(scene.clusters.size()),
+                    .draws = {.buffer = *draws.handle},
+                    .instances = {.buffer = *instances.handle},
+                    .instance_capacity = instance_capacity(options, scene)})),
+      changes(scene.moving ? std::optional(fitter.bind_changes(scene.moving->changes()))
+                           : std::nullopt),
+      drawn_frame(gpu.make_buffer(sizeof(DrawnFrame), Usage::eStorageBuffer | Usage::eTransferDst)),
+      header(gpu.make_buffer(sizeof(ShadowHeader), Usage::eTransferDst, app::MemoryUse::readback)),
+      sampler(
+          gpu.device().createSamplerUnique({.addressModeU = vk::SamplerAddressMode::eClampToEdge,
+                                            .addressModeV = vk::SamplerAddressMode::eClampToEdge,
+                                            .addressModeW = vk::SamplerAddressMode::eClampToEdge})),
+      interface(
+          gpu.make_interface(vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex,
+                             {Type::eStorageBuffer,         // DrawnFrame
+                              Type::eStorageBuffer,         // ShadowFrame
+                              Type::eStorageBuffer,         // tiles
+                              Type::eCombinedImageSampler,  // page table
+                              Type::eCombinedImageSampler,  // atlas
+                              Type::eStorageBuffer,         // tiles to draw
+                              Type::eStorageBuffer,         // instances
+                              Type::eCombinedImageSampler,  // depth
+                              Type::eCombinedImageSampler,  // normals
+                              Type::eCombinedImageSampler,  // albedo
+                              Type::eStorageImage},         // colour
+                             sizeof(Viewpoint))) {
+    std::memset(header.mapped, 0, sizeof(ShadowHeader));
+    write_descriptors();
+    gpu.run([&](vk::CommandBuffer commands) { record_first_contents(commands); });
+}
+
+void Targets::write_descriptors() {
+    const auto part = [&](std::uint32_t number, vk::DeviceSize offset_bytes,
+                          vk::DeviceSize size_bytes) {
+        interface.write(number, vk::DescriptorBufferInfo{*memory.handle, offset_bytes, size_bytes});
+    };
+    const auto sampled = [&](std::uint32_t number, const app::Image& image,
+                             Layout layout = Layout::eGeneral) {
+        interface.write(number, *image.view, layout, *sampler);
+    };
+    interface.write(0, std::array{*drawn_frame.handle});
+    part(1, needed.frame_offset_bytes, sizeof(ShadowFrame));
+    part(2, needed.tiles_offset_bytes, options.max_tiles * sizeof(ShadowTile));
+    sampled(3, page_table);
+    sampled(4, atlas, Layout::eDepthStencilReadOnlyOptimal);
+    part(5, needed.render_offset_bytes, options.max_tiles * sizeof(std::uint32_t));
+    interface.write(6, std::array{*instances.handle});
+    sampled(7, depth, Layout::eDepthStencilReadOnlyOptimal);
+    sampled(8, normals);
+    sampled(9, albedo);
+    interface.write(10, *colour.view, Layout::eGeneral);
+}
+
+void Targets::record_first_contents(vk::CommandBuffer commands) const {
+    const app::Scope nothing{Stage::eTopOfPipe, {}};
+    const app::Scope anything{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
+    for (const app::Image* const image : {&importance, &page_table, &colour}) {
+        app::change_layout(commands, *image->handle, Layout::eUndefined, Layout::eGeneral, nothing,
+                           anything);
+    }
+    app::change_layout(commands, *atlas.handle, Layout::eUndefined,
+                       Layout::eDepthStencilReadOnlyOptimal, nothing, anything,
+                       {vk::ImageAspectFlagBits::eDepth, 0, 1, 0, 1});
+    commands.fillBuffer(*memory.handle, 0, VK_WHOLE_SIZE, 0);
+    commands.clearColorImage(*importance.handle, Layout::eGeneral, vk::ClearColorValue{},
+                             app::COLOUR_RANGE);
+    app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite}, anything);
+}
+
+// ---- Input of shaders
+
+namespace {
+
+static_assert(static_cast<std::uint32_t>(Filter::hard) == FILTER_HARD &&
+              static_cast<std::uint32_t>(Filter::box) == FILTER_BOX &&
+              static_cast<std::uint32_t>(Filter::soft) == FILTER_SOFT &&
+              static_cast<std::uint32_t>(Light::Kind::sun) == LIGHT_SUN &&
+              static_cast<std::uint32_t>(Light::Kind::spot) == LIGHT_SPOT &&
+              static_cast<std::uint32_t>(Light::Kind::point) == LIGHT_POINT);
+
+void copy(const glm::vec3& from, float (&to)[3]) {
+    to[0] = from.x;
+    to[1] = from.y;
+    to[2] = from.z;
+}
+
+// Sets the camera's rays: the inverse of the rows for x, y and w.
+void set_rays(DrawnFrame& frame, const glm::mat4& clip_from_world) {
+    glm::dmat3 clip_from_direction;
+    for (int column = 0; column < 3; ++column) {
+        clip_from_direction[column] = {clip_from_world[column][0], clip_from_world[column][1],
+                                       clip_from_world[column][3]};
+    }
+    const glm::dmat3 direction_from_clip = glm::inverse(clip_from_direction);
+    copy(direction_from_clip[0], frame.ray_by_x);
+    copy(direction_from_clip[1], frame.ray_by_y);
+    copy(direction_from_clip[2], frame.ray);
+}
+
+DrawnLight drawn_light(const Light& light) {
+    DrawnLight drawn{};
+    copy(glm::normalize(light.direction), drawn.direction);
+    drawn.kind = static_cast<QUADTILE_UINT>(light.kind);
+    copy(light.position, drawn.position);
+    drawn.cone_cosine = std::cos(glm::radians(0.5F * light.angle_degrees));
+    copy(light.colour, drawn.colour);
+    drawn.radius = disc_radius(light);
+    return drawn;
+}
+
+}  // namespace
+
+DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& targets) {
+    DrawnFrame frame{};
+    const vk::Extent2D extent = targets.extent;
+    const float aspect = static_cast<float>(extent.width) / static_cast<float>(extent.height);
+    copy(settings.camera.position, frame.camera);
+    frame.nearest = CAMERA_NEAREST;
+    set_rays(frame, settings.camera.clip_from_world(aspect));
+    frame.width = extent.width;
+    frame.height = extent.height;
+    frame.shows_tiles = settings.shows_tiles ? 1 : 0;
+    frame.shadow_filter = static_cast<QUADTILE_UINT>(settings.filter);
+    frame.light_count = static_cast<QUADTILE_UINT>(settings.lights.size());
+    frame.shadow = shadow_parameters(targets.options);
+    QUADTILE_UINT layer = 0;
+    for (std::size_t i = 0; i < settings.lights.size(); ++i) {
+        frame.lights[i] = drawn_light(settings.lights[i]);
+        frame.lights[i].layer = layer;
+        layer += settings.lights[i].layers();
+    }
+    return frame;
+}
+
+}  // namespace quadtile::shadow

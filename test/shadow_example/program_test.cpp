@@ -1,0 +1,179 @@
+// quadtile-shadow as its users run it: refusals, pictures, and a window.
+
+#include "apps/program_test.hpp"
+#include "support/help.hpp"
+#include "viewer/window.hpp"
+
+#include <quadtile/images.hpp>
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace quadtile::shadow::test {
+namespace {
+
+using app::test::Arguments;
+using app::test::has_usable_device;
+using app::test::operator+;
+using app::test::ProgramResult;
+using quadtile::test::TemporaryDirectory;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using viewer::test::ProgramWindow;
+using viewer::test::XServer;
+
+class ShadowProgram : public app::test::ProgramTest {
+ protected:
+    ShadowProgram() { tells_progress_ = true; }  // warnings
+};
+
+TEST_F(ShadowProgram, PrintsHelpAndVersion) {
+    const ProgramResult help = run({"--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_THAT(help.error, IsEmpty());
+    quadtile::test::expect_readable_help(help.output, 40);
+    EXPECT_THAT(run({"--version"}).output, StartsWith("quadtile-shadow "));
+}
+
+// One line says what is wrong, and nothing is left behind (see error_of): a scene that is missing
+// is found before a picture is begun.
+TEST_F(ShadowProgram, RefusesWithASentence) {
+    (void)directory_.add("empty.obj", "# nothing\n");
+    (void)directory_.add("floor.obj",
+                         "mtllib floor.mtl\nusemtl wood\n"
+                         "v 0 0 0\nv 0 0 1\nv 1 0 0\nvt 0 0\nvt 0 1\nvt 1 0\nf 1/1 2/2 3/3\n");
+    (void)directory_.add("floor.mtl", "newmtl wood\nmap_Kd wood.png\n");
+    struct Refusal {
+        Arguments arguments;
+        int status;
+        const char* text;
+    };
+    const std::vector<Refusal> refusals{
+        {{}, 2, "SCENE"},
+        {{"no.glb"}, 1, "no.glb"},  // before a window is opened
+        {{"no.glb", "--screenshot", "a.png"}, 1, "no.glb"},
+        {{"empty.obj", "--screenshot", "a.png"}, 1, "empty.obj"},
+        {{"floor.obj", "--screenshot", "no/a.png"}, 1, "no/a.png"},
+        {{"floor.obj", "--screenshot", "a.jpg"}, 2, "--screenshot"},
+        {{"floor.obj", "--screenshot", "floor.obj"}, 2, "floor.obj"},
+        {{"floor.obj", "--screenshot", "floor.mtl"}, 2, "floor.mtl"},
+        {{"floor.obj", "--screenshot", "wood.png"}, 2, "wood.png"},
+        {{"floor.obj", "--size", "0x10"}, 2, "--size"},
+        {{"floor.obj", "--size", "100x"}, 2, "'100x'"},
+        {{"floor.obj", "--camera", "1,2,3"}, 2, "--camera"},
+        {{"floor.obj", "--camera", "1,2,nan,0,0"}, 2, "'nan' is not a number from"},
+        {{"floor.obj", "--filter", "pcf"}, 2, "hard, 3x3, soft"},
+        {{"floor.obj", "--sun-levels", "0"}, 2, "--sun-levels"},
+        {{"floor.obj", "--moving", "-1"}, 2, "--moving"},
+        {{"floor.obj", "--fly"}, 2, "--fly"},
+    };
+    for (const Refusal& refusal : refusals) {
+        EXPECT_THAT(error_of(refusal.arguments, refusal.status), HasSubstr(refusal.text));
+    }
+}
+
+// ---- Pictures
+
+using Rgba = std::array<std::uint8_t, 4>;
+
+// A floor, and a slanted triangle above it.
+constexpr const char* SMALL_SCENE =
+    "v -9 0 -9\nv -9 0 9\nv 9 0 9\nv 9 0 -9\nf 1 2 3 4\nv -3 2 -3\nv 0 4 3\nv 3 2 -3\nf 5 6 7\n";
+
+// Catches options that change nothing, and whatever the validation layer objects to.
+TEST_F(ShadowProgram, WritesPictures) {
+    SKIP_WITHOUT_DEVICE();
+    (void)directory_.add("small.obj", SMALL_SCENE);
+    const auto picture = [&](const Arguments& more) {
+        const ProgramResult result =
+            run(more + Arguments{"--screenshot", "out.png", "--validation", "--size", "160x90"});
+        EXPECT_EQ(result.status, 0) << result.error;
+        EXPECT_THAT(result.output, IsEmpty());
+        const LoadedImage image = load_image(path("out.png"), {.linear = true});
+        EXPECT_EQ(image.shape.width, 160U);
+        std::vector<Rgba> pixels(std::size_t{image.shape.width} * image.shape.height);
+        std::memcpy(pixels.data(), image.texels.get(), 4 * pixels.size());
+        return pixels;
+    };
+    const std::vector<Rgba> court = picture({SHADOW_SCENE});
+    EXPECT_GT(std::set<Rgba>(court.begin(), court.end()).size(), 300U);
+    std::set<std::vector<Rgba>> pictures;
+    const std::vector<Arguments> options{{},
+                                         {"--filter", "hard"},
+                                         {"--filter", "soft"},
+                                         {"--tiles"},
+                                         {"--moving", "5"},
+                                         {"--tiles", "--sun-levels", "3"},
+                                         {"--camera", "0,3,12,0,-10"}};
+    for (const Arguments& more : options) {
+        pictures.insert(picture(Arguments{"small.obj"} + more));
+    }
+    EXPECT_EQ(pictures.size(), options.size());
+}
+
+// ---- The window
+
+class ShadowWindow : public ::testing::Test {
+ protected:
+    void SetUp() override {
+        if (!XServer::is_installed()) {
+            GTEST_SKIP() << "Xvfb or xdotool is not installed";
+        }
+        server_.emplace();
+        (void)directory_.add("small.obj", SMALL_SCENE);
+    }
+
+    TemporaryDirectory directory_;
+    std::optional<XServer> server_;
+    const Arguments arguments_{"small.obj", "--size", "320x200"};
+};
+
+// Keys count by the letters of the keyboard's layout: on a French keyboard Z is where a US one has
+// W, and W where it has Z. The picture follows the window's size. Nothing objects.
+TEST_F(ShadowWindow, IsSteeredByTheLettersOfTheKeyboard) {
+    const bool is_french =
+        std::system(("DISPLAY=" + server_->display() + " setxkbmap fr >/dev/null 2>&1").c_str()) ==
+        0;
+    ProgramWindow window(*server_, directory_.path(), arguments_);
+    const auto place_after = [&](const std::string& keys) {
+        window.act(keys);
+        const std::string line = window.wait_for("on screen: ");
+        const std::size_t at = line.find(", at ");
+        return line.substr(at, line.find(", looking ") - at);
+    };
+    const std::string first = place_after("key t");
+    EXPECT_EQ(place_after("key h"), first);
+    if (is_french) {  // a letter that steers only at its place on a US keyboard
+        window.act("keydown z sleep 0.5");
+        EXPECT_EQ(place_after("key h"), first);
+        window.act("keyup z");
+    }
+    EXPECT_NE(place_after("keydown w"), first);
+    window.act("keyup w windowsize --sync %w 400 260");
+    EXPECT_THAT(window.wait_for("400 x 260"), HasSubstr("tiles"));
+    window.act("key ctrl+q");
+    EXPECT_EQ(window.exit_status(), 0) << window.log();
+}
+
+// Catches a program that ends when a window system takes the surface away.
+TEST_F(ShadowWindow, MakesALostSurfaceAnew) {
+    ProgramWindow window(*server_, directory_.path(), arguments_,
+                         {{"VK_LAYER_PATH", LAYER_FOLDER ":/usr/share/vulkan/explicit_layer.d"},
+                          {"VK_INSTANCE_LAYERS", "VK_LAYER_QUADTILE_lost_surface"}});
+    window.wait_for("the surface is lost");
+    window.act("key h");
+    EXPECT_THAT(window.wait_for("soft"), HasSubstr("on screen: "));
+    window.act("key ctrl+q");
+    EXPECT_EQ(window.exit_status(), 0) << window.log();
+}
+
+}  // namespace
+}  // namespace quadtile::shadow::test
