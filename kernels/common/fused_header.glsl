@@ -12,7 +12,7 @@ TileListHeader make_header(uint required, uint first_tile, uint capacity) {
 
 // Completes the header of the layer's part of the list. Returns the tiles in it.
 uint finish_part(uint required) {
-    WRITE_LAYER_HEADER(layer, make_header(required, first_of_part(), part_capacity()));
+    layer_headers[layer] = make_header(required, first_of_part(), part_capacity());
     return min(required, part_capacity());
 }
 
@@ -54,7 +54,7 @@ void finish_layers(uint tiles, uint thread) {
                 words[word + LAYER_PLACE_WORD] = place;
                 if (LAYER_LISTS) {
                     const uint rest = parameters.tile_capacity - min(parameters.tile_capacity, place);
-                    WRITE_LAYER_HEADER(start + thread, make_header(required, place, rest));
+                    layer_headers[start + thread] = make_header(required, place, rest);
                 }
             }
             first += total;

@@ -100,12 +100,6 @@ UserKernel UserKernel::threshold(bool subgroup_operations) {
             code_of(Kernel::subtree, subgroup_operations).spirv};
 }
 
-UserKernel UserKernel::node_thresholds() {
-    return {"node_thresholds",
-            {{"USER_THRESHOLD", "1"}},
-            code_of(Kernel::node_thresholds, false).spirv};
-}
-
 UserKernel UserKernel::reduction(std::uint32_t channels, bool odd_blocks,
                                  bool subgroup_operations) {
     return {"downsample",
@@ -170,8 +164,7 @@ bool is_compiled_glsl(std::span<const std::byte> bytes) noexcept {
 
 std::vector<std::byte> compile_threshold(const std::string& glsl) {
     const ThresholdFunction function = ThresholdFunction::from_glsl(glsl);  // refuses ""
-    const UserKernel kernels[] = {UserKernel::threshold(false), UserKernel::threshold(true),
-                                  UserKernel::node_thresholds()};
+    const UserKernel kernels[] = {UserKernel::threshold(false), UserKernel::threshold(true)};
     // A device that uses the code knows whether it has a set 1.
     return detail::compile_ahead(kernels, UserFunction::threshold(function.glsl(), {}), true);
 }

@@ -41,8 +41,6 @@ class FusedSubdivision {
         bool layer_thresholds;
         bool node_thresholds;
         bool layer_lists;
-        // Whether the bound pyramid replaces these two (DESCENT in fused.glsl), for balanced lists.
-        bool descent;
     };
 
     // Records one dispatch, and one more each for canonical order, a budget and a balance. Compiles
@@ -65,7 +63,6 @@ class FusedSubdivision {
         bool node_thresholds = false;
         bool layer_lists = false;
         std::uint32_t share_levels = 0;
-        bool pyramid_in_one_chunk = false;
         bool corners = false;
         std::uint32_t stage = STAGE_ANY;
 
