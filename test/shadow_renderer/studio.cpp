@@ -274,9 +274,6 @@ Studio::Fit Studio::fit() const {
     Fit fit;
     fit.header = values_at<ShadowHeader>(bytes, needed.header_offset_bytes, 1)[0];
     fit.tiles = values_at<ShadowTile>(bytes, needed.tiles_offset_bytes, fit.header.tiles);
-    fit.kept = values_at<std::uint32_t>(bytes, needed.kept_offset_bytes, fit.header.kept);
-    fit.added = values_at<std::uint32_t>(bytes, needed.added_offset_bytes, fit.header.added);
-    fit.removed = values_at<ShadowTile>(bytes, needed.removed_offset_bytes, fit.header.removed);
     fit.render =
         values_at<std::uint32_t>(bytes, needed.render_offset_bytes, fit.header.render_count);
     fit.page_table = texels<std::uint32_t>(*renderer_.targets().page_table.handle,
