@@ -18,8 +18,5 @@ quadtile_subgroup_variants(downsample pyramid CHANNELS=1 CUSTOM=0 PYRAMID=1 EXTR
 foreach(kernel fused_all fused_count fused_emit fused_budget balance_marks balance_tiles)
     quadtile_subgroup_variants(${kernel} ${kernel})
 endforeach()
-quadtile_subgroup_variants(balance_marks balance_marks_descent DESCENT=1)
-quadtile_subgroup_variants(balance_tiles balance_tiles_descent DESCENT=1)
 quadtile_subgroup_variants(subtree subtree USER_THRESHOLD=0)
-quadtile_kernel(quadtile kernels/node_thresholds DEFINES USER_THRESHOLD=0)
 quadtile_kernel_words(quadtile)

@@ -20,10 +20,6 @@
 //   2    layer_thresholds  LAYER_THRESHOLDS: of each layer, from level 0 to the root's
 //   6-9  tiles  the tile list (tile_list.glsl)
 //   10   node_thresholds  THRESHOLDS_BY_NODE: of each node (threshold_map_index, quadtree.h)
-//
-// DESCENT: for balanced lists with thresholds that are not monotone. A node is split if it is not below its threshold
-// and all nodes above it are split, which the pyramid tells. These bindings differ:
-//   2-5  pyramid  the levels from 1 on, in chunks (pyramid_chunks.glsl); no thresholds or lists per layer
 
 #extension GL_EXT_control_flow_attributes : require
 
@@ -56,14 +52,7 @@ layout(constant_id = 28) const uint STAGE = STAGE_ANY;           // of balance_t
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
 layout(set = 0, binding = 1, std430) nonprivate buffer State { FusedState state; uint words[]; };
-#ifdef DESCENT
-#define PYRAMID_BINDING 2
-#include "pyramid_chunks.glsl"
-#define LAYER_THRESHOLD(place) 0.0
-#else
 layout(set = 0, binding = 2, std430) readonly buffer Thresholds { float layer_thresholds[]; };
-#define LAYER_THRESHOLD(place) layer_thresholds[place]
-#endif
 layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { FusedParameters parameters; };
 
@@ -122,7 +111,7 @@ float given_threshold(uint level, uvec2 position) {
                                                parameters.layers, level, node.x, node.y, layer);
         return settled(node_thresholds[place]);
     }
-    return LAYER_THRESHOLDS ? LAYER_THRESHOLD(layer * (parameters.top_level + 1) + level)
+    return LAYER_THRESHOLDS ? layer_thresholds[layer * (parameters.top_level + 1) + level]
                             : parameters.thresholds[level];
 }
 
@@ -152,17 +141,7 @@ float kept_threshold(uint level, uvec2 position) {
 
 // Returns whether a node is split by its own importance. Importance and threshold are settled floats, which compare as
 // floats (importance_key.h). The level must be the same in all threads.
-bool is_split(uint level, uvec2 position, float importance) {
-    bool splits = importance >= threshold_of(level, position);
-#ifdef DESCENT
-    for (uint above = level + 1; above <= parameters.top_level; ++above) {
-        const uvec2 node = min(position >> (above - level), extent_of(above) - 1);
-        const uint place = pyramid_index(parameters.width, parameters.height, above, node.x, node.y, layer);
-        splits = splits && read_pyramid(place) >= threshold_of(above, node);
-    }
-#endif
-    return splits;
-}
+bool is_split(uint level, uvec2 position, float importance) { return importance >= threshold_of(level, position); }
 
 // ---- Step 1 of a block ---------------------------------------------------------------------------------------
 

@@ -3,6 +3,10 @@
 //
 // Each workgroup sends its block's node to its group (messages.glsl). The last workgroup of a group treats the group's
 // nodes like the quads of texels before.
+//
+// Shared memory: thread 0 writes the messages to all threads (below) once per group. The barrier after that comes
+// before their reads; the barrier of the next group, after its nodes are received, comes behind them. A root that is
+// not split needs no such barrier: only thread 0 reads a message then.
 
 #include "nan_count.glsl"
 
@@ -276,7 +280,7 @@ void main() {
         }
         if (is_root) {
             const bool is_finisher = thread == (splits ? WORKGROUP_SIZE - 1 : 0);
-            finish_layer(is_finisher, importance, total, tiles_below, thread);
+            finish_layer(is_finisher, importance, total, splits ? tiles_below : 0, thread);
             return;
         }
         if (!goes_on) {

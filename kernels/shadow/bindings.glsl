@@ -12,6 +12,7 @@
 #include "hand_over.glsl"
 #include "quadtile/quadtree.h"
 #include "quadtile/shadow.h"
+#include "quadtile/shadow_memory.h"
 #include "quadtile/tile_list.h"
 
 layout(set = 0, binding = 0) uniform sampler2D depth_buffer;
@@ -21,44 +22,25 @@ layout(set = 0, binding = 3, std430) nonprivate buffer Memory {
     ShadowFrame frame;
     uint behind_frame[44];  // to the next 256 bytes: callers bind the next part by itself
     ShadowHeader header;
-    uint behind_header[48];
+    uint cull_counters[SHADOW_CULLS];  // instances of each cull.comp of the frame, also those without room
     uint words[];
-};
-
-// Offsets of the parts in `words`; made by the host.
-struct Places {
-    uint tiles;        // ShadowTile[max_tiles]
-    uint lists;        // three lists of tile indices, shadow_list_stride words apart
-    uint removed;      // ShadowTile[max_tiles]
-    uint tile_list;    // TileListHeader and Tile[max_tiles]
-    uint work;         // below
-    uint events;       // below
-    uint nodes;        // below
-    uint blocks;       // below
-    uint last_lights;  // below
 };
 
 layout(push_constant, std430) uniform PushConstants {
     ShadowParameters parameters;
     uint object_count;       // of cull.comp; of change.comp: capacity of the boxes
-    uint instance_capacity;  // of cull.comp alone
-    Places places;
+    uint instance_capacity;  // of cull.comp alone, and its counter
+    uint cull_counter;
+    ShadowPlaces places;  // in `words`
 };
 
-// ---- Tiles and lists of them
-
-const uint TILE_WORDS = 8;
-const uint LIST_KEPT = 0;
-const uint LIST_ADDED = 1;
-const uint LIST_RENDER = 2;
+// ---- Tiles
 
 // Loads a tile without crop matrix and importance.
 ShadowTile load_tile(uint index) {
-    const uint first = places.tiles + TILE_WORDS * index;
+    const uint first = places.tiles + SHADOW_TILE_WORDS * index;
     return ShadowTile(words[first], words[first + 1], words[first + 2], words[first + 3], 0.0, 0.0, 0.0, 0.0);
 }
-
-uint list_word(uint list, uint place) { return places.lists + list * shadow_list_stride(parameters.max_tiles) + place; }
 
 // ---- Events: per factor the difference in tiles to the factor before, then per factor that in cells (modulo 2^32).
 // All are 0 before and after a frame.
@@ -67,10 +49,8 @@ uint events_word(uint factor) { return places.events + factor; }
 
 // ---- Blocks of 32 x 32 texels (or the whole of a smaller map), and the nodes within and above them
 
-const uint BLOCK_LEVELS = 5;
-const uint BLOCK_TEXELS = 1U << (2 * BLOCK_LEVELS);
-const uint BLOCK_NODES = (BLOCK_TEXELS - 1) / 3;  // of level 1 and above
-const uint BLOCK_THREADS = BLOCK_TEXELS / 4;      // of kernels by block: one thread per four texels
+const uint BLOCK_NODES = (SHADOW_BLOCK_TEXELS - 1) / 3;  // of level 1 and above
+const uint BLOCK_THREADS = SHADOW_BLOCK_TEXELS / 4;      // of kernels by block: one thread per four texels
 
 // Gives all threads the same number of steps: lavapipe loses threads in other loops.
 #define FOR_EACH(item, count)                                                          \
@@ -78,17 +58,16 @@ const uint BLOCK_THREADS = BLOCK_TEXELS / 4;      // of kernels by block: one th
          item += BLOCK_THREADS, steps += BLOCK_THREADS)                                \
         if (item < (count))
 
-uint block_levels() { return min(BLOCK_LEVELS, parameters.map_levels); }
-// Levels from the root to the blocks.
-uint levels_above() { return parameters.map_levels - block_levels(); }
-uint light_blocks() { return 1U << (2 * levels_above()); }
+uint block_levels() { return min(SHADOW_BLOCK_LEVELS, parameters.map_levels); }
+uint levels_above() { return shadow_levels_above(parameters); }
+uint light_blocks() { return shadow_light_blocks(parameters); }
 uint all_blocks() { return parameters.lights * light_blocks(); }
 
 // Nodes of a tree are counted from the root down, and along the Z-order curve within a level. Node i is the (i -
 // first_node)-th of its level; its children are 4 i + 1 to 4 i + 4.
 uint levels_below_root(uint i) { return uint(findMSB(3 * i + 1)) / 2; }
 
-uint first_node(uint below_root) { return ((1U << (2 * below_root)) - 1) / 3; }
+uint first_node(uint below_root) { return shadow_first_nodes(below_root); }
 
 uvec2 z_order(uint place) { return uvec2(morton_x(place), morton_y(place)); }
 
@@ -106,16 +85,14 @@ const uint BLOCK_COVER = 0;   // level of the tile that covers it; SHADOW_NONE i
 const uint BLOCK_COUNT = 1;   // of tiles that begin in it
 const uint BLOCK_FOUND = 2;   // index of the first among the found tiles
 const uint BLOCK_STARTS = 3;  // of smaller tiles: a bit per texel where one begins, along the Z-order curve
-const uint BLOCK_RANKS = BLOCK_STARTS + BLOCK_TEXELS / 32;  // number of bits before each of these words
+const uint BLOCK_RANKS = BLOCK_STARTS + SHADOW_BLOCK_TEXELS / 32;  // number of bits before each of these words
 // A bit per 8 x 8 texels, along the Z-order curve: a pixel has requested one of them. 0 before and after a frame.
-const uint BLOCK_ASKED = BLOCK_RANKS + BLOCK_TEXELS / 32;
-const uint BLOCK_WORDS = BLOCK_ASKED + 1;
-uint block_word(uint block) { return places.blocks + BLOCK_WORDS * block; }
+const uint BLOCK_ASKED = BLOCK_RANKS + SHADOW_BLOCK_TEXELS / 32;
+uint block_word(uint block) { return places.blocks + SHADOW_BLOCK_WORDS * block; }
 
 // ---- Tallies: numbers of a block's tiles, two in a word. A binary tree over the blocks has their sums: the canonical
 // order is that of blocks, so sums over the blocks before one give places in lists.
 
-const uint TALLY_WORDS = 8;
 const uint TALLY_ALL = 0;
 const uint TALLY_KEPT = 1;
 const uint TALLY_RENDERED = 2;
@@ -127,35 +104,27 @@ uint tally_levels() { return uint(findMSB(2 * all_blocks() - 1)); }
 uint tallied_blocks() { return 1U << tally_levels(); }
 
 // ---- Work. Its first part is 0 before list.comp, since count.comp clears it: a bit per cell of the atlas, page by
-// page; a bit per tile of the last frame, whether it is still a tile; a bit per found tile, whether it is drawn;
-// tallies; the number of found tiles. Then follow the last frame's tiles and their number, and tiles as list.comp finds
-// them, in any order.
+// page; a bit per found tile, whether it is drawn; tallies; the number of found tiles. Then follow tiles as list.comp
+// finds them, in any order.
 
 const uint PAGE_WORDS = SHADOW_PAGE_CELLS / 32;
 uint page_count() { return shadow_atlas_cells(parameters) / SHADOW_PAGE_CELLS; }
 uint cells_word() { return places.work; }
-uint tile_bits() { return (parameters.max_tiles + 31) / 32; }
-uint stays_word() { return cells_word() + page_count() * PAGE_WORDS; }
-uint rendered_word() { return stays_word() + tile_bits(); }
-uint tallies_word() { return rendered_word() + tile_bits(); }
-uint found_count_word() { return tallies_word() + 2 * TALLY_WORDS * tallied_blocks(); }
-uint last_count_word() { return found_count_word() + 1; }
-uint last_tile_word(uint tile) { return last_count_word() + 1 + TILE_WORDS * tile; }
-uint cleared_words() { return last_count_word() - cells_word(); }
+uint rendered_word() { return cells_word() + page_count() * PAGE_WORDS; }
+uint tallies_word() { return rendered_word() + (parameters.max_tiles + 31) / 32; }
+uint found_count_word() { return tallies_word() + 2 * SHADOW_TALLY_WORDS * tallied_blocks(); }
+uint cleared_words() { return found_count_word() + 1 - cells_word(); }
 
 // Words of a tile that was found.
-const uint FOUND_POSITION = 0;   // as in Tile, and the next three
+const uint FOUND_POSITION = 0;  // as in Tile, and the next two
 const uint FOUND_NODE = 1;
 const uint FOUND_IMPORTANCE = 2;
-const uint FOUND_THRESHOLD = 3;
-const uint FOUND_CLASSIFIED = 4;  // bits below
-const uint FOUND_CELL = 5;        // of its slot; SHADOW_NONE if it needs one
-const uint FOUND_BLOCK = 6;       // in which it begins
-// Numbers of tiles before it in its block, of 10 bits each: those of its class that need a slot, all those of its
-// class, and those kept.
-const uint FOUND_RANKS = 7;
-const uint FOUND_WORDS = 8;
-uint found_word(uint found) { return last_tile_word(parameters.max_tiles) + FOUND_WORDS * found; }
+const uint FOUND_CLASSIFIED = 3;  // bits below
+const uint FOUND_CELL = 4;        // of its slot; SHADOW_NONE if it needs one
+const uint FOUND_BLOCK = 5;       // in which it begins
+// Numbers of tiles before it in its block: those of its class that need a slot, and << 16 all those of its class.
+const uint FOUND_RANKS = 6;
+uint found_word(uint found) { return found_count_word() + 1 + SHADOW_FOUND_WORDS * found; }
 
 const uint CLASSIFIED_CLASS = 0xffU;
 const uint CLASSIFIED_KEPT = 0x100U;  // was a tile of the last frame
@@ -164,7 +133,7 @@ const uint CLASSIFIED_KEPT = 0x100U;  // was a tile of the last frame
 
 // Words of a node; level 0 has the blocks.
 uint tally_word(uint level, uint node) {
-    return tallies_word() + TALLY_WORDS * (2 * tallied_blocks() - (2 * tallied_blocks() >> level) + node);
+    return tallies_word() + SHADOW_TALLY_WORDS * (2 * tallied_blocks() - (2 * tallied_blocks() >> level) + node);
 }
 
 // Adds to a tally of a block. All threads call it, those that add nothing with 0: lavapipe loses threads otherwise.
@@ -202,13 +171,14 @@ bool has_last_frame() { return header.tiles > 0; }
 
 // Words of a light: clip_from_world of the last frame, then the step and the origin of this one's map, which
 // importance.comp finds.
-const uint LAST_LIGHT_WORDS = 21;
 const uint STEP_CHANGED = 16;
 const uint STEP_X = 17;
 const uint STEP_Y = 18;
 const uint ORIGIN_X = 19;
 const uint ORIGIN_Y = 20;
-uint last_light_word(uint light, uint element) { return places.last_lights + LAST_LIGHT_WORDS * light + element; }
+uint last_light_word(uint light, uint element) {
+    return places.last_lights + SHADOW_LAST_LIGHT_WORDS * light + element;
+}
 
 ShadowStep step_of(uint light) {
     return ShadowStep(words[last_light_word(light, STEP_CHANGED)], int(words[last_light_word(light, STEP_X)]),

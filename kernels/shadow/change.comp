@@ -7,26 +7,24 @@
 // Memory order: bits and tallies are read and written by atomics only. The workgroup that sets a bit raises the
 // tallies. Barriers of the workgroup separate writes and reads of its shared data. All threads take the same number of
 // steps in the loop.
-// Source: docs/shadows.md, step 7; the test is that of culling, so a slot is drawn again if the box would be drawn in
-// it.
+// Source: docs/shadows_definition.md, step 7; the test is that of culling, so a slot is drawn again if the box would be
+// drawn in it.
 #version 460
 #include "bindings.glsl"
 
-const uint GROUP = 64;
-const uint TILE_GROUP = 8;
-layout(local_size_x = GROUP) in;
+layout(local_size_x = SHADOW_CHANGE_GROUP) in;
 
 layout(set = 1, binding = 0, std430) readonly buffer Changes { ShadowChange changes[]; };
 layout(set = 1, binding = 1, std430) readonly buffer Count { uint change_count; };
 
-shared ShadowTile staged[TILE_GROUP];
-shared uint rendered[TILE_GROUP];  // 1: must be drawn
+shared ShadowTile staged[SHADOW_CHANGE_TILES];
+shared uint rendered[SHADOW_CHANGE_TILES];  // 1: must be drawn
 
 void main() {
     const uint thread = gl_LocalInvocationIndex;
-    const uint first_tile = gl_WorkGroupID.y * TILE_GROUP;
-    const uint first_change = gl_WorkGroupID.x * GROUP;
-    const uint tiles = min(listed_tiles() - min(first_tile, listed_tiles()), TILE_GROUP);
+    const uint first_tile = gl_WorkGroupID.y * SHADOW_CHANGE_TILES;
+    const uint first_change = gl_WorkGroupID.x * SHADOW_CHANGE_GROUP;
+    const uint tiles = min(listed_tiles() - min(first_tile, listed_tiles()), SHADOW_CHANGE_TILES);
     // Boxes beyond the capacity are unknown, so all slots must be drawn.
     const bool has_room = change_count <= object_count;
     const uint count = has_room ? change_count : 1;

@@ -6,7 +6,7 @@
 // Bindings: bindings.glsl. Reads nodes, page table and tiles of the last frame. Reads events and sets them to 0. Writes
 // NODE_END of the nodes above the blocks, and the header's factor.
 // Memory order: barriers of the workgroup separate its additions to events from its reads, which are atomic.
-// Source: docs/shadows.md, steps 3 and 4.
+// Source: docs/shadows_definition.md, steps 3 and 4.
 #version 460
 #include "bindings.glsl"
 

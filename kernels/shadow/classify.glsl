@@ -23,7 +23,7 @@ const uint BITS_KEPT = 3;
 const uint BITS_RENDERED = 4;
 const uint BITS_NEW = 5;
 const uint BITS = 6;
-const uint BIT_WORDS = BLOCK_TEXELS / 32;
+const uint BIT_WORDS = SHADOW_BLOCK_TEXELS / 32;
 shared uint bits[BITS * BIT_WORDS];
 
 void clear_bits() {
@@ -76,14 +76,13 @@ void tally_block(uint first_found, uint count, uint block) {
         uint ranks = 0;
         for (uint word = 0; word < bit_words; ++word) {
             const uint of_class = bits_of_class(slot_class, word) & bits_below(rank, word);
-            ranks += uint(bitCount(of_class & bits[BITS_NEW * BIT_WORDS + word])) + (uint(bitCount(of_class)) << 10) +
-                     (uint(bitCount(bits[BITS_KEPT * BIT_WORDS + word] & bits_below(rank, word))) << 20);
+            ranks += uint(bitCount(of_class & bits[BITS_NEW * BIT_WORDS + word])) + (uint(bitCount(of_class)) << 16);
         }
         if (rank < count) {
             words[found_word(first_found + rank) + FOUND_RANKS] = ranks;
         }
     }
-    const uint tally = min(gl_LocalInvocationIndex, 2 * TALLY_WORDS - 1);  // the last one stays 0
+    const uint tally = min(gl_LocalInvocationIndex, 2 * SHADOW_TALLY_WORDS - 1);  // the last one stays 0
     uint sum = 0;
     for (uint word = 0; word < bit_words; ++word) {
         sum += uint(bitCount(bits_of_tally(tally, word) & bits_below(count, word)));
@@ -110,8 +109,7 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
     const uvec2 node = (origin + z_order(item & 0xffffU)) >> level;
     const float importance = importance_of(level, node, item & 0xffffU, block, light);
     const uint page = last_node_page(last_page(node << level, step_here, light), step_here, level);
-    const uint last_level = shadow_page_level(page);
-    const bool kept = last_level == level;
+    const bool kept = shadow_page_level(page) == level;
     uint last_class = 0;
     uint last_slot = 0;
     if (kept) {
@@ -128,8 +126,6 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
     }
     const uint found = first_found + rank;
     if (kept) {
-        const uint last = shadow_page_tile(page);
-        atomicOr(words[stays_word() + last / 32], 1U << (last % 32));
         set_bit(BITS_KEPT, rank);
     }
     if (!has_slot) {
@@ -144,16 +140,10 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
             set_bit(BITS_CLASS + i, rank);
         }
     }
-    float threshold = float_from_bits(BITS_INFINITY);
-    if (level > 0) {
-        threshold =
-            scaled_threshold(shadow_split_threshold(parameters, level, last_level < level), header.factor_index);
-    }
     const uint first = found_word(found);
     words[first + FOUND_POSITION] = tile_position(node.x, node.y);
     words[first + FOUND_NODE] = tile_node(level, 0, light);
     words[first + FOUND_IMPORTANCE] = floatBitsToUint(importance);
-    words[first + FOUND_THRESHOLD] = floatBitsToUint(threshold);
     words[first + FOUND_CLASSIFIED] = slot_class | (kept ? CLASSIFIED_KEPT : 0);
     words[first + FOUND_CELL] = cell;
     words[first + FOUND_BLOCK] = block;

@@ -10,7 +10,7 @@
 // which are 0 before. Raises the importance of nodes above blocks, which is 0 before. Writes nodes. Clears the first
 // part of the work.
 // Memory order: events and nodes above blocks are raised by atomics. Barriers separate writes and reads of shared data.
-// Source: docs/shadows.md, steps 2 to 5.
+// Source: docs/shadows_definition.md, steps 2 to 5.
 #version 460
 #include "bindings.glsl"
 

@@ -2,14 +2,15 @@
 // CPU twin: reference::ShadowFitter::cull; here the instances of different objects are in any order.
 //
 // Dispatch: workgroups of 64 threads, one thread per object, and per tile of max_tiles.
-// Bindings: bindings.glsl, and set 1 below; reads tiles and their list `render`.
-// Memory order: an atomic reserves places among the instances; each thread writes its own.
-// Source: docs/shadows.md, "Culling".
+// Bindings: bindings.glsl, and set 1 below; reads tiles and their list `render`. Adds to the counter of these objects,
+// which allocate.comp has set to 0, and to that of all.
+// Memory order: atomics reserve places among the instances, first those of a workgroup, since atomics on one word wait
+// for each other. Each thread writes its own. Barriers separate writes and reads of shared data.
+// Source: docs/shadows_definition.md, "Culling".
 #version 460
 #include "bindings.glsl"
 
-const uint GROUP = 64;
-layout(local_size_x = GROUP) in;
+layout(local_size_x = SHADOW_CULL_GROUP) in;
 
 struct DrawIndexedIndirectCommand {
     uint index_count;
@@ -23,8 +24,8 @@ layout(set = 1, binding = 0, std430) readonly buffer Objects { ShadowObject obje
 layout(set = 1, binding = 1, std430) writeonly buffer Draws { DrawIndexedIndirectCommand draws[]; };
 layout(set = 1, binding = 2, std430) writeonly buffer Instances { uint instances[]; };
 
-shared ShadowTile staged[GROUP];
-shared uint staged_index[GROUP];
+shared ShadowTile staged[SHADOW_CULL_GROUP];
+shared uint staged_index[SHADOW_CULL_GROUP];
 
 // Counts, or writes from `place` on, the tiles of `render` that show the object. All threads call it.
 uint visit_tiles(ShadowObject object, bool writes, uint place) {
@@ -33,14 +34,14 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
     uint visited = 0;
     uint light = SHADOW_NONE;
     ShadowBounds bounds = ShadowBounds(0.0, 0.0, 0.0, 0.0);
-    for (uint first = 0; first < render_count; first += GROUP) {
+    for (uint first = 0; first < render_count; first += SHADOW_CULL_GROUP) {
         barrier();
         if (first + thread < render_count) {
-            staged_index[thread] = words[list_word(LIST_RENDER, first + thread)];
+            staged_index[thread] = words[places.render + first + thread];
             staged[thread] = load_tile(staged_index[thread]);
         }
         barrier();
-        const uint count = min(GROUP, render_count - first);
+        const uint count = min(SHADOW_CULL_GROUP, render_count - first);
         for (uint i = 0; i < count; ++i) {
             const uint tile_light = staged[i].node >> 16;
             if (tile_light != light) {
@@ -58,20 +59,37 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
     return visited;
 }
 
+shared uint group_count;  // instances of the workgroup
+shared uint group_place;  // of the first one
+
+// Reserves places for `count` instances and returns the first. All threads call it.
+uint reserve(uint count) {
+    const uint thread = gl_LocalInvocationIndex;
+    if (thread == 0) {
+        group_count = 0;
+    }
+    barrier();
+    const uint before = count > 0 ? atomicAdd(group_count, count) : 0;
+    barrier();
+    if (thread == 0 && group_count > 0) {
+        group_place = parameters.max_tiles + atomicAdd(cull_counters[cull_counter], group_count);
+        atomicAdd(header.instances, group_count);
+    }
+    barrier();
+    return count > 0 ? group_place + before : 0;
+}
+
 void main() {
     const uint index = gl_GlobalInvocationID.x;
     if (index < header.render_count) {
-        instances[index] = words[list_word(LIST_RENDER, index)];
+        instances[index] = words[places.render + index];
     }
     ShadowObject object = objects[min(index, object_count - 1)];
     if (index >= object_count) {
         object.light_mask = 0;
     }
     const uint count = visit_tiles(object, false, 0);
-    uint place = 0;
-    if (count > 0) {
-        place = parameters.max_tiles + atomicAdd(header.instances, count);
-    }
+    const uint place = reserve(count);
     const bool finds_room = place + count <= instance_capacity;
     visit_tiles(object, count > 0 && finds_room, place);
     if (index < object_count) {

@@ -2,7 +2,7 @@
 // a tile, and has which class. Many nodes have the same events, and atomics on one word of memory wait for each other.
 // So they are summed in shared memory first.
 // CPU twin: least_factor of lib/shadow/reference/shadow_fitter.cpp.
-// Source: docs/shadows.md, steps 3 and 4; the bins are those of budgets (budget.h).
+// Source: docs/shadows_definition.md, steps 3 and 4; the bins are those of budgets (budget.h).
 
 // ---- Events: per factor the cells in the lower 20 bits, and tiles << 20, both signed. Between two flushes there are
 // less than 2^19 cells and 2^11 tiles.
@@ -50,7 +50,7 @@ void flush_events() {
 // for each other. `page`: of the node's first texel.
 uint last_class_of(uint page, uint level) {
     const bool was_tile = shadow_page_level(page) == level;
-    const uint state = words[places.tiles + TILE_WORDS * (was_tile ? shadow_page_tile(page) : 0) + 3];
+    const uint state = words[places.tiles + SHADOW_TILE_WORDS * (was_tile ? shadow_page_tile(page) : 0) + 3];
     return was_tile ? state & 0xffU : 0;
 }
 

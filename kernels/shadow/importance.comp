@@ -1,23 +1,24 @@
-// Scatters the requests of the camera's pixels to the lights' maps, as maxima. EDGES: raises them near edges of
-// shadows, in the last picture's lit mask (1), or in a lookup of this picture's pixels in the last frame's maps (2). Of
-// the looked-up pixels only those count for a request that lie near it on the light's map (shadow_is_near).
+// Scatters the requests of the camera's pixels to the lights' maps, as maxima. Raises them near edges of shadows, which
+// a lookup of this picture's pixels in the last frame's maps finds. Of the looked-up pixels only those count for a
+// request that lie near it on the light's map (shadow_is_near).
 // CPU twin: scatter_importance of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 256 threads for 32 x 32 pixels; layers as z. The workgroups of a light's first layer handle
 // all its layers (faces or levels): each pixel has one of them.
-// Bindings: bindings.glsl. Reads the depth buffer, the frame, and the lit mask or page table, tiles and atlas. Raises
-// the importance map, and marks requested texels. Writes the steps and origins of the lights' maps.
+// Bindings: bindings.glsl, and the atlas. Reads the depth buffer, the frame, page table, tiles and atlas. Raises the
+// importance map, and marks requested texels. Writes the steps and origins of the lights' maps.
 //
 // Hundreds of pixels of a near surface lie in one texel, and their atomics would wait for each other. So a workgroup
 // first finds maxima of texels in shared memory. Texel (x, y) shares its place there with the texels 16 apart: the
 // first request takes it, and requests for the others go to the map directly.
 // Memory order: places and maps are only raised, by atomics. Barriers of the workgroup come before and after, and a
 // barrier of the command buffer before readers.
-// Source: docs/shadows.md; after Giegl and Wimmer, "Fitted Virtual Shadow Maps" (2007), with a request per pixel, too.
+// Source: docs/shadows_definition.md; after Giegl and Wimmer, "Fitted Virtual Shadow Maps" (2007), with a request per
+// pixel, too.
 #version 460
 #include "bindings.glsl"
 
-const int BLOCK = 32;  // pixels on a side; one of each 2 x 2 makes a request
+const int BLOCK = int(SHADOW_PICTURE_BLOCK);  // pixels on a side; one of each 2 x 2 makes a request
 const uint THREADS = BLOCK * BLOCK / 4;
 layout(local_size_x = THREADS) in;
 
@@ -80,28 +81,19 @@ Depths depths_at(ivec2 pixel, ivec2 extent) {
 // Returns the pixel that is read of a square of the picture: places alternate, to meet thin lines.
 ivec2 taken_pixel(ivec2 square, int stride) { return stride * square + stride / 2 * (square.yx & 1); }
 
-#if EDGES
-// Lit words of the blocks of this workgroup's pixels and those around.
+// ---- Edges of shadows
+
+layout(set = 0, binding = 4) uniform sampler2D atlas;
+
+// Words of the blocks of this workgroup's pixels and those around: what one pixel of each tells (shadow_lit_word).
 const int SEEN_BLOCKS = BLOCK / int(SHADOW_EDGE_BLOCK) + 2;
 const uint SEEN = SEEN_BLOCKS * SEEN_BLOCKS;
 shared uint seen[SEEN];
-
-#if EDGES == 1
-layout(set = 0, binding = 4) uniform usampler2D lit_mask;
-const int STRIDE = int(SHADOW_REQUEST_STRIDE);  // from one read pixel to the next
-
-uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) { return texelFetch(lit_mask, pixel, 0).x; }
-
-bool is_near(uint block, ShadowRequest request, uint layer) { return true; }
-#else
-layout(set = 0, binding = 4) uniform sampler2D atlas;
-const int STRIDE = int(SHADOW_SIGHT_STRIDE);  // one read pixel per block
-
 // Layer and place on its map of each block's pixel.
 shared uint seen_layers[SEEN];
 shared vec2 seen_places[SEEN];
 
-// Returns the word of a lit mask that is made from the last frame's atlas. Keeps the pixel's layer and place.
+// Returns a pixel's word. Keeps its layer and place.
 uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
     const Depths depths = depths_at(pixel, extent);
     const uint layer = layer_of(pixel, depths.here);
@@ -124,29 +116,15 @@ uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
 bool is_near(uint block, ShadowRequest request, uint layer) {
     return seen_layers[block] == layer && shadow_is_near(request, seen_places[block].x, seen_places[block].y);
 }
-#endif
 
 void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
-    const int side = SEEN_BLOCKS * int(SHADOW_EDGE_BLOCK) / STRIDE;  // in squares of one read pixel
+    const int edge = int(SHADOW_EDGE_BLOCK);
     const int thread = int(gl_LocalInvocationIndex);
+    const ivec2 block = first_pixel / edge - 1 + ivec2(thread % SEEN_BLOCKS, thread / SEEN_BLOCKS);
+    const ivec2 pixel = taken_pixel(block, edge);
     if (thread < SEEN) {
-        seen[thread] = 0;
-    }
-    barrier();
-    // All threads take the same number of steps: lavapipe loses threads otherwise.
-    for (int first = 0; first < side * side; first += int(THREADS)) {
-        const int i = first + thread;
-        const ivec2 square = ivec2(i % side, i / side);
-        const ivec2 pixel = taken_pixel((first_pixel - int(SHADOW_EDGE_BLOCK)) / STRIDE + square, STRIDE);
-        if (i < side * side && all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent))) {
-            const ivec2 place = square * STRIDE / int(SHADOW_EDGE_BLOCK);
-            const uint block = place.y * SEEN_BLOCKS + place.x;
-            const uint here = look_up(pixel, extent, light, block);
-            // Most threads have no new bits.
-            if ((here & ~atomicLoad(seen[block], gl_ScopeWorkgroup, 0, 0)) != 0) {
-                atomicOr(seen[block], here);
-            }
-        }
+        const bool is_inside = all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent));
+        seen[thread] = is_inside ? look_up(pixel, extent, light, thread) : 0;
     }
 }
 
@@ -162,7 +140,8 @@ uint words_around(uvec2 place, ShadowRequest request, uint layer) {
     }
     return around;
 }
-#endif
+
+// ---- Requests
 
 // Finds the step and the origin of a layer's map.
 void find_step(uint layer, uint place) {
@@ -257,13 +236,11 @@ void main() {
     ShadowRequest request = shadow_request(parameters, layers_here[layer], pixel.x, pixel.y, depths.here,
                                            depths.by_column, depths.by_row);
     const bool requests = all(lessThan(pixel, extent)) && depths.here != background && request.inside != 0;
-#if EDGES
     look_for_edges(first_pixel, extent, light);
     barrier();
     request.importance =
         shadow_beside_edge(parameters, request.importance,
                            words_around(uvec2(local) / SHADOW_EDGE_BLOCK, request, layer), light);
-#endif
     if (requests) {
         raise(request, light, layer);
     }

@@ -1,16 +1,15 @@
 // Finds the tiles with the chosen factor: those that begin in each block, their classification, and tallies from which
-// allocate.comp makes their places in the lists.
+// allocate.comp makes their places.
 // CPU twin: subdivide, thresholds_of and classified of lib/shadow/reference/shadow_fitter.cpp.
 //
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
 // four texels.
 // Bindings: bindings.glsl. Reads nodes, importance map, page table and tiles of the last frame. The first part of the
-// work is 0 before. Writes the found tiles, blocks, cells, bits of tiles, tallies, and a copy of the last frame's
-// tiles, since allocate.comp writes this frame's in their place.
+// work is 0 before. Writes the found tiles, blocks, cells, bits of tiles and tallies.
 // Memory order: cells, bits, tallies and the number of found tiles are raised by atomics. Barriers separate writes and
 // reads of shared data.
-// Source: docs/shadows.md, steps 5 to 7. The list is in canonical order, along the Z-order curve. So the tiles of a
-// block are consecutive, and a tile that covers several blocks belongs to the first of them.
+// Source: docs/shadows_definition.md, steps 5 to 7. The list is in canonical order, along the Z-order curve. So the
+// tiles of a block are consecutive, and a tile that covers several blocks belongs to the first of them.
 #version 460
 #include "bindings.glsl"
 
@@ -19,9 +18,9 @@ layout(local_size_x = BLOCK_THREADS) in;
 
 shared uint cover;  // 1 + level of the tile that covers the block; 0: none
 shared uint ends[BLOCK_NODES];
-shared uint starts[BLOCK_TEXELS / 32];
-shared uint ranks[BLOCK_TEXELS / 32];
-shared uint items[BLOCK_TEXELS];  // of the tiles that begin here: first texel, and level << 16
+shared uint starts[SHADOW_BLOCK_TEXELS / 32];
+shared uint ranks[SHADOW_BLOCK_TEXELS / 32];
+shared uint items[SHADOW_BLOCK_TEXELS];  // of the tiles that begin here: first texel, and level << 16
 shared uint first_found;
 shared uint count;
 
@@ -32,7 +31,7 @@ void begin(uint block, uint light) {
     if (thread == 0) {
         cover = 0;
     }
-    if (thread < BLOCK_TEXELS / 32) {
+    if (thread < SHADOW_BLOCK_TEXELS / 32) {
         starts[thread] = 0;
     }
     clear_bits();
@@ -113,9 +112,9 @@ bool begins_here() {
 void write_block(uint block) {
     const uint thread = gl_LocalInvocationIndex;
     const bool covered = cover > 0;
-    if (thread < BLOCK_TEXELS / 32) {
+    if (thread < SHADOW_BLOCK_TEXELS / 32) {
         uint before = 0;
-        for (uint word = 0; word < (covered ? 0 : BLOCK_TEXELS / 32); ++word) {
+        for (uint word = 0; word < (covered ? 0 : SHADOW_BLOCK_TEXELS / 32); ++word) {
             before += word < thread ? uint(bitCount(starts[word])) : 0;
         }
         ranks[thread] = before;
@@ -123,7 +122,7 @@ void write_block(uint block) {
             words[block_word(block) + BLOCK_STARTS + thread] = starts[thread];
             words[block_word(block) + BLOCK_RANKS + thread] = before;
         }
-        if (thread == BLOCK_TEXELS / 32 - 1) {
+        if (thread == SHADOW_BLOCK_TEXELS / 32 - 1) {
             count = covered ? (begins_here() ? 1 : 0) : before + uint(bitCount(starts[thread]));
             first_found = 0;
             if (count > 0) {
@@ -133,21 +132,6 @@ void write_block(uint block) {
             words[block_word(block) + BLOCK_COUNT] = count;
             words[block_word(block) + BLOCK_FOUND] = first_found;
         }
-    }
-}
-
-// Keeps the last frame's tiles.
-void copy_last_tiles(uint block) {
-    const uint tile_words = TILE_WORDS * header.tiles;
-    const uint threads = all_blocks() * BLOCK_THREADS;
-    for (uint i = 0; i < tile_words; i += threads) {
-        const uint word = i + block * BLOCK_THREADS + gl_LocalInvocationIndex;
-        if (word < tile_words) {
-            words[last_tile_word(0) + word] = words[places.tiles + word];
-        }
-    }
-    if (block == 0 && gl_LocalInvocationIndex == 0) {
-        words[last_count_word()] = header.tiles;
     }
 }
 
@@ -172,7 +156,6 @@ void main() {
         const uint rank = i + gl_LocalInvocationIndex;
         write_found(first_found, rank, rank < count, items[min(rank, count - 1)], block, light);
     }
-    copy_last_tiles(block);
     barrier();
     if (count > 0) {
         tally_block(first_found, count, block);

@@ -7,7 +7,7 @@
 // importance map, and leaves the importance of nodes above blocks at 0.
 // The importance map fades texel by texel, whatever place of a light's map a texel has.
 // Memory order: each texel has one thread. allocate.comp neither reads nor writes what this kernel writes.
-// Source: docs/shadows.md, steps 10 and 1.
+// Source: docs/shadows_definition.md, steps 10 and 1.
 #version 460
 #include "bindings.glsl"
 

@@ -1,6 +1,6 @@
 // Free slots of the atlas, and places in them for tiles, for allocate.comp.
-// Source: docs/shadows.md, step 8. Slots are the blocks of a two-dimensional buddy system (Knowlton, "A Fast Storage
-// Allocator", 1965) along the Z-order curve.
+// Source: docs/shadows_definition.md, step 8. Slots are the blocks of a two-dimensional buddy system (Knowlton, "A
+// Fast Storage Allocator", 1965) along the Z-order curve.
 
 // ---- Share of a thread: consecutive items
 

@@ -115,6 +115,9 @@ TileList subdivide(const MapView& map, const Threshold& threshold,
         kept = threshold.scaled(list.threshold_factor);
     }
     const ResolvedThreshold thresholds = kept.resolve(map.shape);
+    if (options.balance != Balance::none) {
+        threshold.check_monotone(top);
+    }
     for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
         const Pyramid pyramid = build_pyramid(map, layer);
         list.nan_texels += pyramid.nan_texels;

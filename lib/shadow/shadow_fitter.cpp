@@ -1,11 +1,15 @@
 #include "device/compute_program.hpp"
 
+#include <quadtile/shadow_memory.h>
 #include <quadtile/shadow.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <bitset>
 #include <cstddef>
+#include <limits>
+#include <mutex>
 #include <string>
 
 namespace quadtile {
@@ -19,48 +23,18 @@ using detail::vulkan_calls;
 
 #include "quadtile_shadow_kernels.inc"
 
-// Workgroup sizes of the kernels (local_size).
-constexpr std::uint32_t IMPORTANCE_BLOCK = 32;
+// Workgroup sizes of choose.comp and allocate.comp.
 constexpr std::uint32_t LARGEST_GROUP = 1024;
 constexpr std::uint32_t LARGEST_PLAIN_GROUP = 256;  // without subgroups: sums take longer
-constexpr std::uint32_t GROUP_THREAD_BYTES = 24;    // shared memory of allocate.comp, for a thread
-constexpr std::uint32_t CULL_GROUP = 64;
-constexpr std::uint32_t CHANGE_GROUP = 64;  // boxes
-constexpr std::uint32_t CHANGE_TILE_GROUP = 8;
 constexpr std::uint32_t MOST_CHANGES = 1U << 20;  // every device can dispatch workgroups for these
-
-// Constants of kernels/shadow/bindings.glsl.
-constexpr std::uint32_t BLOCK_LEVELS = 5;
-constexpr std::uint32_t BLOCK_TEXELS = 1U << (2 * BLOCK_LEVELS);
-constexpr std::uint32_t BLOCK_WORDS = 3 + 2 * BLOCK_TEXELS / 32 + 1;
-constexpr std::uint32_t FOUND_WORDS = 8;
-constexpr std::uint32_t TALLY_WORDS = 8;
-constexpr std::uint32_t LAST_LIGHT_WORDS = 21;
-constexpr std::uint32_t TILE_GROUP = 64;  // of allocate.comp
-
-// Binding of set 0.
-constexpr std::uint32_t MEMORY_BINDING = 3;
-constexpr std::uint32_t LIT_BINDING = 4;
-
-// Offsets of the parts of the memory, in words behind the header.
-struct Places {
-    std::uint32_t tiles = 0;
-    std::uint32_t lists = 0;
-    std::uint32_t removed = 0;
-    std::uint32_t tile_list = 0;
-    std::uint32_t work = 0;
-    std::uint32_t events = 0;
-    std::uint32_t nodes = 0;
-    std::uint32_t blocks = 0;
-    std::uint32_t last_lights = 0;
-};
 
 // Push constants of kernels/shadow/bindings.glsl.
 struct PushConstants {
     ShadowParameters parameters;
     std::uint32_t object_count = 0;
     std::uint32_t instance_capacity = 0;
-    Places places;
+    std::uint32_t cull_counter = 0;
+    ShadowPlaces places{};
 };
 constexpr std::size_t LEAST_PUSH_CONSTANTS_BYTES = 128;  // guaranteed by Vulkan
 static_assert(sizeof(PushConstants) <= LEAST_PUSH_CONSTANTS_BYTES);
@@ -70,11 +44,6 @@ using Access = vk::AccessFlagBits;
 
 constexpr std::uint32_t groups_of(std::uint32_t threads, std::uint32_t group) {
     return (threads + group - 1) / group;
-}
-
-// Number of nodes in the first `levels` levels from the root.
-constexpr std::uint32_t nodes_from_root(std::uint32_t levels) {
-    return ((std::uint32_t{1} << (2 * levels)) - 1) / 3;
 }
 
 Descriptor storage_buffer(const BufferRange& range, vk::DeviceSize size_bytes) {
@@ -91,7 +60,7 @@ void require(bool is_given, const std::string& what) {
 struct Layout {
     VkDeviceSize header_offset_bytes = 0;
     VkDeviceSize words_offset_bytes = 0;
-    Places places;
+    ShadowPlaces places{};
     VkDeviceSize size_bytes = 0;
 
     [[nodiscard]] VkDeviceSize offset_bytes(std::uint32_t place) const {
@@ -99,38 +68,32 @@ struct Layout {
     }
 };
 
-constexpr VkDeviceSize ALIGNMENT_BYTES = 256;  // Vulkan's largest for storage buffers
-
 constexpr VkDeviceSize aligned(VkDeviceSize bytes) {
-    return groups_of(static_cast<std::uint32_t>(bytes), ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
+    return VkDeviceSize{groups_of(static_cast<std::uint32_t>(bytes), SHADOW_ALIGNMENT_BYTES)} *
+           SHADOW_ALIGNMENT_BYTES;
 }
+// Behind the header are the counters (bindings.glsl).
+static_assert(sizeof(ShadowHeader) + SHADOW_CULLS * sizeof(std::uint32_t) ==
+              SHADOW_ALIGNMENT_BYTES);
 
 // Words of all nodes: at most a fifth of the guaranteed size of a storage buffer.
-std::uint32_t node_words(const ShadowParameters& parameters, std::uint32_t light_blocks) {
-    const std::uint32_t above =
-        parameters.map_levels - std::min(parameters.map_levels, BLOCK_LEVELS);
+std::uint32_t node_words(const ShadowParameters& parameters) {
     return 2 * parameters.lights *
-           (light_blocks * nodes_from_root(BLOCK_LEVELS) + nodes_from_root(above));
-}
-
-// Blocks of a layer of the map.
-std::uint32_t blocks_of(const ShadowParameters& parameters) {
-    return 1U << (2 * (parameters.map_levels - std::min(parameters.map_levels, BLOCK_LEVELS)));
+           (shadow_light_blocks(parameters) * shadow_first_nodes(SHADOW_BLOCK_LEVELS) +
+            shadow_first_nodes(shadow_levels_above(parameters)));
 }
 
 // Words of "Work" in kernels/shadow/bindings.glsl.
 std::uint32_t work_words(const ShadowParameters& parameters) {
-    constexpr std::uint32_t TILE_WORDS = sizeof(ShadowTile) / sizeof(std::uint32_t);
-    const std::uint32_t tallied = std::bit_ceil(parameters.lights * blocks_of(parameters));
-    return shadow_atlas_cells(parameters) / 32 + 2 * groups_of(parameters.max_tiles, 32) +
-           2 * TALLY_WORDS * tallied + 2 + (TILE_WORDS + FOUND_WORDS) * parameters.max_tiles;
+    const std::uint32_t tallied =
+        std::bit_ceil(parameters.lights * shadow_light_blocks(parameters));
+    return shadow_atlas_cells(parameters) / 32 + groups_of(parameters.max_tiles, 32) +
+           2 * SHADOW_TALLY_WORDS * tallied + 1 + SHADOW_FOUND_WORDS * parameters.max_tiles;
 }
 
 Layout make_layout(const ShadowParameters& parameters) {
-    constexpr std::uint32_t TILE_WORDS = sizeof(ShadowTile) / sizeof(std::uint32_t);
-    constexpr std::uint32_t LIST_WORDS = sizeof(Tile) / sizeof(std::uint32_t);
-    constexpr std::uint32_t LIST_HEADER_WORDS = sizeof(TileListHeader) / sizeof(std::uint32_t);
-    constexpr std::uint32_t PLACE_WORDS = ALIGNMENT_BYTES / sizeof(std::uint32_t);
+    static_assert(sizeof(ShadowTile) == SHADOW_TILE_WORDS * sizeof(std::uint32_t));
+    constexpr std::uint32_t PLACE_WORDS = SHADOW_ALIGNMENT_BYTES / sizeof(std::uint32_t);
     const std::uint32_t tiles = parameters.max_tiles;
     std::uint32_t end = 0;
     const auto place = [&end](std::uint32_t words) {
@@ -142,15 +105,13 @@ Layout make_layout(const ShadowParameters& parameters) {
     layout.header_offset_bytes = aligned(sizeof(ShadowFrame));
     layout.words_offset_bytes = layout.header_offset_bytes + aligned(sizeof(ShadowHeader));
     layout.places = {
-        .tiles = place(tiles * TILE_WORDS),
-        .lists = place(3 * shadow_list_stride(tiles)),
-        .removed = place(tiles * TILE_WORDS),
-        .tile_list = place(LIST_HEADER_WORDS + tiles * LIST_WORDS),
+        .tiles = place(tiles * SHADOW_TILE_WORDS),
+        .render = place(tiles),
         .work = place(work_words(parameters)),
         .events = place(2 * BUDGET_FACTORS),
-        .nodes = place(node_words(parameters, blocks_of(parameters))),
-        .blocks = place(parameters.lights * blocks_of(parameters) * BLOCK_WORDS),
-        .last_lights = place(LAST_LIGHT_WORDS * SHADOW_MAX_LIGHTS)};
+        .nodes = place(node_words(parameters)),
+        .blocks = place(parameters.lights * shadow_light_blocks(parameters) * SHADOW_BLOCK_WORDS),
+        .last_lights = place(SHADOW_LAST_LIGHT_WORDS * SHADOW_MAX_LIGHTS)};
     layout.size_bytes = layout.offset_bytes(end);
     return layout;
 }
@@ -203,7 +164,7 @@ std::uint32_t largest_group(const DeviceContext& context) {
     const auto& subgroups = properties.get<vk::PhysicalDeviceSubgroupSizeControlProperties>();
     return std::bit_floor(
         std::min({LARGEST_GROUP, limits.maxComputeWorkGroupInvocations,
-                  limits.maxComputeSharedMemorySize / GROUP_THREAD_BYTES,
+                  limits.maxComputeSharedMemorySize / SHADOW_ALLOCATE_BYTES,
                   context.info.subgroup_size * subgroups.maxComputeWorkgroupSubgroups}));
 }
 
@@ -212,8 +173,8 @@ std::vector<detail::BindingType> frame_bindings() {
     return {{0, Type::eCombinedImageSampler},
             {1, Type::eStorageImage},
             {2, Type::eStorageImage},
-            {MEMORY_BINDING, Type::eStorageBuffer},
-            {LIT_BINDING, Type::eCombinedImageSampler}};
+            {3, Type::eStorageBuffer},
+            {4, Type::eCombinedImageSampler}};
 }
 
 std::vector<detail::BindingType> object_bindings() {
@@ -233,10 +194,20 @@ struct ShadowFitter::Impl {
                         vk::AccessFlags other_accesses = {}) const;
     void record_frame(vk::CommandBuffer commands, const Binding::Impl& bound,
                       const ShadowFrame& frame) const;
+    // Returns the objects that a dispatch of cull.comp takes, a descriptor reaches, and whose
+    // instances in all tiles a word counts.
+    [[nodiscard]] std::uint64_t most_objects() const {
+        const DeviceContext& context = program.context();
+        return std::min<std::uint64_t>(
+            {std::uint64_t{context.max_workgroup_count} * SHADOW_CULL_GROUP,
+             context.max_storage_buffer_range_bytes / sizeof(ShadowObject),
+             std::numeric_limits<std::uint32_t>::max() / options.max_tiles - 1});
+    }
     // `set`, if not null, is bound as set 1.
     void record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound, vk::Pipeline pipeline,
                        vk::Extent3D groups, vk::DescriptorSet set = {},
-                       std::uint32_t object_count = 0, std::uint32_t instance_capacity = 0) const;
+                       std::uint32_t object_count = 0, std::uint32_t instance_capacity = 0,
+                       std::uint32_t cull_counter = 0) const;
 
     ShadowOptions options;
     ShadowParameters parameters;
@@ -246,8 +217,6 @@ struct ShadowFitter::Impl {
     Unique<vk::Sampler> sampler;
     std::uint32_t large_group;  // threads of choose.comp and allocate.comp
     Unique<vk::Pipeline> importance;
-    Unique<vk::Pipeline> importance_lit;    // with a lit mask
-    Unique<vk::Pipeline> importance_atlas;  // with the atlas
     Unique<vk::Pipeline> count;
     Unique<vk::Pipeline> choose;
     Unique<vk::Pipeline> list;
@@ -257,13 +226,47 @@ struct ShadowFitter::Impl {
     Unique<vk::Pipeline> cull;
 };
 
+namespace {
+
+// Counters of cull.comp: each ObjectBinding of a Binding has its own, so that several can be culled
+// in a frame.
+struct CullCounters {
+    std::mutex mutex;
+    std::bitset<SHADOW_CULLS> taken;
+    std::uint32_t next = 0;  // goes around: one that is given back rests until later frames
+};
+
+// Takes a counter. It is given back when the result's last copy is destroyed.
+std::shared_ptr<const std::uint32_t> take_counter(const std::shared_ptr<CullCounters>& counters) {
+    auto place = std::make_unique<std::uint32_t>();
+    {
+        const std::lock_guard lock(counters->mutex);
+        if (counters->taken.all()) {
+            throw Error(ErrorCode::invalid_argument,
+                        "a binding of shadow maps has " + std::to_string(SHADOW_CULLS) +
+                            " sets of objects at a time; destroy one, or join several");
+        }
+        do {
+            *place = counters->next++ % SHADOW_CULLS;
+        } while (counters->taken[*place]);
+        counters->taken[*place] = true;
+    }
+    return {place.release(), [counters](const std::uint32_t* taken) {
+                const std::lock_guard lock(counters->mutex);
+                counters->taken[*taken] = false;
+                delete taken;
+            }};
+}
+
+}  // namespace
+
 struct ShadowFitter::Binding::Impl {
     std::shared_ptr<const ShadowFitter::Impl> owner;
     BufferRange memory;
     Unique<vk::ImageView> importance;
     Unique<vk::ImageView> page_table;
-    vk::Pipeline importance_kernel;
     detail::DescriptorSet descriptors;
+    std::shared_ptr<CullCounters> counters = std::make_shared<CullCounters>();
 };
 
 struct ShadowFitter::ChangeBinding::Impl {
@@ -278,6 +281,7 @@ struct ShadowFitter::ObjectBinding::Impl {
     detail::DescriptorSet descriptors;
     std::uint32_t object_count;
     std::uint32_t instance_capacity;
+    std::shared_ptr<const std::uint32_t> counter;
 };
 
 ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
@@ -298,8 +302,6 @@ ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
                                      "shadow maps, " + name, {{0, large_group}});
     };
     importance = make(SHADOW_IMPORTANCE, "importance");
-    importance_lit = make(SHADOW_IMPORTANCE_LIT, "importance, lit mask");
-    importance_atlas = make(SHADOW_IMPORTANCE_ATLAS, "importance, atlas");
     count = make(SHADOW_COUNT, "count");
     choose = make(SHADOW_CHOOSE, "choose", SHADOW_CHOOSE_SUBGROUP);
     list = make(SHADOW_LIST, "list");
@@ -318,11 +320,8 @@ const ShadowOptions& ShadowFitter::options() const noexcept {
 
 ShadowFitter::Requirements ShadowFitter::requirements() const {
     const Layout& layout = impl_->layout;
-    const VkDeviceSize list_bytes =
-        sizeof(std::uint32_t) * shadow_list_stride(impl_->options.max_tiles);
-    const VkDeviceSize lists = layout.offset_bytes(layout.places.lists);
     return {.memory_size_bytes = layout.size_bytes,
-            .alignment_bytes = ALIGNMENT_BYTES,
+            .alignment_bytes = SHADOW_ALIGNMENT_BYTES,
             .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
                      VK_BUFFER_USAGE_TRANSFER_DST_BIT,
             // Mutable, since callers read floats, and atomics need integers.
@@ -332,11 +331,7 @@ ShadowFitter::Requirements ShadowFitter::requirements() const {
             .frame_offset_bytes = 0,
             .header_offset_bytes = layout.header_offset_bytes,
             .tiles_offset_bytes = layout.offset_bytes(layout.places.tiles),
-            .kept_offset_bytes = lists,
-            .added_offset_bytes = lists + list_bytes,
-            .removed_offset_bytes = layout.offset_bytes(layout.places.removed),
-            .render_offset_bytes = lists + 2 * list_bytes,
-            .tile_list_offset_bytes = layout.offset_bytes(layout.places.tile_list)};
+            .render_offset_bytes = layout.offset_bytes(layout.places.render)};
 }
 
 ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
@@ -344,40 +339,25 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
     require(resources.importance != VK_NULL_HANDLE, "an image for importance");
     require(resources.page_table != VK_NULL_HANDLE, "an image for the page table");
     require(resources.depth != VK_NULL_HANDLE, "a view of the camera's depth buffer");
-    if (resources.memory.offset_bytes % ALIGNMENT_BYTES != 0) {
+    require(resources.atlas != VK_NULL_HANDLE, "a view of their atlas");
+    if (resources.memory.offset_bytes % SHADOW_ALIGNMENT_BYTES != 0) {
         throw Error(ErrorCode::invalid_argument,
                     "the memory of shadow maps begins at " +
                         std::to_string(resources.memory.offset_bytes) +
                         " bytes; take a multiple of Requirements::alignment_bytes, " +
-                        std::to_string(ALIGNMENT_BYTES));
+                        std::to_string(SHADOW_ALIGNMENT_BYTES));
     }
     const DeviceContext& context = impl_->program.context();
     const std::uint32_t layers = impl_->options.lights;
     auto importance = make_view(context, resources.importance, vk::Format::eR32Uint, layers);
     auto pages = make_view(context, resources.page_table, vk::Format::eR32Uint, layers);
-    const bool has_lit = resources.lit != VK_NULL_HANDLE;
-    const bool has_atlas = resources.atlas != VK_NULL_HANDLE;
-    const vk::Pipeline importance_kernel = has_atlas ? *impl_->importance_atlas
-                                           : has_lit ? *impl_->importance_lit
-                                                     : *impl_->importance;
     auto set = impl_->program.make_descriptors(
         {Descriptor::sampled(*impl_->sampler, resources.depth, resources.depth_layout),
          Descriptor::storage_images({*importance}), Descriptor::storage_images({*pages}),
          storage_buffer(resources.memory, impl_->layout.size_bytes),
-         // Without atlas and mask no kernel reads it, but lavapipe follows all descriptors of a
-         // set.
-         has_atlas ? Descriptor::sampled(*impl_->sampler, resources.atlas, resources.atlas_layout)
-         : has_lit ? Descriptor::sampled(*impl_->sampler, resources.lit, resources.lit_layout)
-                   : Descriptor::sampled(*impl_->sampler, *importance, VK_IMAGE_LAYOUT_GENERAL)});
-    return Binding(std::make_shared<Binding::Impl>(
-        Binding::Impl{impl_, resources.memory, std::move(importance), std::move(pages),
-                      importance_kernel, std::move(set)}));
-}
-
-void ShadowFitter::rebind_depth(Binding& binding, VkImageView depth, VkImageLayout layout) const {
-    require(depth != VK_NULL_HANDLE, "a view of the camera's depth buffer");
-    impl_->program.replace_descriptor(binding.impl_->descriptors, 0,
-                                      Descriptor::sampled(*impl_->sampler, depth, layout));
+         Descriptor::sampled(*impl_->sampler, resources.atlas, resources.atlas_layout)});
+    return Binding(std::make_shared<Binding::Impl>(Binding::Impl{
+        impl_, resources.memory, std::move(importance), std::move(pages), std::move(set)}));
 }
 
 ShadowFitter::ChangeBinding ShadowFitter::bind_changes(const Changes& changes) const {
@@ -401,6 +381,22 @@ ShadowFitter::ObjectBinding ShadowFitter::bind_objects(const Binding& binding,
     require(objects.draws.buffer != VK_NULL_HANDLE, "a buffer for draws");
     require(objects.instances.buffer != VK_NULL_HANDLE, "a buffer for instances");
     require(objects.object_count > 0, "an object at least to cull");
+    const DeviceContext& context = impl_->program.context();
+    const std::uint64_t most_objects = impl_->most_objects();
+    if (objects.object_count > most_objects) {
+        throw Error(ErrorCode::unsupported,
+                    "culling has " + std::to_string(objects.object_count) + " objects, but takes " +
+                        std::to_string(most_objects) + " on " + context.info.name +
+                        " with this max_tiles; bind several sets of objects");
+    }
+    const std::uint64_t most_instances =
+        context.max_storage_buffer_range_bytes / sizeof(std::uint32_t);
+    if (objects.instance_capacity > most_instances) {
+        throw Error(ErrorCode::unsupported,
+                    "culling has room for " + std::to_string(objects.instance_capacity) +
+                        " instances, but " + context.info.name + " can address " +
+                        std::to_string(most_instances) + "; give no more room");
+    }
     if (objects.instance_capacity < impl_->options.max_tiles) {
         throw Error(ErrorCode::invalid_argument,
                     "culling has room for " + std::to_string(objects.instance_capacity) +
@@ -411,9 +407,9 @@ ShadowFitter::ObjectBinding ShadowFitter::bind_objects(const Binding& binding,
         {storage_buffer(objects.objects, objects.object_count * sizeof(ShadowObject)),
          storage_buffer(objects.draws, objects.object_count * sizeof(VkDrawIndexedIndirectCommand)),
          storage_buffer(objects.instances, objects.instance_capacity * sizeof(std::uint32_t))});
-    return ObjectBinding(std::make_shared<ObjectBinding::Impl>(
-        ObjectBinding::Impl{impl_, binding.impl_->descriptors.set, std::move(set),
-                            objects.object_count, objects.instance_capacity}));
+    return ObjectBinding(std::make_shared<ObjectBinding::Impl>(ObjectBinding::Impl{
+        impl_, binding.impl_->descriptors.set, std::move(set), objects.object_count,
+        objects.instance_capacity, take_counter(binding.impl_->counters)}));
 }
 
 // ---- A frame
@@ -438,7 +434,8 @@ void ShadowFitter::Impl::record_frame(vk::CommandBuffer commands, const Binding:
 void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound,
                                        vk::Pipeline pipeline, vk::Extent3D groups,
                                        vk::DescriptorSet set, std::uint32_t object_count,
-                                       std::uint32_t instance_capacity) const {
+                                       std::uint32_t instance_capacity,
+                                       std::uint32_t cull_counter) const {
     const Dispatch& dispatch = program.dispatch();
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline, dispatch);
     const std::array sets{bound, set};
@@ -447,6 +444,7 @@ void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, vk::Descripto
     const PushConstants constants{.parameters = parameters,
                                   .object_count = object_count,
                                   .instance_capacity = instance_capacity,
+                                  .cull_counter = cull_counter,
                                   .places = layout.places};
     commands.pushConstants<PushConstants>(program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                           constants, dispatch);
@@ -459,28 +457,28 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     const Binding::Impl& bound = *binding.impl_;
     const vk::CommandBuffer buffer(commands);
     const std::uint32_t lights = impl.options.lights;
-    const vk::Extent3D blocks{blocks_of(impl.parameters), 1, lights};
+    const vk::Extent3D blocks{shadow_light_blocks(impl.parameters), 1, lights};
     const auto kernel = [&](vk::Pipeline pipeline, vk::Extent3D groups, auto... set) {
         impl.record_kernel(buffer, bound.descriptors.set, pipeline, groups, set...);
         impl.kernel_barrier(buffer);
     };
     impl.record_frame(buffer, bound, frame);
     impl.kernel_barrier(buffer, Stage::eTransfer, Access::eTransferWrite);
-    kernel(bound.importance_kernel, {groups_of(frame.depth_width, IMPORTANCE_BLOCK),
-                                     groups_of(frame.depth_height, IMPORTANCE_BLOCK), lights});
+    kernel(*impl.importance, {groups_of(frame.depth_width, SHADOW_PICTURE_BLOCK),
+                              groups_of(frame.depth_height, SHADOW_PICTURE_BLOCK), lights});
     kernel(*impl.count, blocks);
     kernel(*impl.choose, {1, 1, 1});
     kernel(*impl.list, blocks);
     if (changes != nullptr) {
         const ChangeBinding::Impl& changed = *changes->impl_;
         kernel(*impl.change,
-               {groups_of(changed.capacity, CHANGE_GROUP),
-                groups_of(impl.options.max_tiles, CHANGE_TILE_GROUP), 1},
+               {groups_of(changed.capacity, SHADOW_CHANGE_GROUP),
+                groups_of(impl.options.max_tiles, SHADOW_CHANGE_TILES), 1},
                changed.descriptors.set, changed.capacity);
     }
     // These two run beside each other.
     impl.record_kernel(buffer, bound.descriptors.set, *impl.allocate,
-                       {groups_of(impl.options.max_tiles, TILE_GROUP), 1, 1});
+                       {groups_of(impl.options.max_tiles, SHADOW_ALLOCATE_GROUP), 1, 1});
     impl.record_kernel(buffer, bound.descriptors.set, *impl.page_table, blocks);
 }
 
@@ -488,8 +486,8 @@ void ShadowFitter::record_cull(VkCommandBuffer commands, const ObjectBinding& ob
     const ObjectBinding::Impl& bound = *objects.impl_;
     const std::uint32_t threads = std::max(bound.object_count, impl_->options.max_tiles);
     impl_->record_kernel(vk::CommandBuffer(commands), bound.frame, *impl_->cull,
-                         {groups_of(threads, CULL_GROUP), 1, 1}, bound.descriptors.set,
-                         bound.object_count, bound.instance_capacity);
+                         {groups_of(threads, SHADOW_CULL_GROUP), 1, 1}, bound.descriptors.set,
+                         bound.object_count, bound.instance_capacity, *bound.counter);
 }
 
 }  // namespace quadtile

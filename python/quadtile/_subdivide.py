@@ -94,7 +94,8 @@ def subdivide(
         max_tiles: a budget. If there are more tiles, the smallest factor that keeps it scales all thresholds
             (`threshold_factor`). It needs a threshold that does not grow with the level, and no glsl.
         balance: "edges": tiles that share an edge differ by at most one level; "corners": tiles that share a corner do
-            too. The flags TILE_COARSER_* mark the sides where the neighbour is coarser. Not together with max_tiles.
+            too. The flags TILE_COARSER_* mark the sides where the neighbour is coarser. It needs a threshold that does
+            not grow with the level, no glsl and no max_tiles.
         strategy: "automatic", the fastest; "fused"; "subtree"; "reference", on the CPU without Vulkan. All give the
             same tiles.
         device: number, part of the name, or an entry of `devices()`. Default: the environment variable

@@ -278,8 +278,8 @@ TEST_F(CommandLine, GivesTheReferenceList) {
              {{"--constant", "2.5", "--balance", "edges"},
               Threshold::constant(2.5F),
               {.balance = Balance::edges}},
-             {{"--balance", "corners", "--level-thresholds", "0.1,3,1,0.5,2,0.3,0.2,1"},
-              Threshold::per_level(levels),
+             {{"--balance", "corners", "--max-resolution", "8"},
+              Threshold::max_resolution(8.0F),
               {.balance = Balance::corners}}}) {
         SCOPED_TRACE(::testing::PrintToString(here.arguments));
         if (here.arguments.back() != "--strategy=reference") {

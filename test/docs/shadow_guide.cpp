@@ -45,21 +45,6 @@ class ShadowGuide : public GpuTest {
         return images.back().handle();
     }
 
-    // Full of zeros.
-    const Image& make_lit_mask(VkExtent2D extent) {
-        VkImageCreateInfo info{};
-        info.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
-        info.imageType = VK_IMAGE_TYPE_2D;
-        info.format = VK_FORMAT_R32_UINT;
-        info.extent = {extent.width, extent.height, 1};
-        info.mipLevels = 1;
-        info.arrayLayers = 1;
-        info.samples = VK_SAMPLE_COUNT_1_BIT;
-        info.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT;
-        make_zeros(info);
-        return images.back();
-    }
-
     template <typename T>
     std::vector<T> read(VkBuffer buffer, VkDeviceSize offset_bytes, std::size_t count) {
         return gpu.read<T>(*std::ranges::find(buffers, buffer, &Buffer::handle), offset_bytes,
@@ -100,9 +85,13 @@ TEST_F(ShadowGuide, AFrame) {
     const Image depth_image = gpu.make_image(MapShape{depth_extent.width, depth_extent.height});
     gpu.upload(depth_image, depth.data());
     const Owned<VkImageView> made_depth_view = gpu.make_view(depth_image);
-    const Owned<VkImageView> made_lit_view = gpu.make_view(make_lit_mask(depth_extent));
+    const std::vector<float> far = empty_atlas({});
+    const Image atlas =
+        gpu.make_image(MapShape{ShadowOptions().atlas_extent, ShadowOptions().atlas_extent});
+    gpu.upload(atlas, far.data());
+    const Owned<VkImageView> made_atlas_view = gpu.make_view(atlas);
     const VkImageView depth_view = made_depth_view.get();
-    const VkImageView lit_view = made_lit_view.get();
+    const VkImageView atlas_view = made_atlas_view.get();
 
     const ShadowBox scene_box = spheres_box();
     // The ball has moved: where it was, and where it is.
@@ -134,7 +123,7 @@ TEST_F(ShadowGuide, AFrame) {
     (void)draw;  // that would need a render pass
 
     reference::ShadowFitter twin(options);
-    ShadowHeader expected = twin.next(frame, depth, {}, {}, moved).header;
+    ShadowHeader expected = twin.next(frame, depth, far, moved).header;
     const auto drawn = twin.cull(casting);
     const auto commands = read<VkDrawIndexedIndirectCommand>(draws, 0, casting.size());
     for (std::size_t object = 0; object < casting.size(); ++object) {

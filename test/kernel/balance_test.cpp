@@ -57,12 +57,10 @@ TEST_F(BalancedLists, EqualTheReference) {
     }
 }
 
-// Splits that only the pyramid tells, and neighbours by corners: nodes below others that are not
-// split are not to be taken for split.
-TEST_F(BalancedLists, ByThresholdsThatGrowWithTheLevel) {
-    const MapShape shape{200, 137, 2};
-    expect_balanced(tiler_for(Strategy::subtree), shape,
-                    Threshold::per_level({1, 1, 2, 1, 0.5F, 2, 1, 4, 1}), Balance::corners);
+// Neighbours that only share a corner, and thresholds by level.
+TEST_F(BalancedLists, ByCorners) {
+    expect_balanced(tiler_for(Strategy::automatic), {200, 137, 2},
+                    Threshold::per_level({4, 2, 2, 2, 1, 1, 1, 0.5F, 0.5F}), Balance::corners);
 }
 
 // Through the recording layer: a list that is too short, counters that stay, a list of the same
@@ -103,7 +101,8 @@ TEST_F(BalancedLists, LeaveCountersAtRestAndCountOn) {
     EXPECT_TRUE(list.read_sorted(gpu) == reference::subdivide(view, threshold).tiles);
 }
 
-// Without a buffer the kernels would write anywhere; a budget would not be kept.
+// Without a buffer the kernels would write anywhere; a budget would not be kept; `subtree` would
+// return an ordinary list; nodes below one that is not split would be taken for split.
 TEST_F(BalancedLists, RefuseWhatCannotWork) {
     Gpu gpu(device_for());
     const MapShape shape{8, 8};
@@ -119,6 +118,27 @@ TEST_F(BalancedLists, RefuseWhatCannotWork) {
                                                     {.max_tiles = 9, .balance = Balance::corners});
             },
             is_refused("max_tiles is 9, but a balanced list cannot have a budget"));
+    }
+    const auto balanced = [&](Strategy strategy, const Threshold& threshold) {
+        return [&, strategy, threshold] {
+            (void)tiler_for(strategy).subdivide(space.view(), threshold,
+                                                {.balance = Balance::edges});
+        };
+    };
+    EXPECT_THAT(balanced(Strategy::subtree, one), is_refused("a balanced list needs the strategy"));
+    const Subdivider descending(gpu.device(), {.strategy = Strategy::subtree});
+    const Pyramid pyramid(gpu.device());
+    const PyramidWorkspace map(gpu, pyramid, space.view());
+    const SubdivisionWorkspace list(gpu, descending, map, 100, true);
+    EXPECT_THAT(
+        [&] {
+            list.run(gpu, pyramid, map, descending, one,
+                     {.order = Order::any, .balance = Balance::edges});
+        },
+        is_refused("only the strategies fused and reference make balanced lists"));
+    for (const Strategy strategy : {Strategy::automatic, Strategy::fused}) {
+        EXPECT_THAT(balanced(strategy, Threshold::per_level({1, 1, 2, 1})),
+                    is_refused("balanced lists need thresholds that do not grow", "level 2 has 2"));
     }
 }
 

@@ -81,10 +81,6 @@ TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
             const MapView map{texels.data(), shape};
             const auto expect = [&](const Threshold& threshold, const Threshold& same) {
                 expect_reference(tiler, map, threshold, reference::subdivide(map, same));
-                if (is_whole && shape.layers > 1) {
-                    expect_reference(tiler, map, threshold,
-                                     reference::subdivide(map, same, {.balance = Balance::edges}));
-                }
             };
             expect(Threshold::function(function, PARAMETERS), twin(shape));
             // Another kind in between.

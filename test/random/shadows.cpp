@@ -131,12 +131,8 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
     const Device& device = device_for(all_variants()[variant]);
     Gpu& gpu = gpus.gpus.try_emplace(variant, device, submit_to(device)).first->second;
     const ShadowOptions options = random_options(choices);
-    const bool has_mask = choices.one_in("lit_mask", 3);
-    const bool has_atlas = !has_mask && choices.one_in("atlas", 2);
-    Workspace workspace(gpu, options, DEPTH_EXTENT,
-                        has_mask    ? Edges::lit_mask
-                        : has_atlas ? Edges::atlas
-                                    : Edges::none);
+    const bool has_casters = !choices.one_in("empty_atlas", 3);
+    Workspace workspace(gpu, options, DEPTH_EXTENT);
     reference::ShadowFitter twin(options);
     const std::uint32_t depths = choices.one_of("depths", DEPTH_KINDS);
     const std::uint32_t frames = choices.number("frames", 1, 8);
@@ -161,31 +157,18 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
             }
             change.light_mask = random.below(256);
         }
-        std::vector<std::uint32_t> lit;
-        if (has_mask) {
-            const std::uint32_t stripe = 1 + random.below(60);
-            for (std::uint32_t pixel = 0; pixel < depth.size(); ++pixel) {
-                std::uint32_t word = 0;
-                for (std::uint32_t light = 0; light < SHADOW_MAX_LIGHTS; ++light) {
-                    word |= shadow_lit_word(light, depth[pixel] != 0.0F,
-                                            (pixel % 97 + 7 * light) / stripe % 2 == 0);
-                }
-                lit.push_back(word);
-            }
-        }
-        std::vector<float> atlas;
-        if (has_atlas) {
+        std::vector<float> atlas = empty_atlas(options);
+        if (has_casters) {
             // Few dark specks, so that one texel decides about a block of pixels; or many.
             const std::uint32_t rarity = 1 + random.below(60);
-            for (std::uint32_t texel = options.atlas_extent * options.atlas_extent; texel > 0;
-                 --texel) {
-                atlas.push_back(random.one_in(rarity) ? random.unit() : 1.0F);
+            for (float& texel : atlas) {
+                texel = random.one_in(rarity) ? random.unit() : 1.0F;
             }
         }
         const ShadowFrame frame = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights);
-        workspace.run(frame, depth, lit, atlas, changes);
+        workspace.run(frame, depth, atlas, changes);
         const std::string wrong =
-            difference(options, workspace.result(), twin.next(frame, depth, lit, atlas, changes));
+            difference(options, workspace.result(), twin.next(frame, depth, atlas, changes));
         if (!wrong.empty()) {
             return "frame " + std::to_string(i) + ": other " + wrong;
         }

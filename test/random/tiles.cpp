@@ -330,7 +330,7 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
         }
     }
     std::vector<Strategy> strategies{Strategy::automatic};
-    if (!budget) {
+    if (!budget && options.balance == Balance::none) {
         strategies.push_back(Strategy::subtree);
     }
     if (asked.is_monotone) {
@@ -343,6 +343,31 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
             options.order, tiler.subdivide(test.view(), asked.threshold, options), wanted);
         if (!wrong.empty()) {
             return "by " + text_of(strategy) + ": " + wrong;
+        }
+    }
+    return {};
+}
+
+// A balanced list with a threshold that is not monotone is refused by all alike.
+std::string check_balance_refused(const Variant& variant, const Case& test,
+                                  const AskedThreshold& asked, Balance balance) {
+    const SubdivideOptions options{.balance = balance};
+    const auto refuses = [](const auto& subdivide) {
+        try {
+            subdivide();
+        } catch (const Error& error) {
+            return error.code() == ErrorCode::invalid_argument;
+        }
+        return false;
+    };
+    if (!refuses([&] { (void)reference::subdivide(test.view(), asked.twin, options); })) {
+        return "the reference balances a list whose threshold is not monotone";
+    }
+    for (const Strategy strategy : {Strategy::automatic, Strategy::subtree}) {
+        if (!refuses([&] {
+                (void)tiler_for(variant, strategy).subdivide(test.view(), asked.threshold, options);
+            })) {
+            return "by " + text_of(strategy) + ": a balanced list is not refused";
         }
     }
     return {};
@@ -428,23 +453,16 @@ void bind_balance(Engine& engine, Balance balance, const Subdivider::Requirement
 // Recorded twice into buffers that may be too small for the list; then the counters are at rest.
 std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
                            const AskedThreshold& asked, const TileList& expected) {
-    std::vector<Strategy> strategies{Strategy::subtree};
-    std::vector<std::string> labels{"subtree"};
-    if (asked.is_monotone) {
-        strategies.push_back(Strategy::fused);
-        labels.emplace_back("fused");
-    }
-    const Strategy strategy = strategies[choices.one_of("strategy", labels)];
-    const bool is_fused = strategy == Strategy::fused;
-    const std::uint32_t subtree_levels =
-        strategy == Strategy::subtree ? random_subtree_levels(choices) : 6;
+    const bool is_fused =
+        expected.balance != Balance::none ||
+        (asked.is_monotone && choices.one_of("strategy", {"subtree", "fused"}) == 1);
+    const Strategy strategy = is_fused ? Strategy::fused : Strategy::subtree;
+    const std::uint32_t subtree_levels = is_fused ? 6 : random_subtree_levels(choices);
     const auto tiles = static_cast<std::uint32_t>(expected.tiles.size());
     const std::uint32_t capacity = choices.number("capacity", 1, tiles + 1, [&](Random& random) {
         return random.one_in(2) ? tiles + random.below(2) : 1 + random.below(tiles);
     });
-    const bool may_be_canonical = is_fused || expected.balance != Balance::none;
-    const Order order =
-        may_be_canonical && choices.one_in("canonical", 2) ? Order::canonical : Order::any;
+    const Order order = is_fused && choices.one_in("canonical", 2) ? Order::canonical : Order::any;
     Gpu& gpu = engine.gpu;
     const Subdivider& subdivider = engine.subdivider(strategy, subtree_levels);
     const Image& map = engine.upload(test.view());
@@ -515,7 +533,7 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
     const SubdivideOptions options{.balance = random_balance(choices)};
     const TileList expected = reference::subdivide(test.view(), thresholds, options);
     std::vector<Strategy> strategies{Strategy::fused};
-    if (reaches_node_thresholds(variant, test.shape)) {
+    if (options.balance == Balance::none && reaches_node_thresholds(variant, test.shape)) {
         strategies.push_back(Strategy::subtree);  // by thresholds by node
     }
     for (const Strategy strategy : strategies) {
@@ -661,8 +679,11 @@ std::string check_case(Choices& choices, const RandomSettings& settings, Kept& k
         return check_service(choices, engine, test);
     }
     const AskedThreshold asked = random_threshold(choices, variant, test.shape, test.palette);
-    const TileList expected =
-        reference::subdivide(test.view(), asked.twin, {.balance = random_balance(choices)});
+    const Balance balance = random_balance(choices);
+    if (balance != Balance::none && !asked.is_monotone) {
+        return check_balance_refused(variant, test, asked, balance);
+    }
+    const TileList expected = reference::subdivide(test.view(), asked.twin, {.balance = balance});
     if (way == "recorded" && asked.threshold.user_function() == nullptr) {
         return check_recorded(choices, engine, test, asked, expected);
     }

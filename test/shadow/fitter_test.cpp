@@ -5,6 +5,7 @@
 #include "fitter_workspace.hpp"
 #include "spheres.hpp"
 
+#include <quadtile/shadow_memory.h>
 #include <quadtile/shadow.hpp>
 
 #include <gmock/gmock.h>
@@ -31,13 +32,13 @@ constexpr VkExtent2D DEPTH_EXTENT{96, 54};
 class Pair {
  public:
     Pair(Gpu& gpu, const ShadowOptions& options)
-        : workspace(gpu, options, DEPTH_EXTENT), twin(options) {}
+        : workspace(gpu, options, DEPTH_EXTENT), twin(options), atlas(empty_atlas(options)) {}
 
     // The next frame on both, which must come to the same; what it was.
     const reference::ShadowFitter::Result& next(const ShadowFrame& frame,
                                                 const std::vector<float>& depth) {
         workspace.run(frame, depth);
-        const auto& expected = twin.next(frame, depth);
+        const auto& expected = twin.next(frame, depth, atlas);
         expect_same(workspace.fitter().options(), workspace.result(), expected);
         return expected;
     }
@@ -52,6 +53,7 @@ class Pair {
 
     Workspace workspace;
     reference::ShadowFitter twin;
+    std::vector<float> atlas;
 };
 
 ShadowProjection sun() {
@@ -70,7 +72,7 @@ std::vector<ShadowProjection> lamp_and_sun() {
     return lights;
 }
 
-// The random test (test/random) has all other options, lit masks.
+// The random test (test/random) has all other options.
 struct Case {
     const char* name;
     ShadowOptions options;
@@ -272,12 +274,14 @@ TEST_F(ShadowFitterKernels, CullsAsItsTwin) {
     }
     ASSERT_GT(pairs, 200U);
     EXPECT_THAT(pair.workspace.cull(objects, 100000), testing::ElementsAreArray(expected));
+    // Others in the same frame, with just enough room: the first ones must not have taken it.
+    const auto enough = static_cast<std::uint32_t>(options.max_tiles + pairs);
+    EXPECT_THAT(pair.workspace.cull(objects, enough), testing::ElementsAreArray(expected));
+    EXPECT_EQ(pair.workspace.header().instances, 2 * pairs);
 
     // Too few instances: what finds no room is drawn in all tiles.
-    Workspace again(gpu, options, DEPTH_EXTENT);
-    again.run(frame, depth);
     std::size_t in_all = 0;
-    const auto drawn = again.cull(objects, options.max_tiles + 50);
+    const auto drawn = pair.workspace.cull(objects, options.max_tiles + 50);
     for (std::size_t i = 0; i < objects.size(); ++i) {
         if (drawn[i] != expected[i]) {
             EXPECT_EQ(drawn[i].size(), rendered);
@@ -295,7 +299,7 @@ TEST_F(ShadowFitterKernels, SeesShadowsInTheAtlasAsItsTwin) {
     Gpu gpu(device_for());
     const ShadowOptions options = with_small_tiles(
         {.lights = 2, .map_extent = 64, .atlas_extent = 256, .max_tiles = 60, .edge_scale = 4.0F});
-    Workspace workspace(gpu, options, DEPTH_EXTENT, Edges::atlas);
+    Workspace workspace(gpu, options, DEPTH_EXTENT);
     reference::ShadowFitter twin(options);
     reference::ShadowFitter blind(options);
     std::mt19937 random(5);
@@ -313,10 +317,11 @@ TEST_F(ShadowFitterKernels, SeesShadowsInTheAtlasAsItsTwin) {
         const std::vector<float> depth = depth_buffer(camera);
         const ShadowFrame frame =
             make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun(), lamp()});
-        workspace.run(frame, depth, {}, atlas);
-        const auto& expected = twin.next(frame, depth, {}, atlas);
+        workspace.run(frame, depth, atlas);
+        const auto& expected = twin.next(frame, depth, atlas);
         expect_same(options, workspace.result(), expected);
-        is_other = is_other || expected.importance != blind.next(frame, depth).importance;
+        is_other = is_other ||
+                   expected.importance != blind.next(frame, depth, empty_atlas(options)).importance;
     }
     EXPECT_TRUE(is_other);
 }
@@ -327,7 +332,7 @@ class RoofScene {
  public:
     explicit RoofScene(Gpu& gpu)
         : frame_(make_shadow_frame(options_, camera_.view(), DEPTH_EXTENT, std::array{sun_})),
-          workspace_(gpu, options_, DEPTH_EXTENT, Edges::atlas),
+          workspace_(gpu, options_, DEPTH_EXTENT),
           twin_(options_),
           blind_(options_) {
         for (std::uint32_t pixel = 0; pixel < DEPTH_EXTENT.width * DEPTH_EXTENT.height; ++pixel) {
@@ -340,10 +345,11 @@ class RoofScene {
         const float* const matrix = frame_.lights[0].clip_from_world;
         const std::vector<float> atlas(std::size_t{options_.atlas_extent} * options_.atlas_extent,
                                        matrix[6] * height + matrix[14]);
-        workspace_.run(frame_, depth_, {}, atlas);
-        const auto& expected = twin_.next(frame_, depth_, {}, atlas);
+        workspace_.run(frame_, depth_, atlas);
+        const auto& expected = twin_.next(frame_, depth_, atlas);
         expect_same(options_, workspace_.result(), expected);
-        const std::vector<float> without = blind_.next(frame_, depth_).importance;
+        const std::vector<float> without =
+            blind_.next(frame_, depth_, empty_atlas(options_)).importance;
         std::vector<float> raised;
         for (std::size_t i = 0; i < without.size(); ++i) {
             if (without[i] > 0.0F) {
@@ -422,8 +428,8 @@ TEST_F(ShadowFitterKernels, DrawsAgainWhatHasChangedAsItsTwin) {
         SCOPED_TRACE(count);
         std::vector<ShadowChange> changes(count);
         std::ranges::generate(changes, [&] { return random_change(random); });
-        workspace.run(frame, depth, {}, {}, changes);
-        const auto& expected = twin.next(frame, depth, {}, {}, changes);
+        workspace.run(frame, depth, {}, changes);
+        const auto& expected = twin.next(frame, depth, empty_atlas(options), changes);
         expect_same(options, workspace.result(), expected);
         if (count > 0) {
             EXPECT_GT(expected.header.render_count, last);
@@ -432,11 +438,11 @@ TEST_F(ShadowFitterKernels, DrawsAgainWhatHasChangedAsItsTwin) {
         }
     }
     const std::vector<ShadowChange> two(2, ShadowChange{});
-    workspace.run(frame, depth, {}, {}, two, 1);
+    workspace.run(frame, depth, {}, two, 1);
     const ShadowHeader header = workspace.header();
     EXPECT_GT(header.tiles, 128U);
     EXPECT_EQ(header.render_count, header.tiles);
-    workspace.run(frame, depth, {}, {}, two);
+    workspace.run(frame, depth, {}, two);
     EXPECT_EQ(workspace.header().render_count, 0U);
 }
 
@@ -457,15 +463,15 @@ TEST_F(ShadowFitterKernels, StepsAsItsTwin) {
                                                          {-6, 0},
                                                          {-30, 2},
                                                          {4, 4}}};
-    for (const Edges edges : {Edges::none, Edges::lit_mask, Edges::atlas}) {
+    for (const bool has_casters : {false, true}) {
         for (const std::uint32_t max_tiles : {60U, 1000U}) {
-            SCOPED_TRACE(testing::Message() << static_cast<int>(edges) << ", " << max_tiles);
+            SCOPED_TRACE(testing::Message() << has_casters << ", " << max_tiles);
             ShadowOptions options = with_small_tiles({.lights = 4,
                                                       .map_extent = max_tiles < 100 ? 128U : 32U,
                                                       .atlas_extent = 1024,
                                                       .max_tiles = max_tiles,
                                                       .edge_scale = 4.0F});
-            Workspace workspace(gpu, options, DEPTH_EXTENT, edges);
+            Workspace workspace(gpu, options, DEPTH_EXTENT);
             reference::ShadowFitter twin(options);
             std::mt19937 random(9);
             std::uint32_t undrawn = 0;
@@ -478,16 +484,13 @@ TEST_F(ShadowFitterKernels, StepsAsItsTwin) {
                 const ShadowFrame frame =
                     make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights);
                 const std::vector<float> depth = depth_buffer(camera);
-                std::vector<std::uint32_t> lit;
-                for (std::size_t pixel = 0; edges == Edges::lit_mask && pixel < depth.size();
-                     ++pixel) {
-                    lit.push_back(shadow_lit_word(0, depth[pixel] != 0.0F, pixel % 31 < 15));
+                std::vector<float> atlas = empty_atlas(options);
+                if (has_casters) {
+                    std::ranges::generate(atlas, [&] { return random() % 50 == 0 ? 0.3F : 1.0F; });
                 }
-                std::vector<float> atlas(edges == Edges::atlas ? 1024 * 1024 : 0);
-                std::ranges::generate(atlas, [&] { return random() % 50 == 0 ? 0.3F : 1.0F; });
                 const std::vector<ShadowChange> changes(i % 3, random_change(random));
-                workspace.run(frame, depth, lit, atlas, changes);
-                const auto& expected = twin.next(frame, depth, lit, atlas, changes);
+                workspace.run(frame, depth, atlas, changes);
+                const auto& expected = twin.next(frame, depth, atlas, changes);
                 expect_same(options, workspace.result(), expected);
                 undrawn += expected.header.tiles - expected.header.render_count;
             }
@@ -508,6 +511,39 @@ TEST_F(ShadowFitterKernels, RefusesChangesWithoutBuffersOrRoom) {
     EXPECT_THAT(refusal({.boxes = buffer.range(), .capacity = 1}), HasSubstr("number of changes"));
     EXPECT_THAT(refusal({.boxes = buffer.range(), .count = buffer.range()}),
                 HasSubstr("capacity is 0, but must be 1 to 1048576"));
+}
+
+// Catches dispatches, descriptors and counts that are too small for the objects, a counter that two
+// sets of objects share, and one that is not given back.
+TEST_F(ShadowFitterKernels, RefusesMoreObjectsThanItCanCull) {
+    Gpu gpu(device_for(variant_named("7 workgroups in a dimension")));
+    Workspace workspace(gpu, {.map_extent = 16}, DEPTH_EXTENT);
+    const Buffer buffer = gpu.make_buffer(1U << 20U, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+    const auto bind = [&](Workspace& space, std::uint32_t count, std::uint32_t instances) {
+        return [&, count, instances] {
+            return space.fitter().bind_objects(space.binding(), {.objects = buffer.range(),
+                                                                 .object_count = count,
+                                                                 .draws = buffer.range(),
+                                                                 .instances = buffer.range(),
+                                                                 .instance_capacity = instances});
+        };
+    };
+    const auto is_unsupported = [](const auto&... parts) {
+        return fails(ErrorCode::unsupported, parts...);
+    };
+    EXPECT_THAT(bind(workspace, 449, 2048), is_unsupported("449 objects, but takes 448 on"));
+    EXPECT_THAT(bind(workspace, 1, 0xffffffffU), is_unsupported("room for 4294967295 instances"));
+    std::vector<ShadowFitter::ObjectBinding> bindings;
+    for (std::uint32_t i = 0; i < SHADOW_CULLS; ++i) {
+        bindings.push_back(bind(workspace, 448, 2048)());
+    }
+    EXPECT_THAT(bind(workspace, 1, 2048), is_refused("48 sets of objects at a time"));
+    bindings.erase(bindings.begin() + 3);
+    (void)bind(workspace, 1, 2048)();
+
+    Gpu whole(device_for());
+    Workspace tiles(whole, {.map_extent = 16, .max_tiles = 65535}, DEPTH_EXTENT);
+    EXPECT_THAT(bind(tiles, 65537, 65535), is_unsupported("objects, but takes 65536 on"));
 }
 
 // Frames that follow each other without the host: it records them all and submits once.
@@ -534,7 +570,7 @@ TEST_F(ShadowFitterKernels, NeedsNoHostWithinAFrame) {
     });
     reference::ShadowFitter::Result expected;
     for (const ShadowFrame& frame : frames) {
-        expected = pair.twin.next(frame, depth);
+        expected = pair.twin.next(frame, depth, pair.atlas);
     }
     expect_same(options, pair.workspace.result(), expected);
 }

@@ -5,6 +5,8 @@
 #include "support/gpu.hpp"
 #include "support/variants.hpp"
 
+#include "spheres.hpp"
+
 #include <quadtile/shadow.hpp>
 
 #include <algorithm>
@@ -15,14 +17,10 @@
 
 namespace quadtile::test {
 
-// Source of shadow edges for a fitter.
-enum class Edges { none, lit_mask, atlas };
-
 // Resources that callers of ShadowFitter must provide.
 class Workspace {
  public:
-    Workspace(Gpu& gpu, const ShadowOptions& options, VkExtent2D depth_extent,
-              Edges edges = Edges::none)
+    Workspace(Gpu& gpu, const ShadowOptions& options, VkExtent2D depth_extent)
         : gpu_(gpu),
           fitter_(gpu.device(), options),
           needed_(fitter_.requirements()),
@@ -31,37 +29,32 @@ class Workspace {
           page_table_(gpu.make_image(needed_.page_table)),
           depth_(gpu.make_image(MapShape{depth_extent.width, depth_extent.height})),
           depth_view_(gpu.make_view(depth_)),
-          lit_(gpu.make_image(lit_info(depth_extent))),
-          lit_view_(gpu.make_view(lit_)),
           atlas_(gpu.make_image(MapShape{options.atlas_extent, options.atlas_extent})),
           atlas_view_(gpu.make_view(atlas_)),
           binding_(fitter_.bind({.memory = memory_.range(),
                                  .importance = importance_.handle(),
                                  .page_table = page_table_.handle(),
                                  .depth = depth_view_.get(),
-                                 .atlas = edges == Edges::atlas ? atlas_view_.get() : VkImageView{},
-                                 .lit = edges == Edges::lit_mask ? lit_view_.get() : VkImageView{},
-                                 .lit_layout = VK_IMAGE_LAYOUT_GENERAL})) {
+                                 .atlas = atlas_view_.get()})) {
         gpu_.fill(memory_, 0);
         const std::vector<float> zeros(std::size_t{options.map_extent} * options.map_extent *
                                        options.lights);
         gpu_.upload(importance_, zeros.data());
+        gpu_.upload(atlas_, empty_atlas(options).data());
     }
 
     [[nodiscard]] const ShadowFitter& fitter() const { return fitter_; }
     [[nodiscard]] const ShadowFitter::Binding& binding() const { return binding_; }
     [[nodiscard]] const ShadowFitter::Requirements& needed() const { return needed_; }
 
+    // `atlas`: empty if it stays as it is, at first without casters.
     void run(const ShadowFrame& frame, const std::vector<float>& depth,
-             const std::vector<std::uint32_t>& lit = {}, const std::vector<float>& atlas = {},
-             const std::vector<ShadowChange>& changes = {}, std::uint32_t capacity = 0) {
+             const std::vector<float>& atlas = {}, const std::vector<ShadowChange>& changes = {},
+             std::uint32_t capacity = 0) {
         frame_ = frame;
         gpu_.upload(depth_, depth.data());
         if (!atlas.empty()) {
             gpu_.upload(atlas_, atlas.data());
-        }
-        if (!lit.empty()) {
-            gpu_.upload(lit_, lit.data());
         }
         if (changes.empty()) {
             gpu_.run([&](VkCommandBuffer commands) { fitter_.record(commands, binding_, frame); });
@@ -86,15 +79,10 @@ class Workspace {
         reference::ShadowFitter::Result result;
         result.header = header();
         result.tiles = read<ShadowTile>(needed_.tiles_offset_bytes, result.header.tiles);
-        result.kept = read<std::uint32_t>(needed_.kept_offset_bytes, result.header.kept);
-        result.added = read<std::uint32_t>(needed_.added_offset_bytes, result.header.added);
-        result.removed = read<ShadowTile>(needed_.removed_offset_bytes, result.header.removed);
         result.render =
             read<std::uint32_t>(needed_.render_offset_bytes, result.header.render_count);
         result.importance = importance();  // as the next frame begins with it
         result.page_table = texels<std::uint32_t>(page_table_);
-        result.tile_list = read<Tile>(needed_.tile_list_offset_bytes + sizeof(TileListHeader),
-                                      result.header.tiles);
         return result;
     }
 
@@ -139,13 +127,6 @@ class Workspace {
         return buffer;
     }
 
-    [[nodiscard]] VkImageCreateInfo lit_info(VkExtent2D extent) const {
-        VkImageCreateInfo info = needed_.page_table;  // of the same format
-        info.extent = {extent.width, extent.height, 1};
-        info.arrayLayers = 1;
-        return info;
-    }
-
     template <typename T>
     std::vector<T> read(VkDeviceSize offset_bytes, std::size_t count) {
         return count == 0 ? std::vector<T>() : gpu_.read<T>(memory_, offset_bytes, count);
@@ -185,8 +166,6 @@ class Workspace {
     Image page_table_;
     Image depth_;
     Owned<VkImageView> depth_view_;
-    Image lit_;
-    Owned<VkImageView> lit_view_;
     Image atlas_;
     Owned<VkImageView> atlas_view_;
     ShadowFitter::Binding binding_;
@@ -214,14 +193,7 @@ inline std::string difference(const ShadowOptions& options,
     check(gpu.header.factor_index == twin.header.factor_index, "factor");
     check(gpu.header.tiles == twin.header.tiles, "number of tiles");
     check(std::memcmp(&gpu.header, &twin.header, sizeof(ShadowHeader)) == 0, "header");
-    check(same(gpu.tile_list, twin.tile_list), "tile list");
-    if (!same(gpu.tile_list, twin.tile_list)) {
-        differing += " (" + difference(std::span<const Tile>(gpu.tile_list), twin.tile_list) + ")";
-    }
     check(same(gpu.tiles, twin.tiles), "tiles");
-    check(same(gpu.kept, twin.kept), "kept");
-    check(same(gpu.added, twin.added), "added");
-    check(same(gpu.removed, twin.removed), "removed");
     check(same(gpu.render, twin.render), "render");
     check(same(gpu.page_table, twin.page_table), "page table");
     return differing;

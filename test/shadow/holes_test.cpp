@@ -91,6 +91,7 @@ TEST(ShadowHoles, AreNotInTenThousandJumps) {
     options.max_tiles = 64;
     reference::ShadowFitter fitter(options);
     DrawnAtlas atlas(options);
+    const std::vector<float> nothing = test::empty_atlas(options);
     std::mt19937 random(23);
     std::array<float, 3> sun{0.4F, -1.0F, 0.3F};
     std::uint32_t suns = 0;
@@ -108,7 +109,7 @@ TEST(ShadowHoles, AreNotInTenThousandJumps) {
         const ShadowFrame frame =
             make_shadow_frame(options, camera.view(), {JUMP_WIDTH, JUMP_HEIGHT}, lights);
         const std::vector<float> depth = test::depth_buffer(camera);
-        const reference::ShadowFitter::Result& result = fitter.next(frame, depth);
+        const reference::ShadowFitter::Result& result = fitter.next(frame, depth, nothing);
         atlas.draw(result, suns);
         kept += result.header.kept - result.header.resized;
         repacks += result.header.flags & SHADOW_REPACKED;

@@ -127,6 +127,12 @@ inline ShadowBox spheres_box() {
     return {{-60.0F, 0.0F, -60.0F}, {60.0F, 3.0F, 60.0F}};
 }
 
+// An atlas without casters of shadows.
+inline std::vector<float> empty_atlas(const ShadowOptions& options) {
+    return std::vector<float>(std::size_t{options.atlas_extent} * options.atlas_extent,
+                              std::numeric_limits<float>::max());
+}
+
 // Tiles for depth buffers as small: the least that there are.
 inline ShadowOptions with_small_tiles(ShadowOptions options) {
     options.tile_extent = 64;

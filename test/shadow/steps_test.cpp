@@ -103,12 +103,13 @@ TEST(ShadowSteps, AreShiftsByWholeTexelsOfTheSameSun) {
 // A twin whose frames are all checked, without its code.
 class Walk {
  public:
-    explicit Walk(const ShadowOptions& options) : options_(options), fitter_(options) {}
+    explicit Walk(const ShadowOptions& options)
+        : options_(options), fitter_(options), atlas_(test::empty_atlas(options)) {}
 
     const test::ShadowResult& next(const std::vector<ShadowProjection>& lights,
                                    const test::Pinhole& camera, const std::vector<float>& depth) {
         const ShadowFrame frame = make_shadow_frame(options_, camera.view(), STEPS_PICTURE, lights);
-        last = fitter_.next(frame, depth);
+        last = fitter_.next(frame, depth, atlas_);
         test::check_shadow_frame(options_, frame_, last_, frame, last);
         frame_ = frame;
         last_ = last;
@@ -120,6 +121,7 @@ class Walk {
  private:
     ShadowOptions options_;
     reference::ShadowFitter fitter_;
+    std::vector<float> atlas_;
     ShadowFrame frame_{};
     test::ShadowResult last_;
 };

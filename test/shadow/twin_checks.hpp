@@ -10,8 +10,8 @@ namespace quadtile::test {
 
 using ShadowResult = reference::ShadowFitter::Result;
 
-// Everything that docs/shadows.md says of one frame's tiles, slots, lists and page table, beside
-// the one before it (an empty one at first).
+// Everything that docs/shadows_definition.md says of one frame's tiles, slots, counts and page
+// table, beside the one before it (an empty one at first).
 void check_shadow_frame(const ShadowOptions& options, const ShadowFrame& last_frame,
                         const ShadowResult& last, const ShadowFrame& frame,
                         const ShadowResult& result, std::span<const ShadowChange> changes = {});

@@ -51,13 +51,16 @@ Pinhole camera_at(double angle, double distance = 11.0) {
 class CheckedFitter {
  public:
     explicit CheckedFitter(const ShadowOptions& options)
-        : lights(lights_of(options)), options_(options), fitter_(options) {}
+        : lights(lights_of(options)),
+          options_(options),
+          fitter_(options),
+          atlas_(test::empty_atlas(options)) {}
 
     const Result& next(const ShadowView& view, const std::vector<float>& depth,
                        const std::vector<ShadowChange>& changes = {}) {
         const ShadowFrame frame = make_shadow_frame(options_, view, PICTURE, lights);
         const Result last = result_;
-        result_ = fitter_.next(frame, depth, {}, {}, changes);
+        result_ = fitter_.next(frame, depth, atlas_, changes);
         test::check_shadow_frame(options_, frame_, last, frame, result_, changes);
         frame_ = frame;
         return result_;
@@ -73,6 +76,7 @@ class CheckedFitter {
  private:
     ShadowOptions options_;
     ShadowFitter fitter_;
+    std::vector<float> atlas_;
     ShadowFrame frame_{};
     Result result_;
 };
@@ -123,6 +127,7 @@ TEST(ShadowTwin, TheFactorIsTheLeastOfAll) {
     const ShadowOptions options =
         test::with_small_tiles({.map_extent = 16, .atlas_extent = 128, .max_tiles = 20});
     ShadowFitter fitter(options);
+    const std::vector<float> atlas = test::empty_atlas(options);
     const std::vector<ShadowProjection> lights = lights_of(options);
     std::mt19937 random(2);
     Result last;
@@ -130,7 +135,7 @@ TEST(ShadowTwin, TheFactorIsTheLeastOfAll) {
     for (int i = 0; i < 4; ++i) {
         const ShadowFrame frame =
             make_shadow_frame(options, camera_at(0.2 * i).view(), PICTURE, lights);
-        const Result result = fitter.next(frame, random_depths(random));
+        const Result result = fitter.next(frame, random_depths(random), atlas);
         EXPECT_GT(result.header.factor_index, 0U);
         for (std::uint32_t factor = 0; factor < result.header.factor_index; ++factor) {
             EXPECT_FALSE(
@@ -232,7 +237,8 @@ TEST(ShadowTwin, MissingNeighboursAreLeftOut) {
             const ShadowFrame frame =
                 make_shadow_frame(options, camera.view(), around, lights_of(options));
             ShadowFitter fitter(options);
-            EXPECT_EQ(fitter.next(frame, placed).importance, map_of(options, frame, placed, moved));
+            EXPECT_EQ(fitter.next(frame, placed, test::empty_atlas(options)).importance,
+                      map_of(options, frame, placed, moved));
         }
     };
     importance_of({1, 1}, {d}, {{0, 0, 0.0F, 0.0F}});
@@ -249,82 +255,108 @@ TEST(ShadowTwin, MissingNeighboursAreLeftOut) {
 // A plane that the camera looks straight down on, under a sun overhead: all pixels need the same.
 class ShadowEdges : public testing::Test {
  protected:
-    // By pixel, with this mask: of each quad as the one that asks. The map has more texels than the
-    // picture pixels.
-    [[nodiscard]] std::vector<float> needs(const std::vector<std::uint32_t>& lit) const {
-        const Pinhole camera{
-            .eye = {0, 6, 0}, .target = {0, 0, -0.001}, .tangent = 0.5, .width = 1, .height = 1};
-        const ShadowProjection sun =
-            directional_shadow_projection({0, -1, 0}, {{-3.5, 0, -3.5}, {3.5, 0, 3.5}});
-        const ShadowFrame frame =
-            make_shadow_frame(options, camera.view(), {SIDE, SIDE}, {&sun, 1});
+    using Pixel = std::array<std::uint32_t, 2>;
+
+    // Returns the needs by quad in units of what a pixel needs elsewhere, if the last frame's atlas
+    // has shadows at these pixels alone. The map has more texels than the picture pixels.
+    [[nodiscard]] std::vector<float> needs(std::span<const Pixel> shaded) const {
         const std::vector<float> depth(SIDE * SIDE, DEPTH);
         ShadowFitter fitter(options);
-        const std::vector<float> map = fitter.next(frame, depth, lit).importance;
+        std::vector<float> atlas = test::empty_atlas(options);
+        const Result last = fitter.next(frame, depth, atlas);
+        for (const Pixel& pixel : shaded) {
+            atlas[atlas_texel(last, pixel)] = 0.0F;
+        }
+        const std::vector<float> map = fitter.next(frame, depth, atlas).importance;
         std::vector<float> needs;
         for (std::uint32_t i = 0; i < SIDE * SIDE; ++i) {
             const std::uint32_t x = i % SIDE / 2;
             const std::uint32_t y = i / SIDE / 2;
-            const ShadowRequest request =
-                shadow_request(shadow_parameters(options), frame.lights[0], 2 * x + y % 2,
-                               2 * y + x % 2, DEPTH, 0.0F, 0.0F);
+            const ShadowRequest request = shadow_request(parameters, frame.lights[0], 2 * x + y % 2,
+                                                         2 * y + x % 2, DEPTH, 0.0F, 0.0F);
             EXPECT_EQ(request.inside, 1U);
-            // In units of what a pixel needs without a mask.
             needs.push_back(map[request.y * options.map_extent + request.x] / request.importance);
         }
         return needs;
     }
 
-    static constexpr std::uint32_t LIT = 1;
-    static constexpr std::uint32_t SHADED = 1U << 16;
+    // Returns the texel of the atlas that shows a pixel.
+    [[nodiscard]] std::size_t atlas_texel(const Result& result, const Pixel& pixel) const {
+        const ShadowSight sight =
+            shadow_sight(parameters, frame.lights[0], pixel[0], pixel[1], DEPTH, 0.0F, 0.0F);
+        const auto texel = static_cast<std::size_t>(sight.y) * options.map_extent +
+                           static_cast<std::size_t>(sight.x);
+        const ShadowTile& tile = result.tiles[shadow_page_tile(result.page_table[texel])];
+        const std::size_t column = shadow_atlas_texel(parameters, tile, sight.x,
+                                                      tile.position & 0xffffU, tile.slot & 0xffffU);
+        return std::size_t{shadow_atlas_texel(parameters, tile, sight.y, tile.position >> 16U,
+                                              tile.slot >> 16U)} *
+                   options.atlas_extent +
+               column;
+    }
+
     static constexpr std::uint32_t SIDE = 44;  // pixels, not whole blocks
     static constexpr float DEPTH = 0.1F / 6.0F;
     const ShadowOptions options = test::with_small_tiles(
-        {.map_extent = 256, .atlas_extent = 256, .max_tiles = 64, .edge_scale = 4.0F});
+        {.map_extent = 256, .atlas_extent = 2048, .max_tiles = 1000, .edge_scale = 4.0F});
+    const ShadowParameters parameters = shadow_parameters(options);
+    const Pinhole camera{
+        .eye = {0, 6, 0}, .target = {0, 0, -0.001}, .tangent = 0.5, .width = 1, .height = 1};
+    const ShadowFrame frame = make_shadow_frame(
+        options, camera.view(), {SIDE, SIDE},
+        std::array{directional_shadow_projection({0, -1, 0}, {{-3.5, 0, -3.5}, {3.5, 0, 3.5}})});
 };
 
+// Catches blocks that are not looked at or not made finer, and those that are for nothing.
 TEST_F(ShadowEdges, MakeTheirBlocksFinerAndThoseAround) {
-    std::vector<std::uint32_t> lit(SIDE * SIDE, LIT);
-    lit[20 * SIDE + 42] = SHADED;  // not looked at; of its quad (42, 21) is
-    EXPECT_EQ(needs(lit), std::vector<float>(SIDE * SIDE, 1.0F));
-    lit[21 * SIDE + 42] = SHADED;  // one pixel in shadow
-    const std::vector<float> needed = needs(lit);
+    const std::vector<float> ones(SIDE * SIDE, 1.0F);
+    EXPECT_EQ(needs({}), ones);
+    const Pixel beside{40, 20};  // not looked at; of its block (42, 20) is
+    EXPECT_EQ(needs({&beside, 1}), ones);
+    const Pixel shaded{42, 20};
+    const std::vector<float> needed = needs({&shaded, 1});
     for (std::uint32_t i = 0; i < needed.size(); ++i) {
         const auto blocks = [](std::uint32_t pixel, std::uint32_t edge) {  // from the edge's
             return std::abs(static_cast<int>(pixel / SHADOW_EDGE_BLOCK) -
                             static_cast<int>(edge / SHADOW_EDGE_BLOCK));
         };
-        const bool is_near = blocks(i % SIDE, 42) <= 1 && blocks(i / SIDE, 21) <= 1;
+        const bool is_near = blocks(i % SIDE, 42) <= 1 && blocks(i / SIDE, 20) <= 1;
         EXPECT_EQ(needed[i], is_near ? 4.0F : 1.0F) << i;
     }
+    // All in shadow: no edge.
+    std::vector<Pixel> all;
+    for (std::uint32_t i = 0; i < SIDE * SIDE; ++i) {
+        all.push_back({i % SIDE, i / SIDE});
+    }
+    EXPECT_EQ(needs(all), ones);
 }
 
-TEST_F(ShadowEdges, AreThoseBetweenSurfacesAndOfTheLightAlone) {
-    const std::vector<float> all(SIDE * SIDE, 1.0F);
-    EXPECT_EQ(needs({}), all);
-    std::vector<std::uint32_t> lit(SIDE * SIDE, LIT);
-    lit[20 * SIDE + 20] = 0;         // background, or facing away
-    lit[22 * SIDE + 21] = LIT | 2U;  // an edge of another light
-    lit[24 * SIDE + 20] = LIT | 2U << 16;
-    EXPECT_EQ(needs(lit), all);
-    EXPECT_EQ(needs(std::vector<std::uint32_t>(SIDE * SIDE, 0)), all);
-    EXPECT_EQ(needs(std::vector<std::uint32_t>(SIDE * SIDE, SHADED)), all);
+// Catches edges of another light, and of a surface that faces away.
+TEST(ShadowWords, EdgesAreOfOneLight) {
+    const ShadowParameters parameters = shadow_parameters({.edge_scale = 4.0F});
+    const std::uint32_t reached = shadow_lit_word(3, true, true);
+    const std::uint32_t shaded = shadow_lit_word(3, true, false);
+    EXPECT_EQ(shadow_beside_edge(parameters, 2.0F, reached | shaded, 3), 8.0F);
+    EXPECT_EQ(shadow_beside_edge(parameters, 2.0F, reached | shaded, 2), 2.0F);
+    EXPECT_EQ(shadow_beside_edge(parameters, 2.0F, reached | shadow_lit_word(2, true, false), 3),
+              2.0F);
+    EXPECT_EQ(shadow_beside_edge(parameters, 2.0F, reached | shadow_lit_word(3, false, false), 3),
+              2.0F);
 }
 
 TEST(ShadowTwin, BuffersOfTheWrongSizeAreRefused) {
     ShadowFitter fitter(small_options());
     const ShadowFrame frame = make_shadow_frame(small_options(), camera_at(0.0).view(), PICTURE,
                                                 lights_of(small_options()));
-    const auto error_of = [&](std::size_t depths, std::size_t words) {
+    const auto error_of = [&](std::size_t depths, std::size_t texels) {
         return test::refusal_of([&] {
-            return fitter.next(frame, std::vector<float>(depths),
-                               std::vector<std::uint32_t>(words));
+            return fitter.next(frame, std::vector<float>(depths), std::vector<float>(texels));
         });
     };
     using testing::HasSubstr;
     EXPECT_THAT(error_of(17, 0), AllOf(HasSubstr("17 values"), HasSubstr("5184")));
     EXPECT_THAT(error_of(5184, 17),
-                AllOf(HasSubstr("the lit mask has 17 words"), HasSubstr("5184")));
+                AllOf(HasSubstr("the atlas has 17 depths"), HasSubstr("65536")));
 }
 
 TEST(ShadowHysteresis, AStaticSceneChangesNothing) {

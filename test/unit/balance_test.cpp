@@ -138,14 +138,16 @@ void expect_minimal(std::span<const Tile> tiles, std::span<const Tile> ordinary,
     }
 }
 
-// Thresholds of several kinds; under some of them few nodes are split, deep down.
+// Monotone thresholds of several kinds.
 std::vector<Threshold> thresholds_for(const MapShape& shape, std::uint32_t seed) {
-    std::vector<float> rising;
+    std::vector<float> levels;  // equal in pairs
     for (std::uint32_t level = 0; level <= top_level(shape.width, shape.height); ++level) {
-        rising.push_back(level % 2 == 0 ? 500.0F : 0.5F);  // not monotone
+        levels.push_back(1000.0F / static_cast<float>(1U << (level / 2)));
     }
+    const std::vector<float> fragments = test::random_map(shape, seed);
     return {Threshold::constant(500.0F), Threshold::max_resolution(700.0F),
-            Threshold::per_level(rising), Threshold::map(test::random_thresholds(shape, seed))};
+            Threshold::per_level(levels),
+            Threshold::memory(900.0F, 1e6F, {fragments.data(), shape})};
 }
 
 // Catches every fault of the twin: a pair, a split, a flag or a layer that is forgotten, and splits
@@ -198,8 +200,9 @@ TEST(Balance, PropertiesOfRandomLists) {
     EXPECT_GT(differing, 20U);  // and corners more of it than edges
 }
 
-// Catches a refusal that is lost: the twin would return more tiles than the budget.
-TEST(Balance, BudgetsAreRefused) {
+// Catches a refusal that is lost: the twin would return more tiles than the budget, or a list that
+// the device does not make.
+TEST(Balance, BudgetsAndThresholdsThatGrowAreRefused) {
     const std::vector<float> texels(16, 1.0F);
     const MapView map{texels.data(), {4, 4}};
     EXPECT_THAT(
@@ -208,6 +211,12 @@ TEST(Balance, BudgetsAreRefused) {
                                        {.max_tiles = 100, .balance = Balance::edges});
         },
         is_refused("max_tiles is 100", "no sum over nodes", "Threshold::scaled"));
+    EXPECT_THAT(
+        [&] {
+            (void)reference::subdivide(map, Threshold::per_level({1.0F, 2.0F, 1.0F}),
+                                       {.balance = Balance::edges});
+        },
+        is_refused("balanced lists need thresholds that do not grow", "level 1 has 2"));
 }
 
 // Catches helpers that read another bit than the one they are named after.

@@ -166,7 +166,8 @@ QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, Shadow
     return request;
 }
 
-/// Returns a word of a lit mask: whether a surface faces the light, and the light reaches it.
+/// Returns a word that tells whether a surface faces the light, and whether the light reaches it:
+/// bit l or 16 + l. | joins words of several lights and pixels.
 QUADTILE_SHARED QUADTILE_UINT shadow_lit_word(QUADTILE_UINT light, bool faces, bool is_reached) {
     return faces ? 1U << (is_reached ? light : light + 16) : 0;
 }
@@ -182,7 +183,7 @@ QUADTILE_SHARED bool shadow_is_near(ShadowRequest request, float x, float y) {
     return distance <= most;
 }
 
-/// Returns a pixel's importance, raised if the masks around it (`seen`) have both light and shadow.
+/// Returns a pixel's importance, raised if the words around it (`seen`) have both light and shadow.
 QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float importance,
                                          QUADTILE_UINT seen, QUADTILE_UINT light) {
     QUADTILE_PRECISE const float raised = importance * parameters.edge_scale;

@@ -43,21 +43,7 @@ QUADTILE_SHARED QUADTILE_UINT shadow_cell_of_slot(QUADTILE_UINT tile_extent, QUA
     return morton_encode((slot & 0xffffU) / extent, (slot >> 16) / extent);
 }
 
-/// Returns the distance in words between lists of tiles: a multiple of 256 bytes, so that each list
-/// can be bound.
-QUADTILE_SHARED QUADTILE_UINT shadow_list_stride(QUADTILE_UINT max_tiles) {
-    return (max_tiles + 63) & ~63U;
-}
-
-// ---- Identities
-
-/// Returns the key of a tile: its light and first texel. It sorts tiles in canonical order, and
-/// identifies a tile among those of its level. Maps have at most 2^12 texels on a side.
-QUADTILE_SHARED QUADTILE_UINT shadow_key(QUADTILE_UINT position, QUADTILE_UINT node) {
-    const QUADTILE_UINT level = node & 0xffU;
-    return ((node >> 16) << 24) |
-           morton_encode((position & 0xffffU) << level, (position >> 16) << level);
-}
+// ---- The page table
 
 /// Returns an entry of the page table: the tile that covers the texel, and its level.
 QUADTILE_SHARED QUADTILE_UINT shadow_page(QUADTILE_UINT tile, QUADTILE_UINT level) {

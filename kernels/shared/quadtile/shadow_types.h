@@ -14,15 +14,11 @@ const QUADTILE_UINT SHADOW_MAX_LEVELS = 8;      ///< sun levels, at most; one la
 const QUADTILE_UINT SHADOW_CLASSES = 5;         ///< of slots, each twice as wide as the class below
 const QUADTILE_UINT SHADOW_PAGE_CELLS = 256;    ///< of the largest slot: 4^(SHADOW_CLASSES - 1)
 const QUADTILE_UINT SHADOW_NONE = 0xffffffffU;  ///< no tile, no slot
-const QUADTILE_UINT SHADOW_EDGE_BLOCK = 4;      ///< pixels on a side, for the search of edges
+const QUADTILE_UINT SHADOW_EDGE_BLOCK = 4;      ///< pixels on a side, with one lookup in the atlas
 const QUADTILE_UINT SHADOW_ASKED_BLOCK = 8;     ///< texels of the map on a side, of a mark
 const QUADTILE_UINT SHADOW_REQUEST_STRIDE = 2;  ///< pixels from one request to the next
-const QUADTILE_UINT SHADOW_SIGHT_STRIDE = 4;    ///< pixels from one lookup in the atlas to the next
 
-// ---- Lit masks: words of ShadowFitter::Resources::lit; | joins those of several pixels
-
-/// Bit l: light l (its first layer) reaches the pixel. Bit 16 + l: the surface faces light l, but
-/// lies in its shadow.
+/// Bits of shadow_lit_word of the lights that reach a pixel.
 const QUADTILE_UINT SHADOW_LIT = 0x0000ffffU;
 
 // ---- Header flags
@@ -122,7 +118,7 @@ struct ShadowHeader {
     QUADTILE_UINT render_first_vertex;    ///< 0
     QUADTILE_UINT render_first_instance;  ///< 0
     QUADTILE_UINT resized;                ///< tiles that are kept, but with a new slot
-    QUADTILE_UINT instances;  ///< pairs of object and tile in record_cull, also those without room
+    QUADTILE_UINT instances;  ///< of all record_cull: pairs of object and tile, also without room
     QUADTILE_UINT reserved0;  ///< 0
     QUADTILE_UINT reserved1;  ///< 0
 };

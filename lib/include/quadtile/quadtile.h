@@ -227,7 +227,7 @@ typedef struct quadtile_request {
     uint64_t max_tiles;    ///< budget, kept by scaling all thresholds; 0: none
     int32_t priority;      ///< higher ones run first
     uint64_t deadline_ms;  ///< a request that waits longer fails; 0: no deadline
-    int32_t balance;       ///< QUADTILE_BALANCE_*; all except NONE exclude max_tiles
+    int32_t balance;       ///< QUADTILE_BALANCE_*; except NONE without max_tiles, monotone
 } quadtile_request;
 
 /// Sets a request to its defaults: one layer, canonical order, 0 and NULL for everything else.

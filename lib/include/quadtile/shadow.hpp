@@ -3,7 +3,7 @@
 /// from frame to frame, computed on the GPU. A library of its own: quadtile::shadow.
 ///
 /// The method is that of Giegl and Wimmer ("Fitted Virtual Shadow Maps", 2007), with the tile
-/// hierarchy and all later steps on the GPU. docs/shadows.md has the definitions.
+/// hierarchy and all later steps on the GPU. docs/shadows_definition.md has the definitions.
 
 #pragma once
 
@@ -131,8 +131,8 @@ struct ShadowOptions {
     /// objects. 0.95 halves the importance in 14 frames.
     float importance_decay = 0.95F;
     float resolution_scale = 1.0F;  ///< shadow texels per pixel, along a side: 1/64 to 64
-    /// Factor on the shadow texels at edges of shadows in the last picture, the only places where
-    /// texels can be seen: 1 to 64. Used only with Resources::atlas or Resources::lit.
+    /// Factor on the shadow texels at edges of shadows, the only places where texels can be seen: 1
+    /// to 64.
     float edge_scale = 8.0F;
     /// Largest ratio of a shadow's length to its width, at grazing light, up to which surfaces get
     /// more texels: 1 to 1024.
@@ -182,15 +182,10 @@ class QUADTILE_API ShadowFitter {
         VkImageCreateInfo page_table;  ///< R32_UINT, `lights` layers; usages may be added
 
         // Offsets in the memory, for the caller's descriptors and commands.
-        VkDeviceSize frame_offset_bytes;    ///< ShadowFrame of the last recording
-        VkDeviceSize header_offset_bytes;   ///< ShadowHeader
-        VkDeviceSize tiles_offset_bytes;    ///< ShadowTile[max_tiles], in canonical order
-        VkDeviceSize kept_offset_bytes;     ///< uint[max_tiles]: indices of tiles that are kept
-        VkDeviceSize added_offset_bytes;    ///< uint[max_tiles]: indices of new tiles
-        VkDeviceSize removed_offset_bytes;  ///< ShadowTile[max_tiles]: as in the last frame
-        VkDeviceSize render_offset_bytes;   ///< uint[max_tiles]: indices of tiles to draw
-        /// TileListHeader and Tile[max_tiles]: quadtile's list, from which `tiles` is made.
-        VkDeviceSize tile_list_offset_bytes;
+        VkDeviceSize frame_offset_bytes;   ///< ShadowFrame of the last recording
+        VkDeviceSize header_offset_bytes;  ///< ShadowHeader
+        VkDeviceSize tiles_offset_bytes;   ///< ShadowTile[max_tiles], in canonical order
+        VkDeviceSize render_offset_bytes;  ///< uint[max_tiles]: indices of tiles to draw
     };
     /// Returns the requirements. They depend on the options only.
     [[nodiscard]] Requirements requirements() const;
@@ -207,16 +202,9 @@ class QUADTILE_API ShadowFitter {
         VkImageLayout depth_layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;  ///< while read
         /// The atlas as the last frame has left it: a 2D view of its depth aspect, or of
         /// R32_SFLOAT, with usage SAMPLED. Edges of shadows are found by looking up this frame's
-        /// pixels in it. Null: edges are found in `lit`.
+        /// pixels in it. Its contents do not matter in the first frame.
         VkImageView atlas = VK_NULL_HANDLE;
         VkImageLayout atlas_layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;  ///< while read
-        /// The lit mask of the last picture, used if `atlas` is null: a 2D view of R32_UINT with
-        /// usage SAMPLED, of the depth buffer's extent. A pixel's word joins shadow_lit_word of all
-        /// lights. Bit l is set if light l reaches the pixel. Bit 16 + l is set if the pixel is in
-        /// that light's shadow. Neither is set if the surface faces away, and for background. The
-        /// mask is full of zeros before the first picture. Both null: edges are ignored.
-        VkImageView lit = VK_NULL_HANDLE;
-        VkImageLayout lit_layout = VK_IMAGE_LAYOUT_GENERAL;  ///< while read
     };
 
     /// Views and descriptors of one set of resources; copies share them. Keep one until the
@@ -232,10 +220,6 @@ class QUADTILE_API ShadowFitter {
     /// Throws Error: invalid_argument for null handles and a range that is not aligned;
     /// out_of_memory.
     [[nodiscard]] Binding bind(const Resources& resources) const;
-
-    /// Replaces the depth buffer, for example with in-flight frames. Earlier recordings of the
-    /// binding must have executed.
-    void rebind_depth(Binding& binding, VkImageView depth, VkImageLayout layout) const;
 
     /// Changes of the scene since the last frame, written by the GPU or the host.
     struct Changes {
@@ -265,7 +249,7 @@ class QUADTILE_API ShadowFitter {
     /// Slots that show a part of a box of `changes` are drawn again, too. Default: nothing has
     /// changed.
     ///
-    /// Before: the depth buffer, the atlas or lit mask, and the changes available and visible to
+    /// Before: the depth buffer, the atlas and the changes available and visible to
     /// COMPUTE_SHADER / SHADER_READ, the images in the binding's layouts; all earlier uses of
     /// memory, importance and page table ordered before TRANSFER / TRANSFER_WRITE and
     /// COMPUTE_SHADER / SHADER_READ | SHADER_WRITE.
@@ -293,21 +277,25 @@ class QUADTILE_API ShadowFitter {
         /// were needed.
         std::uint32_t instance_capacity = 0;
     };
-    /// Descriptors of one set of objects; copies share them. Keep one, and the Binding, until the
-    /// commands recorded with it have executed.
+    /// Descriptors of one set of objects, and its count of instances; copies share them. Keep one,
+    /// and the Binding, until the commands recorded with it have executed. A Binding has up to 48
+    /// at a time.
     class ObjectBinding {
         friend class ShadowFitter;
         struct QUADTILE_LOCAL Impl;
         explicit ObjectBinding(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
         std::shared_ptr<Impl> impl_;
     };
-    /// Writes the descriptors; all four buffers must exist, of usage STORAGE_BUFFER, `draws` of
-    /// INDIRECT_BUFFER too. Throws Error(invalid_argument) for null handles, no objects, and fewer
-    /// instances than max_tiles.
+    /// Writes the descriptors; all three buffers must exist, of usage STORAGE_BUFFER, `draws` of
+    /// INDIRECT_BUFFER too. Throws Error: invalid_argument for null handles, no objects, fewer
+    /// instances than max_tiles, and a 49th ObjectBinding; unsupported for more objects than a
+    /// dispatch takes, a descriptor reaches or 2^32 instances allow, and for more instances than a
+    /// descriptor reaches.
     [[nodiscard]] ObjectBinding bind_objects(const Binding& binding, const Objects& objects) const;
 
     /// Records culling, after `record`: each object is drawn in the tiles of `render` of lights in
-    /// its light_mask whose slots show its bounding box.
+    /// its light_mask whose slots show its bounding box. A frame may cull several sets of objects,
+    /// each once: `record` sets their counts to 0.
     ///
     /// Before: all that `record` has written visible to COMPUTE_SHADER / SHADER_READ |
     /// SHADER_WRITE; the objects to SHADER_READ; earlier uses of draws and instances ordered before
@@ -335,24 +323,18 @@ class QUADTILE_API ShadowFitter {
     struct Result {
         ShadowHeader header{};              ///< as on the GPU
         std::vector<ShadowTile> tiles;      ///< header.tiles
-        std::vector<std::uint32_t> kept;    ///< indices into tiles
-        std::vector<std::uint32_t> added;   ///< indices into tiles
-        std::vector<ShadowTile> removed;    ///< as they were in the last frame
         std::vector<std::uint32_t> render;  ///< indices into tiles
         /// The importance map from which the tiles were made, by layer, then row. On the GPU it has
         /// already faded for the next frame.
         std::vector<float> importance;
         std::vector<std::uint32_t> page_table;  ///< by layer, then row
-        std::vector<Tile> tile_list;            ///< quadtile's list
     };
 
-    /// Computes the next frame. `depth` has depth_width * depth_height values by row. `lit` is
-    /// empty or has as many words: the lit mask of the last picture. `atlas` is empty or has
+    /// Computes the next frame. `depth` has depth_width * depth_height values by row. `atlas` has
     /// atlas_extent * atlas_extent depths as the last frame has left them. Throws
     /// Error(invalid_argument) for other sizes.
     const Result& next(const ShadowFrame& frame, std::span<const float> depth,
-                       std::span<const std::uint32_t> lit = {}, std::span<const float> atlas = {},
-                       std::span<const ShadowChange> changes = {});
+                       std::span<const float> atlas, std::span<const ShadowChange> changes = {});
 
     /// Returns the tiles of `render` that each object is drawn in, in their order.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(

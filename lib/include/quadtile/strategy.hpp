@@ -35,8 +35,7 @@ struct StrategyChoice {
 
 /// Returns the choice of Strategy::automatic.
 ///
-/// - Budget: `fused`.
-/// - Balance and a monotone threshold: `fused`.
+/// - Budget or balance: `fused`.
 /// - CPU drivers: `subtree` with one level per dispatch, which does the least work.
 /// - Thresholds that are not monotone, or count as not monotone (bound_map): `subtree`, with as
 /// many levels per dispatch as leave four to the last one, which has a thread for each texel below
@@ -44,7 +43,7 @@ struct StrategyChoice {
 /// - All else: `fused`.
 ///
 /// The first case that applies is taken. Throws Error(invalid_argument) for a threshold that does
-/// not fit the shape, or that is not monotone with a budget. Thread-safe.
+/// not fit the shape, or that is not monotone with a budget or a balance. Thread-safe.
 [[nodiscard]] QUADTILE_API StrategyChoice
 choose_strategy(const DeviceInfo& device, const MapShape& shape, const Threshold& threshold,
                 std::optional<std::uint64_t> max_tiles = std::nullopt, Balance balance = Balance{});

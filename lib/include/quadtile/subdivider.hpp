@@ -90,7 +90,7 @@ class QUADTILE_API Subdivider {
         /// threshold then. In canonical order the tiles of a layer follow each other.
         BufferRange layer_thresholds;
 
-        /// Buffer of balanced lists (SubdivideOptions::balance), otherwise none:
+        /// Buffer of balanced lists (SubdivideOptions::balance) of `fused`, otherwise none:
         /// balance_size_bytes. Its contents before and after a run do not matter, so recordings
         /// that do not execute at the same time may share it, whatever their maps.
         BufferRange balance;
@@ -128,9 +128,8 @@ class QUADTILE_API Subdivider {
     /// or a format.
     ///
     /// Order: any, if the call has no options; canonical, if its options name no order. Only
-    /// `fused` writes canonical order; balanced lists have it with every strategy. It is
-    /// bit-identical on every device, and takes a second dispatch that reads parts of the map with
-    /// small tiles again.
+    /// `fused` writes canonical order. It is bit-identical on every device, and takes a second
+    /// dispatch that reads parts of the map with small tiles again.
     ///
     /// Overflow: if there are more tiles than the capacity, `required` in the header is exact,
     /// `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
@@ -144,9 +143,8 @@ class QUADTILE_API Subdivider {
     /// even the largest factor leaves more than `max_tiles`, it is used and TILE_LIST_OVER_BUDGET
     /// is set.
     ///
-    /// Balance: a balanced list takes two dispatches, three in canonical order, and one more per
-    /// level for a threshold function. `subtree` makes it from the map and its pyramid, with any
-    /// threshold. TILE_LIST_BALANCED is set.
+    /// Balance: `fused` makes a balanced list in two dispatches, three in canonical order.
+    /// TILE_LIST_BALANCED is set.
     ///
     /// Thresholds per node are read from the bound buffer. The caller fills it with
     /// threshold_map_contents, or on the GPU for Threshold::bound_map.
@@ -160,9 +158,10 @@ class QUADTILE_API Subdivider {
     /// unchanged. To consume the list, make it visible to DRAW_INDIRECT / INDIRECT_COMMAND_READ for
     /// the arguments in its header, and to SHADER_READ in the stages that read its tiles.
     ///
-    /// Throws Error as check_threshold does. Throws Error(invalid_argument) if the order or the
-    /// budget does not fit the strategy, if a threshold per node has no bound buffer, and if a
-    /// balanced list has no bound buffer or a budget too. Then nothing is recorded.
+    /// Throws Error as check_threshold does. Throws Error(invalid_argument) if the order, the
+    /// budget or the balance does not fit the strategy, if a threshold per node has no bound
+    /// buffer, and if a balanced list has no bound buffer or a budget too. Then nothing is
+    /// recorded.
     void record(VkCommandBuffer commands, const Binding& binding, const Threshold& threshold,
                 const SubdivideOptions& options = {.order = Order::any}) const;
 

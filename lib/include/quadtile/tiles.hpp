@@ -40,7 +40,8 @@ struct SubdivideOptions {
     std::optional<std::uint64_t> max_tiles = std::nullopt;
     /// Balance of the list; default: none. A balanced list is the coarsest refinement of the
     /// ordinary list that satisfies it, and its tiles have the flags TILE_COARSER_*. Each layer is
-    /// balanced by itself. A balance together with max_tiles is refused.
+    /// balanced by itself. A balance needs a monotone threshold, and is refused together with
+    /// max_tiles.
     Balance balance = Balance::none;
 };
 

@@ -1,4 +1,4 @@
-// CPU twin of kernels/shadow: docs/shadows.md step by step, in plain loops.
+// CPU twin of kernels/shadow: docs/shadows_definition.md step by step, in plain loops.
 
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
@@ -210,7 +210,7 @@ std::vector<SeenPixel> seen_by_lights(const ShadowParameters& parameters, const 
         const float stored = atlas[(std::size_t{y} << parameters.atlas_levels) + x];
         seen.push_back(
             {shadow_lit_word(light, true, shadow_is_reached(parameters, sight, tile, x, y, stored)),
-             SeenPixel::Place{layer, now.x, now.y}});
+             layer, now.x, now.y});
     }
     return seen;
 }
@@ -421,39 +421,21 @@ void set_crop(const ShadowParameters& parameters, ShadowTile& tile) {
     tile.crop_y = shadow_crop_offset(parameters, level, slot_class, y_of(tile), tile.slot >> 16U);
 }
 
-void list_tiles(const LastFrame& last_frame, const Result& last, Result& result) {
-    std::vector<bool> is_still_tile(last.tiles.size());
-    for (std::uint32_t i = 0; i < result.tiles.size(); ++i) {
+void count_tiles(const Result& last, Result& result) {
+    ShadowHeader& header = result.header;
+    header.tiles = static_cast<std::uint32_t>(result.tiles.size());
+    for (std::uint32_t i = 0; i < header.tiles; ++i) {
         const ShadowTile& tile = result.tiles[i];
-        (has(tile, SHADOW_KEPT) ? result.kept : result.added).push_back(i);
+        header.kept += has(tile, SHADOW_KEPT) ? 1 : 0;
+        header.used_cells += shadow_slot_cells(class_of(tile));
         if (has(tile, SHADOW_RENDER)) {
             result.render.push_back(i);
         }
-        const ShadowTile* const before =
-            last_frame.tile(level_of(tile), x_of(tile), y_of(tile), light_of(tile));
-        if (before != nullptr) {
-            is_still_tile[static_cast<std::size_t>(before - last.tiles.data())] = true;
-        }
     }
-    for (std::size_t i = 0; i < last.tiles.size(); ++i) {
-        if (!is_still_tile[i]) {
-            result.removed.push_back(last.tiles[i]);
-        }
-    }
-}
-
-void count_tiles(Result& result) {
-    const auto size = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
-    ShadowHeader& header = result.header;
-    header.tiles = size(result.tiles);
-    header.kept = size(result.kept);
-    header.added = size(result.added);
-    header.removed = size(result.removed);
+    header.added = header.tiles - header.kept;
+    header.removed = last.header.tiles - header.kept;
     header.render_vertex_count = 4;
-    header.render_count = size(result.render);
-    for (const ShadowTile& tile : result.tiles) {
-        header.used_cells += shadow_slot_cells(class_of(tile));
-    }
+    header.render_count = static_cast<std::uint32_t>(result.render.size());
 }
 
 // ---- 10. The page table
@@ -481,7 +463,6 @@ ShadowFitter::ShadowFitter(const ShadowOptions& options)
 
 const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
                                                std::span<const float> depth,
-                                               std::span<const std::uint32_t> lit,
                                                std::span<const float> atlas,
                                                std::span<const ShadowChange> changes) {
     const std::size_t pixels = std::size_t{frame.depth_width} * frame.depth_height;
@@ -491,32 +472,21 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
                         " values, but the frame's depth_width * depth_height is " +
                         std::to_string(pixels) + "; give one for each pixel");
     }
-    if (!lit.empty() && lit.size() != pixels) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the lit mask has " + std::to_string(lit.size()) +
-                        " words, but the frame's depth_width * depth_height is " +
-                        std::to_string(pixels) + "; give one for each pixel, or none");
-    }
     const std::size_t atlas_texels = std::size_t{1} << (2 * parameters_.atlas_levels);
-    if (!atlas.empty() && atlas.size() != atlas_texels) {
+    if (atlas.size() != atlas_texels) {
         throw Error(ErrorCode::invalid_argument,
                     "the atlas has " + std::to_string(atlas.size()) +
                         " depths, but atlas_extent * atlas_extent is " +
-                        std::to_string(atlas_texels) + "; give one for each texel, or none");
+                        std::to_string(atlas_texels) + "; give one for each texel");
     }
     const DepthBuffer depths(frame, depth);
     Steps steps;
     for (std::uint32_t light = 0; light < parameters_.lights; ++light) {
         steps.push_back(shadow_step(parameters_, frame.lights[light], frame_.lights[light]));
     }
-    const auto look_up = [&](std::uint32_t column, std::uint32_t row) -> std::vector<SeenPixel> {
-        if (!atlas.empty()) {
-            return seen_by_lights(parameters_, frame, depths, steps, result_, atlas, column, row);
-        }
-        return {{lit.empty() ? 0 : lit[row * frame.depth_width + column], std::nullopt}};
-    };
-    const SeenAround seen(frame, atlas.empty() ? SHADOW_REQUEST_STRIDE : SHADOW_SIGHT_STRIDE,
-                          look_up);
+    const SeenAround seen(frame, [&](std::uint32_t column, std::uint32_t row) {
+        return seen_by_lights(parameters_, frame, depths, steps, result_, atlas, column, row);
+    });
     const LastFrame last(parameters_, steps, result_);
     Result result;
     result.importance = faded_importance(parameters_, frame, frame_, steps, result_);
@@ -524,8 +494,7 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
     const std::uint32_t map_extent = 1U << parameters_.map_levels;
     const MapView map = view_of(result.importance, map_extent, map_extent, parameters_.lights);
     const std::uint32_t factor = least_factor(parameters_, last, map);
-    result.tile_list = subdivide(map, thresholds_of(parameters_, last, factor)).tiles;
-    for (const Tile& tile : result.tile_list) {
+    for (const Tile& tile : subdivide(map, thresholds_of(parameters_, last, factor)).tiles) {
         result.tiles.push_back(classified(parameters_, last, tile, factor));
     }
 
@@ -547,8 +516,7 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
         result.tiles[i].state |= must_render[i] || is_repacked ? SHADOW_RENDER << 8U : 0;
     }
 
-    list_tiles(last, result_, result);
-    count_tiles(result);
+    count_tiles(result_, result);
     if (is_repacked) {
         result.header.resized = result.header.kept;
     }

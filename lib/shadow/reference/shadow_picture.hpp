@@ -47,34 +47,30 @@ class DepthBuffer {
     std::span<const float> depth_;
 };
 
-// What a pixel tells of lights: a word of a lit mask, or one made from the last frame's maps.
+// What a pixel tells of a light, by the last frame's maps.
 struct SeenPixel {
-    struct Place {
-        std::uint32_t layer;
-        float x;  // of the layer's map
-        float y;
-    };
-
     // Returns whether the pixel counts for a request that is beside it in the picture.
-    [[nodiscard]] bool is_near(const ShadowRequest& request, std::uint32_t layer) const {
-        return !place || (place->layer == layer && shadow_is_near(request, place->x, place->y));
+    [[nodiscard]] bool is_near(const ShadowRequest& request, std::uint32_t of_layer) const {
+        return layer == of_layer && shadow_is_near(request, x, y);
     }
 
-    std::uint32_t word;
-    std::optional<Place> place;  // nullopt: unknown, of a lit mask
+    std::uint32_t word;  // shadow_lit_word
+    std::uint32_t layer;
+    float x;  // of the layer's map
+    float y;
 };
 
-// Pixels of the last picture's lit mask, or lookups in the last frame's maps, around each pixel.
+// Lookups in the last frame's maps around each pixel.
 class SeenAround {
  public:
-    // `look_up` returns a pixel's SeenPixels; it is called once per square of extent `stride`.
+    // `look_up` returns a pixel's SeenPixels, one per light; it is called once per block.
     template <typename LookUp>
-    SeenAround(const ShadowFrame& frame, std::uint32_t stride, const LookUp& look_up)
+    SeenAround(const ShadowFrame& frame, const LookUp& look_up)
         : columns_(blocks_of(frame.depth_width)), rows_(blocks_of(frame.depth_height)) {
         seen_.resize(columns_ * rows_);
         for (std::uint32_t row = 0; row < frame.depth_height; ++row) {
             for (std::uint32_t column = 0; column < frame.depth_width; ++column) {
-                if (shadow_takes_pixel(column, row, stride)) {
+                if (shadow_takes_pixel(column, row, SHADOW_EDGE_BLOCK)) {
                     std::ranges::copy(look_up(column, row),
                                       std::back_inserter(seen_[row / SHADOW_EDGE_BLOCK * columns_ +
                                                                column / SHADOW_EDGE_BLOCK]));

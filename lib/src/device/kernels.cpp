@@ -33,12 +33,6 @@ KernelCode code_of(Kernel kernel, bool subgroup_operations) {
             return variant(BALANCE_MARKS, BALANCE_MARKS_SUBGROUP);
         case Kernel::balance_tiles:
             return variant(BALANCE_TILES, BALANCE_TILES_SUBGROUP);
-        case Kernel::balance_marks_descent:
-            return variant(BALANCE_MARKS_DESCENT, BALANCE_MARKS_DESCENT_SUBGROUP);
-        case Kernel::balance_tiles_descent:
-            return variant(BALANCE_TILES_DESCENT, BALANCE_TILES_DESCENT_SUBGROUP);
-        case Kernel::node_thresholds:
-            return {NODE_THRESHOLDS, false};
         case Kernel::subtree:
             break;
     }

@@ -15,9 +15,6 @@ enum class Kernel {
     fused_budget,
     balance_marks,
     balance_tiles,
-    balance_marks_descent,
-    balance_tiles_descent,
-    node_thresholds,
     subtree
 };
 

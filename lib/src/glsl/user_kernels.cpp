@@ -62,14 +62,6 @@ UserKernel UserKernel::threshold(bool subgroup_operations) {
             "threshold"};
 }
 
-UserKernel UserKernel::node_thresholds() {
-    return {"node_thresholds",
-            {{"USER_THRESHOLD", "1"}},
-            code_of(Kernel::node_thresholds, false).spirv,
-            "user_threshold.glsl",
-            "threshold"};
-}
-
 UserKernel UserKernel::reduction(std::uint32_t channels, bool odd_blocks,
                                  bool subgroup_operations) {
     return {"downsample",

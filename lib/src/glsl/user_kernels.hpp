@@ -21,7 +21,6 @@ struct UserKernel {
 
     // Returns the kernel that calls threshold().
     [[nodiscard]] static UserKernel threshold(bool subgroup_operations);
-    [[nodiscard]] static UserKernel node_thresholds();
     // Returns the kernel that calls reduce().
     [[nodiscard]] static UserKernel reduction(std::uint32_t channels, bool odd_blocks,
                                               bool subgroup_operations);

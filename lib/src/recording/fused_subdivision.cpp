@@ -90,8 +90,6 @@ vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
              {LAYER_THRESHOLDS, key.layer_thresholds ? 1U : 0U},
              {THRESHOLDS_BY_NODE, key.node_thresholds ? 1U : 0U},
              {SHARE_LEVELS, key.share_levels},
-             pyramid_chunk_constant(program_.context()),
-             {PYRAMID_IN_ONE_CHUNK, key.pyramid_in_one_chunk ? 1U : 0U},
              {CORNERS, key.corners ? 1U : 0U},
              {STAGE, key.stage},
              {SOURCE_ENCODING, key.encoding}});
@@ -105,7 +103,6 @@ FusedSubdivision::PipelineKey FusedSubdivision::key_of(const Run& run) const {
         .tiles_in_one_chunk = (run.tile_capacity - 1) >> program_.context().tile_chunk_shift == 0,
         .layer_thresholds = run.layer_thresholds,
         .node_thresholds = run.node_thresholds,
-        .pyramid_in_one_chunk = run.descent && pyramid_is_one_chunk(program_.context(), run.shape),
         .corners = run.options.balance == Balance::corners};
 }
 
@@ -174,9 +171,9 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
 
 void FusedSubdivision::record_balanced(vk::CommandBuffer commands, const Run& run) const {
     PipelineKey key = key_of(run);
-    key.pass = run.descent ? Kernel::balance_marks_descent : Kernel::balance_marks;
+    key.pass = Kernel::balance_marks;
     record_blocks(commands, key, run.shape);
-    key.pass = run.descent ? Kernel::balance_tiles_descent : Kernel::balance_tiles;
+    key.pass = Kernel::balance_tiles;
     if (run.options.order == Order::any) {
         key.stage = STAGE_ANY;
         record_shares(commands, key, run.shape);

@@ -38,8 +38,6 @@ class FusedSubdivision {
         // Whether the bound thresholds of the layers replace `thresholds`.
         bool layer_thresholds;
         bool node_thresholds;
-        // Whether the bound pyramid replaces these two (DESCENT in fused.glsl), for balanced lists.
-        bool descent;
     };
 
     // Records one dispatch, and one more each for canonical order, a budget and a balance. Compiles
@@ -55,7 +53,6 @@ class FusedSubdivision {
         bool layer_thresholds = false;
         bool node_thresholds = false;
         std::uint32_t share_levels = 0;
-        bool pyramid_in_one_chunk = false;
         bool corners = false;
         std::uint32_t stage = STAGE_ANY;
 

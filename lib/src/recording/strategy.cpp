@@ -35,9 +35,9 @@ StrategyChoice choose_strategy(const DeviceInfo& device, const MapShape& shape,
         return {Strategy::fused, subtree_levels, "only fused keeps a budget on the GPU"};
     }
     threshold.check_fits(shape);
-    if (balance != Balance::none && threshold.is_monotone(top)) {
-        return {Strategy::fused, subtree_levels,
-                "a balanced list, and a threshold that does not grow from a node to its parent"};
+    if (balance != Balance::none) {
+        threshold.check_monotone(top);
+        return {Strategy::fused, subtree_levels, "only fused balances lists on the GPU"};
     }
     if (device.type == "CPU") {
         return {Strategy::subtree, 1, "a CPU driver: level by level does the least work"};

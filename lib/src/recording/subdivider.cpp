@@ -36,7 +36,7 @@ constexpr std::size_t MAP = 0;
 constexpr std::size_t SCRATCH = 1;
 
 // Bindings of subtree.comp, or of fused.glsl: the thresholds of layers in place of the pyramid's
-// chunks.
+// chunks, and a buffer for balanced lists.
 std::vector<detail::BindingType> binding_types(bool with_pyramid) {
     std::vector<detail::BindingType> types{{0, vk::DescriptorType::eCombinedImageSampler}};
     for (std::uint32_t binding = 1; binding < 2 + 2 * BUFFER_CHUNKS; ++binding) {
@@ -45,7 +45,9 @@ std::vector<detail::BindingType> binding_types(bool with_pyramid) {
         }
     }
     types.push_back({THRESHOLDS_BINDING, vk::DescriptorType::eStorageBuffer});
-    types.push_back({BALANCE_BINDING, vk::DescriptorType::eStorageBuffer});
+    if (!with_pyramid) {
+        types.push_back({BALANCE_BINDING, vk::DescriptorType::eStorageBuffer});
+    }
     return types;
 }
 
@@ -95,14 +97,15 @@ void Subdivider::Binding::Impl::check_layer_thresholds() const {
 FusedSubdivision::Run Subdivider::Binding::Impl::run(const Threshold* threshold,
                                                      const SubdivideOptions& options) const {
     const bool by_level = threshold != nullptr && !threshold->is_by_node();
-    return {.shape = shape,
-            .tile_capacity = tile_capacity,
-            .thresholds = by_level ? threshold->levels(top_level(shape.width, shape.height))
-                                   : std::vector<float>(),
-            .options = options,
-            .layer_thresholds = threshold == nullptr,
-            .node_thresholds = threshold != nullptr && threshold->is_by_node(),
-            .descent = false};
+    return {
+        .shape = shape,
+        .tile_capacity = tile_capacity,
+        .thresholds = by_level ? threshold->levels(top_level(shape.width, shape.height))
+                               : std::vector<float>(),
+        .options = options,
+        .layer_thresholds = threshold == nullptr,
+        .node_thresholds = threshold != nullptr && threshold->is_by_node(),
+    };
 }
 
 void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity) const {
@@ -122,10 +125,10 @@ void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity)
                         context.info.name + " can address (" + std::to_string(max_tiles) +
                         "); raise the threshold or cut the map into several");
     }
-    if (scratch_bytes(shape) > context.max_storage_buffer_range_bytes) {
+    if (state_bytes(shape) > context.max_storage_buffer_range_bytes) {
         throw Error(ErrorCode::unsupported,
                     "the scratch of this map needs a buffer of " +
-                        std::to_string(scratch_bytes(shape)) + " bytes, " + context.info.name +
+                        std::to_string(state_bytes(shape)) + " bytes, " + context.info.name +
                         " can address " + std::to_string(context.max_storage_buffer_range_bytes) +
                         "; cut the map into several or subdivide fewer layers at once");
     }
@@ -159,6 +162,10 @@ void Subdivider::Impl::check_balance_buffer(const MapShape& shape) const {
 void Subdivider::Impl::check_options(const Binding::Impl& bound,
                                      const SubdivideOptions& options) const {
     reference::check_balance(options);
+    if (options.balance != Balance::none && !is_fused()) {
+        throw Error(ErrorCode::invalid_argument,
+                    "only the strategies fused and reference make balanced lists; use one of them");
+    }
     if (options.balance != Balance::none && !bound.balance) {
         throw Error(ErrorCode::invalid_argument,
                     "the binding has no buffer for balanced lists; give one to Subdivider::bind");
@@ -209,7 +216,7 @@ Subdivider::Requirements Subdivider::requirements(const MapShape& shape,
         .scratch_size_bytes = impl_->placeholder_offset_bytes(shape) + detail::PLACEHOLDER_BYTES,
         .tile_list_size_bytes = sizeof(TileListHeader) + tile_capacity * sizeof(Tile),
         .layer_thresholds_size_bytes = layer_thresholds_size_bytes(shape),
-        .balance_size_bytes = impl_->balance_bytes(shape),
+        .balance_size_bytes = FusedSubdivision::balance_size_bytes(shape),
         .alignment_bytes = alignment,
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
 }
@@ -226,10 +233,8 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     auto descents = detail::descents_of(shape, impl_->subtree_levels);
     std::vector<Descriptor> descriptors{
         Descriptor::sampled(*impl_->sampler, resources.map.view, resources.map.layout),
-        impl_->is_fused()
-            ? impl_->fused_scratch(shape, resources.scratch)
-            : Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
-                                         impl_->subtree_scratch_bytes(shape))};
+        Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
+                                   impl_->state_bytes(shape))};
     const bool layer_thresholds = resources.layer_thresholds.buffer != VK_NULL_HANDLE;
     if (impl_->is_fused()) {
         descriptors.push_back(
@@ -254,45 +259,24 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     } else {
         descriptors.push_back(impl_->placeholder(shape, resources.scratch));
     }
-    const bool balance = resources.balance.buffer != VK_NULL_HANDLE;
+    const bool balance = impl_->is_fused() && resources.balance.buffer != VK_NULL_HANDLE;
     if (balance) {
         impl_->check_balance_buffer(shape);
         descriptors.push_back(
             Descriptor::storage_buffer(resources.balance.buffer, resources.balance.offset_bytes,
                                        FusedSubdivision::balance_size_bytes(shape)));
-    } else {
+    } else if (impl_->is_fused()) {
         descriptors.push_back(impl_->placeholder(shape, resources.scratch));
     }
-    Binding binding(std::make_shared<Binding::Impl>(
+    return Binding(std::make_shared<Binding::Impl>(
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
         resources.scratch, layer_thresholds, by_node, balance,
         impl_->program.make_descriptors(descriptors)));
-    if (balance && !impl_->is_fused()) {
-        descriptors[SCRATCH] = impl_->fused_scratch(shape, resources.scratch);
-        binding.impl_->balanced = impl_->program.make_descriptors(descriptors);
-        if (impl_->threshold_function) {
-            impl_->check_threshold_map(shape);
-            descriptors[descriptors.size() - 2] = Descriptor::storage_buffer(
-                resources.balance.buffer,
-                resources.balance.offset_bytes +
-                    impl_->aligned(FusedSubdivision::balance_size_bytes(shape)),
-                threshold_map_size_bytes(shape));
-            binding.impl_->balanced_by_function = impl_->program.make_descriptors(descriptors);
-        }
-    }
-    return binding;
 }
 
 void Subdivider::rebind_map(Binding& binding, const MapImage& map) const {
-    Binding::Impl& bound = *binding.impl_;
-    const Descriptor sampled = Descriptor::sampled(*impl_->sampler, map.view, map.layout);
-    for (const DescriptorSet* set :
-         {&bound.descriptors, bound.balanced ? &*bound.balanced : nullptr,
-          bound.balanced_by_function ? &*bound.balanced_by_function : nullptr}) {
-        if (set != nullptr) {
-            impl_->program.replace_descriptor(*set, MAP, sampled);
-        }
-    }
+    impl_->program.replace_descriptor(binding.impl_->descriptors, MAP,
+                                      Descriptor::sampled(*impl_->sampler, map.view, map.layout));
 }
 
 void Subdivider::check_threshold(const MapShape& shape, const Threshold& threshold) const {
@@ -306,10 +290,6 @@ void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
     impl_->check_options(bound, options);
     if (impl_->is_fused()) {
         impl_->fused.record(commands, bound.descriptors.set, bound.run(&threshold, options));
-        return;
-    }
-    if (options.balance != Balance::none) {
-        impl_->record_balanced(commands, bound, threshold, options);
         return;
     }
     if (options.order == Order::canonical) {

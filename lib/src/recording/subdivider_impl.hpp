@@ -58,36 +58,17 @@ struct Subdivider::Impl {
     [[nodiscard]] Unique<vk::Pipeline> make_pipeline(ThresholdSource source) const;
     // Returns the pipeline of the passes, compiled at its first use; not for `fused`. Thread-safe.
     [[nodiscard]] vk::Pipeline pipeline(ThresholdSource source) const;
-    // Returns node_thresholds.comp with the function, compiled at its first use. Thread-safe.
-    [[nodiscard]] vk::Pipeline function_pipeline() const;
 
     [[nodiscard]] vk::DeviceSize aligned(vk::DeviceSize bytes) const {
         const vk::DeviceSize alignment = detail::storage_alignment_bytes(program.context());
         return (bytes + alignment - 1) / alignment * alignment;
     }
 
-    // Returns the bytes of the scratch. In this order it holds the state of `subtree`, the state of
-    // the fused kernels (they also make balanced lists for `subtree`), and the bytes that unused
+    // Returns the bytes of the kernels' state in the scratch. Behind it are the bytes that unused
     // bindings point to (placeholder).
-    [[nodiscard]] vk::DeviceSize subtree_scratch_bytes(const MapShape& shape) const {
-        return is_fused() ? 0 : detail::subtree_scratch_size_bytes(shape, subtree_levels);
-    }
-    [[nodiscard]] vk::DeviceSize scratch_bytes(const MapShape& shape) const {
-        return aligned(subtree_scratch_bytes(shape)) +
-               detail::FusedSubdivision::scratch_size_bytes(shape);
-    }
-    [[nodiscard]] detail::Descriptor fused_scratch(const MapShape& shape,
-                                                   const BufferRange& scratch) const {
-        return detail::Descriptor::storage_buffer(
-            scratch.buffer, scratch.offset_bytes + aligned(subtree_scratch_bytes(shape)),
-            detail::FusedSubdivision::scratch_size_bytes(shape));
-    }
-
-    // Returns the bytes of the buffer of balanced lists: that of the kernels, then thresholds by
-    // the function.
-    [[nodiscard]] vk::DeviceSize balance_bytes(const MapShape& shape) const {
-        return aligned(detail::FusedSubdivision::balance_size_bytes(shape)) +
-               (threshold_function ? threshold_map_size_bytes(shape) : 0);
+    [[nodiscard]] vk::DeviceSize state_bytes(const MapShape& shape) const {
+        return is_fused() ? detail::FusedSubdivision::scratch_size_bytes(shape)
+                          : detail::subtree_scratch_size_bytes(shape, subtree_levels);
     }
 
     // Returns a descriptor for buffers that a kernel could read but does not use. It lies apart
@@ -99,7 +80,7 @@ struct Subdivider::Impl {
             detail::PLACEHOLDER_BYTES);
     }
     [[nodiscard]] vk::DeviceSize placeholder_offset_bytes(const MapShape& shape) const {
-        return aligned(scratch_bytes(shape));
+        return aligned(state_bytes(shape));
     }
 
     void check(const MapShape& shape, std::uint64_t tile_capacity) const;
@@ -110,10 +91,6 @@ struct Subdivider::Impl {
     void check_threshold(const Binding::Impl& bound, const Threshold& threshold) const;
     void record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
                        const Threshold& threshold) const;
-    void record_balanced(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                         const Threshold& threshold, const SubdivideOptions& options) const;
-    void record_function(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                         const Threshold& threshold) const;
     [[nodiscard]] SubdivisionParameters parameters_of(const Binding::Impl& bound,
                                                       const Threshold& threshold) const;
 
@@ -124,8 +101,7 @@ struct Subdivider::Impl {
     Unique<vk::Sampler> sampler;
     mutable std::mutex pipelines_mutex;
     mutable std::map<ThresholdSource, Unique<vk::Pipeline>> pipelines;  // empty for `fused`
-    mutable Unique<vk::Pipeline> made_function_pipeline;
-    detail::FusedSubdivision fused;  // for the strategy `fused`, or for balanced lists
+    detail::FusedSubdivision fused;                                     // for the strategy `fused`
 };
 
 struct Subdivider::Binding::Impl {
@@ -137,9 +113,6 @@ struct Subdivider::Binding::Impl {
     bool node_thresholds;
     bool balance;
     detail::DescriptorSet descriptors;
-    // for balanced lists of `subtree`, with bound thresholds and with those of the function
-    std::optional<detail::DescriptorSet> balanced = std::nullopt;
-    std::optional<detail::DescriptorSet> balanced_by_function = std::nullopt;
 
     void check_layer_thresholds() const;
     // Returns the run of `fused`; without a threshold it uses those of the layers.

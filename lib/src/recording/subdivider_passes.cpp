@@ -1,4 +1,4 @@
-// Recording of the passes of `subtree`, and of balanced lists from the pyramid.
+// Recording of the passes of `subtree`.
 
 #include "glsl/user_kernels.hpp"
 #include "recording/kernel_constants.hpp"
@@ -102,50 +102,6 @@ SubdivisionParameters Subdivider::Impl::parameters_of(const Binding::Impl& bound
     }
     std::ranges::copy(threshold.function_parameters(), std::begin(parameters.thresholds));
     return parameters;
-}
-
-vk::Pipeline Subdivider::Impl::function_pipeline() const {
-    const std::lock_guard lock(pipelines_mutex);
-    if (!made_function_pipeline) {
-        const std::vector<std::uint32_t> code =
-            detail::code_of(detail::UserKernel::node_thresholds(), threshold_function->glsl());
-        made_function_pipeline = program.make_pipeline({code, false}, "node_thresholds", {});
-    }
-    return made_function_pipeline.get();
-}
-
-// Records the thresholds of all nodes by the function.
-void Subdivider::Impl::record_function(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                                       const Threshold& threshold) const {
-    const Dispatch& dispatch = program.dispatch();
-    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, function_pipeline(), dispatch);
-    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
-                              bound.balanced_by_function->set, {}, dispatch);
-    SubdivisionParameters parameters = parameters_of(bound, threshold);
-    for (std::uint32_t level = 0; level <= top_level(bound.shape.width, bound.shape.height);
-         ++level) {
-        parameters.upper_level = level;
-        buffer.pushConstants<SubdivisionParameters>(
-            program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
-        const std::uint32_t workgroups = workgroups_for(
-            static_cast<std::uint32_t>(detail::nodes_of_level(bound.shape, level)), 0);
-        buffer.dispatch(folded_x(workgroups, parameters.max_workgroup_count),
-                        folded_y(workgroups, parameters.max_workgroup_count), 1, dispatch);
-    }
-    passes_barrier(buffer, dispatch);
-}
-
-// Records a balanced list of the fused kernels from the pyramid.
-void Subdivider::Impl::record_balanced(vk::CommandBuffer buffer, const Binding::Impl& bound,
-                                       const Threshold& threshold,
-                                       const SubdivideOptions& options) const {
-    const bool by_function = threshold.user_function() != nullptr;
-    if (by_function) {
-        record_function(buffer, bound, threshold);
-    }
-    detail::FusedSubdivision::Run run = bound.run(&threshold, options);
-    run.descent = true;
-    fused.record(buffer, by_function ? bound.balanced_by_function->set : bound.balanced->set, run);
 }
 
 void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,

@@ -237,10 +237,9 @@ TileList TileEngine::start_result(const MapShape& shape, const SubdivideOptions&
     return result;
 }
 
-// Returns whether the host sorts the list: only `fused` and balanced lists come in canonical order.
+// Returns whether the host sorts the list: only `fused` writes it in canonical order.
 bool TileEngine::sorts_on_host(const Request& request) const {
-    return request.options.order == Order::canonical && request.options.balance == Balance::none &&
-           subdivider_->strategy() != Strategy::fused;
+    return request.options.order == Order::canonical && subdivider_->strategy() != Strategy::fused;
 }
 
 TileEngine::Run TileEngine::run(const Source& source, const Request& request, TileList& result) {
@@ -251,6 +250,11 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
         throw Error(ErrorCode::invalid_argument,
                     "a budget of tiles needs the strategy automatic, fused or reference; choose "
                     "one of them");
+    }
+    if (request.options.balance != Balance::none && result.report.strategy != Strategy::fused) {
+        throw Error(ErrorCode::invalid_argument,
+                    "a balanced list needs the strategy automatic, fused or reference; choose one "
+                    "of them");
     }
     const bool by_layer = request.threshold == nullptr;
     const bool by_node = !by_layer && request.threshold->needs_threshold_map();

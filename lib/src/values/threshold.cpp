@@ -242,10 +242,11 @@ bool Threshold::is_monotone(std::uint32_t top) const {
 void Threshold::check_monotone(std::uint32_t top) const {
     const std::string found = growth(top);
     if (!found.empty()) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the strategy fused and budgets of tiles need thresholds that do not grow with "
-                    "the level, but " +
-                        found + "; use the strategy subtree, and no budget");
+        throw Error(
+            ErrorCode::invalid_argument,
+            "the strategy fused, budgets of tiles and balanced lists need thresholds that do "
+            "not grow with the level, but " +
+                found + "; use the strategy subtree, no budget and no balance");
     }
 }
 

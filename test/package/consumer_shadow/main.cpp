@@ -56,7 +56,8 @@ int main() {
     // A plane seen from above.
     const std::vector<float> depth(std::size_t{PICTURE.width} * PICTURE.height, 0.5F);
     quadtile::reference::ShadowFitter twin(options);
-    const std::size_t tiles = twin.next(make_frame(options), depth).tiles.size();
+    const std::vector<float> atlas(std::size_t{options.atlas_extent} * options.atlas_extent, 1.0F);
+    const std::size_t tiles = twin.next(make_frame(options), depth, atlas).tiles.size();
     if (tiles < 2) {
         return fail("the reference fits no tiles");
     }
