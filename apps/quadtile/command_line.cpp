@@ -84,7 +84,7 @@ void add_memory_options(OptionGroup& group, ThresholdArguments& arguments) {
     group
         .add("--fragments", arguments.fragments, "FILE",
              "For --memory: file with the number of fragments in a pixel of each texel, in a "
-             "format and of the size of INPUT")
+             "format and of the size of INPUT; a PNG's integers are the numbers")
         ->needs(memory);
     memory->needs("--fragments");
     group

@@ -250,6 +250,13 @@ TEST_F(CommandLine, GivesTheReferenceList) {
     const std::vector<float> fragments =
         quadtile::test::random_fragments({100, 61, 1, TexelFormat::r32_float});
     directory_.add("fragments.pfm", encode_pfm_values(100, 61, false, fragments, false));
+    // Integers of a PNG are counts, not parts of 1.
+    std::vector<std::uint16_t> integers(fragments.size());
+    for (std::size_t i = 0; i < integers.size(); ++i) {
+        integers[i] = static_cast<std::uint16_t>(i % 256);
+    }
+    directory_.add("counts.png", encode_png_samples(100, 61, PngType::grey, 8, integers));
+    const std::vector<float> counts(integers.begin(), integers.end());
     struct Case {
         Arguments arguments;
         Threshold threshold;
@@ -262,6 +269,8 @@ TEST_F(CommandLine, GivesTheReferenceList) {
              {{"--constant", "inf", "--strategy=reference"}, Threshold::constant(infinite)},
              {{"--memory", "16,40", "--fragments", "fragments.pfm", "--strategy=reference"},
               memory},
+             {{"--memory", "16,40", "--fragments", "counts.png", "--strategy=reference"},
+              Threshold::memory(16.0F, 40.0F, view_of(counts, 100, 61))},
              {{"--constant", "1.25"}, Threshold::constant(1.25F)},
              // The last one stands for the rest.
              {{"--level-thresholds", "0.5,1", "--strategy=reference"},

@@ -62,7 +62,7 @@ enum class Severity {
     warning,  ///< unexpected, but work goes on
     error,    ///< a failure, or a fault in the use of Vulkan
 };
-/// Receives log messages. A message is valid during the call.
+/// Receives log messages. A message is valid during the call. quadtile drops exceptions.
 using LogCallback = std::function<void(Severity, std::string_view)>;
 
 /// Limits below those of the device, for tests of the code for large inputs. 0: the device's.

@@ -71,8 +71,9 @@ class QUADTILE_API Threshold {
     /// 4^l: the tile's image covers the node's whole square, also if the edge of the map cuts it. A
     /// node without fragments has the threshold max_resolution / 2^l.
     ///
-    /// `fragments` has the size and the layers of the map, and any format of maps. It is read
-    /// during the call only. Sums are 64-bit floats, so those of whole numbers are exact.
+    /// `fragments` has the size and the layers of the map, and any format of maps. Texels of
+    /// unorm formats are counts too: 3 is 3 fragments. It is read during the call only. Sums are
+    /// 64-bit floats, so those of whole numbers are exact.
     ///
     /// Throws Error(invalid_argument) for NaN and negative arguments, for a bad shape or null
     /// texels, and for fragments that are negative, infinite or NaN, naming the texel.

@@ -4,6 +4,7 @@
 #include <quadtile/error.hpp>
 
 #include "device/device_context.hpp"
+#include "values/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,7 @@ namespace quadtile {
 namespace {
 
 using detail::DeviceContext;
+using detail::valid_utf8;
 using detail::vulkan_calls;
 
 constexpr const char* VALIDATION_LAYER = "VK_LAYER_KHRONOS_validation";
@@ -261,9 +263,10 @@ DeviceInfo describe(vk::PhysicalDevice device, const Dispatch& dispatch, std::ui
                     const Capabilities& c) {
     DeviceInfo info;
     info.index = index;
-    info.name = c.properties.deviceName.data();
+    info.name = valid_utf8(c.properties.deviceName.data());
     info.type = type_name(c.properties.deviceType);
-    info.driver = std::string(c.driver.driverName.data()) + " " + c.driver.driverInfo.data();
+    info.driver =
+        valid_utf8(std::string(c.driver.driverName.data()) + " " + c.driver.driverInfo.data());
     info.api_version = c.properties.apiVersion;
     info.features.subgroup_operations = supports_subgroup_operations(c);
     info.features.sampler_minmax = c.features_1_2.samplerFilterMinmax != 0;
@@ -410,6 +413,19 @@ void create_device(DeviceContext& context, const Candidate& candidate) {
     context.queue = context.device.getQueue(context.queue_family, 0, context.dispatch);
 }
 
+// Returns a log that throws nothing: its callers are drivers, threads of a service and destructors.
+LogCallback safe_log(const LogCallback& log) {
+    if (!log) {
+        return {};
+    }
+    return [log](Severity severity, std::string_view message) noexcept {
+        try {
+            log(severity, message);
+        } catch (...) {  // NOLINT(bugprone-empty-catch): nobody can be told
+        }
+    };
+}
+
 // Returns the requested value, or that of the environment variable if it is empty.
 std::string from_environment(const std::string& asked_for, const char* variable) {
     const char* const value = asked_for.empty() ? std::getenv(variable) : nullptr;
@@ -449,7 +465,7 @@ Device::Device(std::shared_ptr<detail::DeviceContext> context) : context_(std::m
 
 Device Device::create(const DeviceOptions& options) {
     auto context = std::make_shared<DeviceContext>();
-    context->log = options.log;
+    context->log = safe_log(options.log);
     create_instance(*context, options.validation, options.get_instance_proc_addr);
 
     const std::string select = from_environment(options.select, "QUADTILE_DEVICE");
@@ -479,7 +495,7 @@ Device Device::adopt(const AdoptedDevice& host) {
                     "device; one of them is null");
     }
     auto context = std::make_shared<DeviceContext>();
-    context->log = host.log;
+    context->log = safe_log(host.log);
     context->debug_utils = host.debug_utils;
     context->dispatch = Dispatch(host.get_instance_proc_addr);
     context->instance = vk::Instance(host.instance);
@@ -510,7 +526,7 @@ Device Device::adopt(const AdoptedDevice& host) {
     context->info.features = both(context->info.features, host.enabled);
     context->set_limits(host.limits);
     if (host.pipeline_cache != VK_NULL_HANDLE) {
-        context->cache_directory = detail::CacheDirectory(host.cache_directory, host.log);
+        context->cache_directory = detail::CacheDirectory(host.cache_directory, context->log);
         context->pipeline_cache.open(host.pipeline_cache);
     } else {
         open_caches(*context, host.cache_directory);

@@ -207,12 +207,8 @@ quadtile::LogCallback log_callback_of(const quadtile_service_options& options) {
     }
     return [log = options.log, user_data = options.log_user_data](quadtile::Severity severity,
                                                                   std::string_view message) {
-        // The caller may be a driver, through which nothing may be thrown.
-        (void)guarded([&] {
-            log(user_data, entry_of<quadtile::Severity>(SEVERITIES, severity).constant,
-                std::string(message).c_str());
-            return QUADTILE_SUCCESS;
-        });
+        log(user_data, entry_of<quadtile::Severity>(SEVERITIES, severity).constant,
+            std::string(message).c_str());
     };
 }
 

@@ -61,6 +61,19 @@ Sums sums_above(const Sums& below) {
     return sums;
 }
 
+// Returns the integer of a unorm format that stands for 1; 0 for formats of floats.
+float largest_integer(TexelFormat format) {
+    switch (format) {
+        case TexelFormat::r8_unorm:
+            return 255.0F;
+        case TexelFormat::r16_unorm:
+        case TexelFormat::d16_unorm:
+            return 65535.0F;
+        default:
+            return 0.0F;
+    }
+}
+
 }  // namespace
 
 NodeThresholds::NodeThresholds(std::uint32_t width, std::uint32_t height, std::uint32_t layers)
@@ -96,7 +109,11 @@ Threshold Threshold::memory(float max_resolution, float nodes, const MapView& fr
     check_parameter("number of nodes", nodes);
     const MapShape& shape = fragments.shape;
     NodeThresholds thresholds(shape.width, shape.height, shape.layers);
-    const std::vector<float> counts = reference::decode(fragments);
+    std::vector<float> counts = reference::decode(fragments);
+    if (const float largest = largest_integer(shape.format); largest != 0.0F) {
+        // Texels of unorm formats were read as parts of 1, but they are counts.
+        std::ranges::for_each(counts, [&](float& count) { count = std::round(count * largest); });
+    }
     const std::size_t layer_texels = std::size_t{shape.width} * shape.height;
     for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
         Sums sums =
