@@ -318,6 +318,53 @@ TEST_F(LoadMap, PngColourBecomesLinearLuminanceWithoutAlpha) {
     EXPECT_EQ(grey_alpha.texels[1], std::byte{18});
 }
 
+// A chunk of a PNG file, with a wrong checksum: that of skipped chunks does not count.
+std::string png_chunk(const std::string& type, const std::string& content) {
+    std::string length;
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        length += static_cast<char>((content.size() >> static_cast<unsigned int>(shift)) & 0xffU);
+    }
+    return length + type + content + "????";
+}
+
+// Valid files that libspng refuses, or keeps much of: its limits of chunks and of their memory.
+TEST_F(LoadMap, PngChunksWithoutPixelsAreSkipped) {
+    const std::vector<std::uint16_t> samples{1, 2, 3, 4, 5, 6};
+    const std::string bytes = encode_png_samples(3, 2, PngType::grey, 8, samples);
+    constexpr std::size_t HEADER_END = 33;
+    const auto with = [&](const std::string& chunks) {
+        return bytes.substr(0, HEADER_END) + chunks + bytes.substr(HEADER_END);
+    };
+    std::string texts;
+    for (int i = 0; i < 3000; ++i) {
+        texts += png_chunk("tEXt", "key" + std::string(1, '\0') + "text");
+    }
+    const std::string large(1 << 21, 'x');
+    for (const std::string& chunks :
+         {texts, png_chunk("zTXt", large), png_chunk("eXIf", ""), png_chunk("gAMA", "damaged"),
+          png_chunk("sBIT", large) + png_chunk("sBIT", ""), png_chunk("abCd", "unknown")}) {
+        EXPECT_EQ(failure(with(chunks)), "") << chunks.substr(0, 8);
+        EXPECT_EQ(reference::decode(load(with(chunks)).view()),
+                  reference::decode(load(bytes).view()));
+    }
+    EXPECT_THAT(failure(with(png_chunk("ABCD", "needed"))), HasSubstr("damaged"));
+    EXPECT_THAT(failure(bytes.substr(0, 8) + png_chunk("CgBI", "0000") + bytes.substr(8)),
+                AllOf(HasSubstr("Apple's own kind (CgBI)"), HasSubstr("convert")));
+}
+
+// Valid files that the installed OpenEXR takes for damaged ones.
+TEST_F(LoadMap, ExrCompressionOfNewerVersionsIsNamed) {
+    std::string bytes = encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}});
+    const std::string attribute("compression\0compression\0\1\0\0\0", 28);
+    const std::size_t value = bytes.find(attribute) + attribute.size();
+    for (const char method : {'\x0a', '\x0b'}) {
+        bytes[value] = method;
+        EXPECT_THAT(failure(bytes), AllOf(HasSubstr("compressed by HTJ2K"), HasSubstr("ZIP")));
+    }
+    bytes[value] = '\x77';
+    EXPECT_THAT(failure(bytes), HasSubstr("the unknown method 119"));
+}
+
 TEST_F(LoadMap, SavedMapsAreReadBack) {
     std::vector<float> texels = ramp();
     texels[1] = INFINITE;
