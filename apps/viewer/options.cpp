@@ -96,8 +96,10 @@ void CommandLine::define_map() {
                    "Importance maps: OpenEXR, PFM, or PNG of 8 or 16 bits; default: the demo's map")
         ->type_name("");
     OptionGroup(app, "Map")
-        .add("--channel", options_.channel, "NAME",
-             "Channel of FILE; default: Y, else the luminance of R, G and B, else the first");
+        .add(
+            "--channel", options_.channel, "NAME",
+            "Channel, layer or PART/CHANNEL of FILE; default: Y, else the luminance of R, G and B, "
+            "else that of the first layer with them, else Z, else the first that is no alpha");
 }
 
 void CommandLine::define_threshold() {
