@@ -161,9 +161,10 @@ void define_tiles(CLI::App& command, Arguments& arguments) {
     add_format_option(group, arguments.tiles_format);
     group.add("--image", request.image, "FILE",
               "PNG file for a picture of the map with the tiles' outlines");
-    group.add("--channel", request.channel, "NAME",
-              "Channel of INPUT; default: Y, else the luminance of R, G and B, else the "
-              "first");
+    group.add(
+        "--channel", request.channel, "NAME",
+        "Channel, layer or PART/CHANNEL of INPUT; default: Y, else the luminance of R, G and B, "
+        "else that of the first layer with them, else Z, else the first that is no alpha");
     OptionGroup threshold(command, "Threshold (exactly one)");
     add_threshold_options(threshold, arguments.tiles_threshold);
     add_memory_options(threshold, arguments.tiles_threshold);

@@ -26,7 +26,6 @@ namespace quadtile::app {
 
 namespace {
 
-// Prints warnings that cost time, not results, for example of an unusable cache directory.
 void print_warning(Severity severity, std::string_view message) {
     if (severity != Severity::info) {
         std::cerr << message_line("quadtile: warning", message) + "\n";
@@ -144,7 +143,9 @@ void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
 }
 
 // Returns a line for each number of --stats, with the stages before and after those of the list.
-std::string describe_run(const Subdivided& result, const StageTime& load, const StageTime& write) {
+// `channel`: that of the map; empty: it is no file's.
+std::string describe_run(const Subdivided& result, const std::string& channel,
+                         const StageTime& load, const StageTime& write) {
     const TileList& list = result.list;
     std::ostringstream text;
     text << std::fixed << std::setprecision(3);
@@ -156,6 +157,9 @@ std::string describe_run(const Subdivided& result, const StageTime& load, const 
     const std::string device = report.device.empty() ? "none (host)" : report.device;
 
     line("map") << list.shape.width << " x " << list.shape.height << " texels\n";
+    if (!channel.empty()) {
+        line("channel") << channel << "\n";
+    }
     line("device") << device << "\n";
     line("strategy") << name_in(STRATEGIES, report.strategy)
                      << (report.strategy_reason.empty() ? "" : ": " + report.strategy_reason)
@@ -190,6 +194,14 @@ std::string text_of_size(const MapShape& shape) {
     return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " texels";
 }
 
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) {
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    return text;
+}
+
 // Returns the channel that counts fragments. It must be known: no other one may stand for it.
 std::string fragments_channel(const MemoryRequest& request) {
     const std::vector<std::string> channels = channels_of(request.fragments);
@@ -199,11 +211,8 @@ std::string fragments_channel(const MemoryRequest& request) {
     if (std::ranges::find(channels, "count") != channels.end()) {
         return "count";
     }
-    std::string names;
-    for (const std::string& channel : channels) {
-        names += (names.empty() ? "" : ", ") + channel;
-    }
-    throw UsageError("--fragments '" + request.fragments.string() + "' has the channels " + names +
+    throw UsageError("--fragments '" + request.fragments.string() + "' has the channels " +
+                     joined(channels) +
                      "; give the one that counts fragments with --fragments-channel");
 }
 
@@ -232,6 +241,12 @@ Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
 void run(const TilesRequest& request) {
     const Stopwatch load_watch;
     const LoadedMap map = load_map(request.input, request.channel);
+    if (map.is_guess) {
+        print_warning(Severity::warning,
+                      "'" + request.input.string() + "' has several layers, parts or channels; '" +
+                          map.channel + "' is read, and --channel chooses another: " +
+                          joined(channels_of(request.input)));
+    }
     SubdivisionRequest subdivision = request.subdivision;
     if (request.memory) {
         subdivision.threshold = memory_threshold(*request.memory, map.shape);
@@ -264,7 +279,7 @@ void run(const TilesRequest& request) {
     OutputFile::commit_all(files);
     const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
-        std::cerr << describe_run(result, load, write);
+        std::cerr << describe_run(result, map.channel, load, write);
     }
     write_trace(trace.get(), list, load, write);
 }
@@ -329,7 +344,7 @@ void run(const DemoRequest& request) {
     image.commit();
     const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
-        std::cerr << describe_run(result, load, write);
+        std::cerr << describe_run(result, {}, load, write);
     }
     write_trace(trace.get(), list, load, write);
 

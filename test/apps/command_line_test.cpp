@@ -127,6 +127,23 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
     EXPECT_THAT(error_of({"nothing"}, 2), HasSubstr("see 'quadtile --help'"));
 }
 
+// Catches a layer that is read without a word.
+TEST_F(CommandLine, AGuessedChannelIsTold) {
+    const std::vector<float> ones(64, 1.0F);
+    directory_.add("layers.exr", encode_exr_channels(8, 8, {{"a.R", ones}, {"b.Z", ones}}));
+    const auto warning = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{"tiles", "layers.exr", "--constant",
+                                           "2",     "--strategy", "reference"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run(arguments).error;
+    };
+    EXPECT_EQ(warning({"--channel", "b.Z"}), "");
+    EXPECT_EQ(
+        warning({}),
+        "quadtile: warning: 'layers.exr' has several layers, parts or channels; 'b.Z' is read, "
+        "and --channel chooses another: a.R, b.Z\n");
+}
+
 TEST_F(CommandLine, BadInputsAreNamed) {
     const std::string exr = encode_exr_channels(8, 8, {{"Z", std::vector<float>(64, 1.0F)}});
     directory_.add("cut.exr", exr.substr(0, exr.size() - 20));
@@ -378,8 +395,9 @@ TEST_F(CommandLine, StatisticsGoToStandardError) {
           "of level 2 +" + count(2), "of level 0 +" + count(0),
           "NaN texels +" + std::to_string(expected.nan_texels),
           "clamped tiles +" + std::to_string(std::ranges::count_if(expected.tiles, &Tile::clamped)),
-          std::string("buffer repeats +[0-9]+"), std::string("load +[0-9.]+ ms"),
-          std::string("write +[0-9.]+ ms"), std::string("device +[^\n]+")}) {
+          std::string("channel +Y"), std::string("buffer repeats +[0-9]+"),
+          std::string("load +[0-9.]+ ms"), std::string("write +[0-9.]+ ms"),
+          std::string("device +[^\n]+")}) {
         EXPECT_THAT(result.error, ::testing::ContainsRegex(line + "\n"));
     }
 }
