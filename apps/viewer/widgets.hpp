@@ -55,17 +55,15 @@ struct ValueRange {
 
 class Form {
  public:
-    // Begins a frame. Call it first.
-    void begin_frame(float scale);
-    // Tells whether a tooltip is about to appear.
-    [[nodiscard]] bool has_waiting_tooltip() const { return tooltip_waits_; }
+    // Sets the pixels of this display per pixel of a display of 96 dots per inch.
+    void set_scale(float scale) { scale_ = scale; }
 
     // Converts pixels of a display of 96 dots per inch.
     [[nodiscard]] float px(float pixels) const { return pixels * scale_; }
 
     // Draws the head of a section. Returns whether the section is open.
     [[nodiscard]] bool section(const char* title, bool is_open_at_first, const char* tooltip);
-    // Sets the tooltip of the item before. It appears when the mouse rests on the item.
+    // Sets the tooltip of the item before.
     void tip(const std::string& text);
     // Draws the label of a row. The next item is its control, as wide as the rest of the row.
     void label(const char* text, const std::string& tooltip);
@@ -118,10 +116,6 @@ class Form {
     float scale_ = 1.0F;
     std::optional<float> typed_number_;  // in the field that is being edited
     std::optional<std::uint64_t> typed_count_;
-    std::string waits_for_;  // the tooltip of the item under the mouse
-    double waits_since_ = 0.0;
-    bool tooltip_waits_ = false;
-    bool is_tooltip_seen_ = false;  // in this frame
 };
 
 }  // namespace quadtile::viewer
