@@ -56,7 +56,9 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
       context_(device.context()),
       account_(std::move(account)),
       commands_(context_, options.gpu_timeout),
-      timestamps_(context_) {
+      timestamps_(context_),
+      upload_staging_({context_, account_}, "the staging of the map", MemoryKind::upload),
+      readback_staging_({context_, account_}, "the staging of the tiles", MemoryKind::readback) {
     if (!context_->can_submit()) {
         throw Error(ErrorCode::invalid_argument,
                     "a Tiler needs a queue, but the adopted device has none; set "
@@ -93,11 +95,11 @@ void TileEngine::record_copy(vk::CommandBuffer buffer, const Source& source) {
 void TileEngine::upload_node_thresholds(const Threshold& threshold) {
     const std::vector<float> contents = threshold_map_contents(threshold, map_->used);
     const vk::DeviceSize size_bytes = contents.size() * sizeof(contents[0]);
-    prepare_staging(upload_staging_, "the staging of the thresholds", size_bytes);
+    upload_staging_.reserve(size_bytes);
     const vk::DeviceSize part_bytes = upload_staging_.size_bytes();
     for (vk::DeviceSize first = 0; first < size_bytes; first += part_bytes) {
         const vk::DeviceSize part = std::min(size_bytes - first, part_bytes);
-        std::memcpy(upload_staging_.mapped(),
+        std::memcpy(upload_staging_.bytes(0, part).data(),
                     reinterpret_cast<const std::byte*>(contents.data()) + first, part);
         commands_.run("uploading thresholds", [&](vk::CommandBuffer buffer) {
             buffer.copyBuffer(upload_staging_.handle(), map_->node_thresholds.handle(),
@@ -147,12 +149,6 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
     record_readback(buffer);
 }
 
-// Returns the offset of the tiles in the staging, behind the header and the layers' NaN texels.
-vk::DeviceSize staged_tiles_offset(std::uint32_t layers) {
-    const vk::DeviceSize end = sizeof(TileListHeader) + layers * sizeof(std::uint32_t);
-    return (end + sizeof(Tile) - 1) / sizeof(Tile) * sizeof(Tile);
-}
-
 void TileEngine::record_readback(vk::CommandBuffer buffer) {
     const Dispatch& d = context_->dispatch;
     const vk::MemoryBarrier list_done(Access::eShaderWrite, Access::eTransferRead);
@@ -163,12 +159,12 @@ void TileEngine::record_readback(vk::CommandBuffer buffer) {
         map_->pyramid ? BufferRange{map_->pyramid->state.handle(), 0}
                       : BufferRange{map_->scratch.handle(), Subdivider::nan_texels_offset_bytes};
     buffer.copyBuffer(nan_counts.buffer, readback_staging_.handle(),
-                      vk::BufferCopy(nan_counts.offset_bytes, sizeof(TileListHeader),
-                                     map_->used.layers * sizeof(std::uint32_t)),
+                      vk::BufferCopy(nan_counts.offset_bytes, Readback::nan_texels_offset,
+                                     readback_.nan_texels_bytes()),
                       d);
     buffer.copyBuffer(list_->buffer.handle(), readback_staging_.handle(),
-                      vk::BufferCopy(sizeof(TileListHeader), staged_tiles_offset(map_->used.layers),
-                                     expected_tiles_ * sizeof(Tile)),
+                      vk::BufferCopy(sizeof(TileListHeader), readback_.tiles_offset(),
+                                     readback_.tiles * sizeof(Tile)),
                       d);
     const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eHostRead);
     buffer.pipelineBarrier(Stage::eTransfer, Stage::eHost, {}, copied, {}, {}, d);
@@ -198,20 +194,20 @@ void TileEngine::finish_run(TileList& result) {
 
 TileListHeader TileEngine::read_header() const {
     TileListHeader header;
-    std::memcpy(&header, readback_staging_.mapped(), sizeof(header));
+    std::memcpy(&header, readback_staging_.bytes(0, sizeof(header)).data(), sizeof(header));
     return header;
 }
 
 // Reads the tiles of a run. The first of them are in the staging already.
 void TileEngine::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
-    const std::uint64_t there = std::min(count, expected_tiles_);
+    const std::uint64_t there = std::min(count, readback_.tiles);
     const std::span<const Tile> staged = staged_tiles(there);
     tiles.assign(staged.begin(), staged.end());
     if (there == count) {
         return;
     }
     tiles.resize(count);
-    prepare_staging(readback_staging_, "the staging of the tiles", (count - there) * sizeof(Tile));
+    readback_staging_.reserve((count - there) * sizeof(Tile));
     const std::uint64_t tiles_at_once = readback_staging_.size_bytes() / sizeof(Tile);
     for (std::uint64_t first = there; first < count; first += tiles_at_once) {
         const std::uint64_t part = std::min(count - first, tiles_at_once);
@@ -224,7 +220,8 @@ void TileEngine::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
             buffer.pipelineBarrier(Stage::eTransfer, Stage::eHost, {}, copied, {}, {},
                                    context_->dispatch);
         });
-        std::memcpy(tiles.data() + first, readback_staging_.mapped(), part * sizeof(Tile));
+        std::memcpy(tiles.data() + first, readback_staging_.bytes(0, part * sizeof(Tile)).data(),
+                    part * sizeof(Tile));
     }
 }
 
@@ -277,11 +274,10 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
     // The tiles of the last run, a quarter more, and as many as cost nothing.
     constexpr std::uint64_t FEW_TILES = SMALLEST_STAGING_BYTES / 2 / sizeof(Tile);
     const auto expect = [&](std::uint64_t tiles) {
-        const std::uint64_t room =
-            (STAGING_BYTES - staged_tiles_offset(shape.layers)) / sizeof(Tile);
-        expected_tiles_ = std::min({std::max(tiles, FEW_TILES), room, list_->capacity});
-        prepare_staging(readback_staging_, "the staging of the tiles",
-                        staged_tiles_offset(shape.layers) + expected_tiles_ * sizeof(Tile));
+        readback_ = {shape.layers, 0};
+        const std::uint64_t room = (STAGING_BYTES - readback_.tiles_offset()) / sizeof(Tile);
+        readback_.tiles = std::min({std::max(tiles, FEW_TILES), room, list_->capacity});
+        readback_staging_.reserve(readback_.size_bytes());
     };
     expect(expected_tiles_);
     result.report.stages.push_back(clock.lap("allocate"));
@@ -312,9 +308,6 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
         });
         finish_run(result);
     } else {
-        prepare_staging(upload_staging_, "the staging of the map",
-                        texels * texel_size_bytes(shape.format));
-        clean_ = false;
         upload_image(
             "subdividing", commands_, context_->dispatch, upload_staging_,
             {map_->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal, Stage::eComputeShader,
@@ -322,6 +315,7 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
             shape, source.layers,
             {.before_last =
                  [&](vk::CommandBuffer buffer) {
+                     clean_ = false;
                      result.report.stages.push_back(clock.lap("upload"));
                      start_clock(buffer);
                  },
@@ -344,9 +338,10 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
     }
     result.threshold_factor = header.threshold_factor;
     Run run{header.written, std::vector<std::uint32_t>(shape.layers)};
-    std::memcpy(run.nan_texels.data(),
-                static_cast<const std::byte*>(readback_staging_.mapped()) + sizeof(header),
-                run.nan_texels.size() * sizeof(run.nan_texels[0]));
+    std::memcpy(
+        run.nan_texels.data(),
+        readback_staging_.bytes(Readback::nan_texels_offset, readback_.nan_texels_bytes()).data(),
+        readback_.nan_texels_bytes());
     result.nan_texels =
         std::accumulate(run.nan_texels.begin(), run.nan_texels.end(), std::uint64_t{0});
     return run;
@@ -364,9 +359,9 @@ void TileEngine::read_result(const Run& run, const Request& request, TileList& r
 }
 
 std::span<const Tile> TileEngine::staged_tiles(std::uint64_t count) const {
-    const auto* const first = static_cast<const std::byte*>(readback_staging_.mapped()) +
-                              staged_tiles_offset(map_->used.layers);
-    return {reinterpret_cast<const Tile*>(first), count};
+    const std::span<const std::byte> bytes =
+        readback_staging_.bytes(readback_.tiles_offset(), count * sizeof(Tile));
+    return {reinterpret_cast<const Tile*>(bytes.data()), count};
 }
 
 TileEngine::Source TileEngine::source_of(std::span<const BatchedMap> batch) {
@@ -476,7 +471,7 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch, B
     TileList all = start_result(source.shape, options);
     const Run made = run(source, request, all);
     // Directly from the staging if all tiles are there, because these are megabytes.
-    if (made.tiles > expected_tiles_) {
+    if (made.tiles > readback_.tiles) {
         read_result(made, request, all);
     }
     const std::span<const Tile> tiles = all.tiles.empty() ? staged_tiles(made.tiles) : all.tiles;

@@ -6,6 +6,7 @@
 #include <quadtile/subdivider.hpp>
 #include <quadtile/tiler.hpp>
 
+#include "device/staging.hpp"
 #include "device/submission.hpp"
 
 #include <list>
@@ -103,6 +104,25 @@ class TileEngine {
         Subdivider::Binding binding;
     };
 
+    // Places in the staging of what each run reads back: its header, the numbers of NaN texels of
+    // the layers, and the first of its tiles.
+    struct Readback {
+        std::uint32_t layers = 0;
+        std::uint64_t tiles = 0;
+
+        static constexpr vk::DeviceSize nan_texels_offset = sizeof(TileListHeader);
+        [[nodiscard]] vk::DeviceSize nan_texels_bytes() const {
+            return layers * sizeof(std::uint32_t);
+        }
+        [[nodiscard]] vk::DeviceSize tiles_offset() const {
+            const vk::DeviceSize end = nan_texels_offset + nan_texels_bytes();
+            return (end + sizeof(Tile) - 1) / sizeof(Tile) * sizeof(Tile);
+        }
+        [[nodiscard]] vk::DeviceSize size_bytes() const {
+            return tiles_offset() + tiles * sizeof(Tile);
+        }
+    };
+
     struct KnownSubdivider {
         SubdividerOptions options;
         Subdivider subdivider;
@@ -115,7 +135,6 @@ class TileEngine {
     const Subdivider& make_subdivider(const SubdividerOptions& options);
     // Prepares a strategy. Returns whether it had to be compiled.
     [[nodiscard]] bool prepare_strategy(const SubdividerOptions& options);
-    void prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes);
     void prepare_map(const Source& source);
     void prepare_resources(const MapShape& shape);
     // Prepares one of the map's buffers that the list is bound with.
@@ -138,7 +157,7 @@ class TileEngine {
     [[nodiscard]] bool sorts_on_host(const Request& request) const;
     // Reads the tiles of a run into its result.
     void read_result(const Run& run, const Request& request, TileList& result);
-    // Returns the first tiles of a run, at most expected_tiles_: they are in the staging.
+    // Returns the first tiles of a run, at most readback_.tiles: they are in the staging.
     [[nodiscard]] std::span<const Tile> staged_tiles(std::uint64_t count) const;
     void record_run(vk::CommandBuffer buffer, const Request& request);
     void record_readback(vk::CommandBuffer buffer);
@@ -155,11 +174,12 @@ class TileEngine {
     std::optional<Pyramid> pyramid_;          // none for fused
     Commands commands_;
     Timestamps timestamps_;
-    Buffer upload_staging_;
-    Buffer readback_staging_;
+    Staging upload_staging_;
+    Staging readback_staging_;
     std::optional<MapResources> map_;
     std::optional<ListResources> list_;
-    std::uint64_t expected_tiles_ = 0;  // to read back at once: the last run's and more
+    std::uint64_t expected_tiles_ = 0;  // of the next run: the last run's and more
+    Readback readback_;                 // of the last run
     bool clean_ = true;  // whether the last run succeeded; else counters may not be 0
 };
 

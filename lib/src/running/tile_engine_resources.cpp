@@ -3,7 +3,6 @@
 #include "running/tile_engine.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace quadtile::detail {
@@ -14,8 +13,8 @@ void TileEngine::forget_resources() {
     }
     list_.reset();
     map_.reset();
-    upload_staging_ = {};
-    readback_staging_ = {};
+    upload_staging_.forget();
+    readback_staging_.forget();
 }
 
 // Returns a known Subdivider; null: there is none yet.
@@ -66,21 +65,6 @@ bool TileEngine::prepare_strategy(const SubdividerOptions& options) {
         pyramid_.emplace(device_);
     }
     return is_new;
-}
-
-// Makes the staging at least so long, up to STAGING_BYTES.
-void TileEngine::prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes) {
-    const std::uint64_t needed =
-        std::clamp<std::uint64_t>(std::bit_ceil(size_bytes), SMALLEST_STAGING_BYTES, STAGING_BYTES);
-    if (staging.handle() && staging.size_bytes() >= needed) {
-        return;
-    }
-    const bool is_upload = &staging == &upload_staging_;
-    staging = {};  // before the new one
-    staging = Buffer(
-        {context_, account_}, name, needed,
-        is_upload ? vk::BufferUsageFlagBits::eTransferSrc : vk::BufferUsageFlagBits::eTransferDst,
-        is_upload ? MemoryKind::upload : MemoryKind::readback);
 }
 
 void TileEngine::prepare_map(const Source& source) {
