@@ -31,9 +31,7 @@ static_assert(Subdivider::nan_texels_offset_bytes == sizeof(FusedState));
 constexpr std::uint32_t THRESHOLDS_BINDING = 2 + 2 * BUFFER_CHUNKS;
 constexpr std::uint32_t BALANCE_BINDING = THRESHOLDS_BINDING + 1;  // balance.glsl
 
-// Places of descriptors among all bindings.
-constexpr std::size_t MAP = 0;
-constexpr std::size_t SCRATCH = 1;
+constexpr std::size_t SCRATCH = 1;  // place among all descriptors
 
 // Bindings of subtree.comp, or of fused.glsl: two buffers for batches in place of the pyramid's
 // chunks, and no thresholds by node.
@@ -299,18 +297,6 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
         }
     }
     return binding;
-}
-
-void Subdivider::rebind_map(Binding& binding, const MapImage& map) const {
-    Binding::Impl& bound = *binding.impl_;
-    const Descriptor sampled = Descriptor::sampled(*impl_->sampler, map.view, map.layout);
-    for (const DescriptorSet* set :
-         {&bound.descriptors, bound.balanced ? &*bound.balanced : nullptr,
-          bound.balanced_by_function ? &*bound.balanced_by_function : nullptr}) {
-        if (set != nullptr) {
-            impl_->program.replace_descriptor(*set, MAP, sampled);
-        }
-    }
 }
 
 void Subdivider::check_threshold(const MapShape& shape, const Threshold& threshold) const {

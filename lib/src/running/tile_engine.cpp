@@ -36,17 +36,6 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Returns the beginning of each layer of a map in a buffer.
-std::vector<BufferRange> layers_in(const BufferRange& buffer, const MapShape& shape) {
-    const VkDeviceSize layer_bytes =
-        VkDeviceSize{shape.width} * shape.height * texel_size_bytes(shape.format);
-    std::vector<BufferRange> layers;
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        layers.push_back({buffer.buffer, buffer.offset_bytes + layer * layer_bytes});
-    }
-    return layers;
-}
-
 }  // namespace
 
 TileEngine::TileEngine(const Device& device, const TilerOptions& options,
@@ -68,28 +57,6 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
         (void)prepare_strategy(
             {.strategy = options_.strategy, .subtree_levels = options_.subtree_levels});
     }
-}
-
-// Copies buffers to the map's image, which can be read afterwards.
-void TileEngine::record_copy(vk::CommandBuffer buffer, const Source& source) {
-    const Dispatch& d = context_->dispatch;
-    const MapShape& shape = source.shape;
-    const vk::ImageAspectFlags aspect = aspect_of(shape.format);
-    vk::ImageMemoryBarrier barrier({}, Access::eTransferWrite, vk::ImageLayout::eUndefined,
-                                   vk::ImageLayout::eTransferDstOptimal, VK_QUEUE_FAMILY_IGNORED,
-                                   VK_QUEUE_FAMILY_IGNORED, map_->map.handle(),
-                                   {aspect, 0, 1, 0, VK_REMAINING_ARRAY_LAYERS});
-    buffer.pipelineBarrier(Stage::eTopOfPipe, Stage::eTransfer, {}, {}, {}, barrier, d);
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        const vk::BufferImageCopy region(source.buffers[layer].offset_bytes, 0, 0,
-                                         {aspect, 0, layer, 1}, {}, {shape.width, shape.height, 1});
-        buffer.copyBufferToImage(source.buffers[layer].buffer, map_->map.handle(),
-                                 vk::ImageLayout::eTransferDstOptimal, region, d);
-    }
-    barrier.setSrcAccessMask(Access::eTransferWrite).setDstAccessMask(Access::eShaderRead);
-    barrier.setOldLayout(vk::ImageLayout::eTransferDstOptimal)
-        .setNewLayout(vk::ImageLayout::eShaderReadOnlyOptimal);
-    buffer.pipelineBarrier(Stage::eTransfer, Stage::eComputeShader, {}, {}, {}, barrier, d);
 }
 
 void TileEngine::upload_node_thresholds(const Threshold& threshold) {
@@ -116,8 +83,8 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
     const Dispatch& d = context_->dispatch;
     if (!map_->scratch_is_zero) {
         buffer.fillBuffer(map_->scratch.handle(), 0, VK_WHOLE_SIZE, 0, d);
-        if (map_->pyramid) {
-            buffer.fillBuffer(map_->pyramid->state.handle(), 0, VK_WHOLE_SIZE, 0, d);
+        if (has_pyramid()) {
+            buffer.fillBuffer(map_->pyramid_state.handle(), 0, VK_WHOLE_SIZE, 0, d);
         }
     }
     // In pieces that fit a command.
@@ -131,8 +98,8 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
                                    Access::eShaderRead | Access::eShaderWrite);
     buffer.pipelineBarrier(Stage::eTransfer, Stage::eComputeShader, {}, filled, {}, {}, d);
     timestamps_.write(buffer);
-    if (map_->pyramid) {
-        pyramid_->record(buffer, map_->pyramid->binding.value());
+    if (has_pyramid()) {
+        pyramid_->record(buffer, map_->pyramid_binding.value());
         const vk::MemoryBarrier pyramid_done(Access::eShaderWrite, Access::eShaderRead);
         buffer.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader, {}, pyramid_done, {},
                                {}, d);
@@ -141,9 +108,9 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
     SubdivideOptions options = request.options;
     options.order = sorts_on_host(request) ? Order::any : options.order;
     if (request.threshold != nullptr) {
-        subdivider_->record(buffer, list_->binding, *request.threshold, options);
+        subdivider_->record(buffer, map_->binding.value(), *request.threshold, options);
     } else {
-        subdivider_->record(buffer, list_->binding, options);
+        subdivider_->record(buffer, map_->binding.value(), options);
     }
     timestamps_.write(buffer);
     record_readback(buffer);
@@ -153,16 +120,16 @@ void TileEngine::record_readback(vk::CommandBuffer buffer) {
     const Dispatch& d = context_->dispatch;
     const vk::MemoryBarrier list_done(Access::eShaderWrite, Access::eTransferRead);
     buffer.pipelineBarrier(Stage::eComputeShader, Stage::eTransfer, {}, list_done, {}, {}, d);
-    buffer.copyBuffer(list_->buffer.handle(), readback_staging_.handle(),
+    buffer.copyBuffer(map_->list.handle(), readback_staging_.handle(),
                       vk::BufferCopy(0, 0, sizeof(TileListHeader)), d);
     const BufferRange nan_counts =
-        map_->pyramid ? BufferRange{map_->pyramid->state.handle(), 0}
+        has_pyramid() ? BufferRange{map_->pyramid_state.handle(), 0}
                       : BufferRange{map_->scratch.handle(), Subdivider::nan_texels_offset_bytes};
     buffer.copyBuffer(nan_counts.buffer, readback_staging_.handle(),
                       vk::BufferCopy(nan_counts.offset_bytes, Readback::nan_texels_offset,
                                      readback_.nan_texels_bytes()),
                       d);
-    buffer.copyBuffer(list_->buffer.handle(), readback_staging_.handle(),
+    buffer.copyBuffer(map_->list.handle(), readback_staging_.handle(),
                       vk::BufferCopy(sizeof(TileListHeader), readback_.tiles_offset(),
                                      readback_.tiles * sizeof(Tile)),
                       d);
@@ -212,7 +179,7 @@ void TileEngine::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
     for (std::uint64_t first = there; first < count; first += tiles_at_once) {
         const std::uint64_t part = std::min(count - first, tiles_at_once);
         commands_.run("reading the tiles back", [&](vk::CommandBuffer buffer) {
-            buffer.copyBuffer(list_->buffer.handle(), readback_staging_.handle(),
+            buffer.copyBuffer(map_->list.handle(), readback_staging_.handle(),
                               vk::BufferCopy(sizeof(TileListHeader) + first * sizeof(Tile), 0,
                                              part * sizeof(Tile)),
                               context_->dispatch);
@@ -250,19 +217,21 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
                     "one of them");
     }
     const bool by_layer = request.threshold == nullptr;
-    const bool by_node = !by_layer && request.threshold->needs_threshold_map();
+    const Needs needs{.node_thresholds = !by_layer && request.threshold->needs_threshold_map(),
+                      .layer_thresholds = by_layer,
+                      .balance = request.options.balance != Balance::none};
 
     Stopwatch clock;
-    prepare_map(source);
-    if (by_layer) {
+    prepare_map(shape);
+    if (needs.layer_thresholds) {
         prepare_buffer(map_->layer_thresholds, "the thresholds of the layers",
                        request.layer_thresholds.size() * sizeof(float));
     }
-    if (by_node) {
+    if (needs.node_thresholds) {
         prepare_buffer(map_->node_thresholds, "the thresholds of the nodes",
                        threshold_map_size_bytes(shape));
     }
-    if (request.options.balance != Balance::none) {
+    if (needs.balance) {
         prepare_buffer(map_->balance, "the buffer of balanced lists",
                        subdivider_->requirements(shape, 1).balance_size_bytes);
     }
@@ -276,13 +245,14 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
     const auto expect = [&](std::uint64_t tiles) {
         readback_ = {shape.layers, 0};
         const std::uint64_t room = (STAGING_BYTES - readback_.tiles_offset()) / sizeof(Tile);
-        readback_.tiles = std::min({std::max(tiles, FEW_TILES), room, list_->capacity});
+        readback_.tiles = std::min({std::max(tiles, FEW_TILES), room, map_->capacity});
         readback_staging_.reserve(readback_.size_bytes());
     };
+    bind(needs);
     expect(expected_tiles_);
     result.report.stages.push_back(clock.lap("allocate"));
 
-    if (by_node) {
+    if (needs.node_thresholds) {
         upload_node_thresholds(*request.threshold);
     }
     const auto start_clock = [&](vk::CommandBuffer buffer) {
@@ -297,17 +267,7 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
         });
         finish_run(result);
     };
-    if (source.image) {
-        run_on_device();
-    } else if (!source.buffers.empty()) {
-        clean_ = false;
-        commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
-            start_clock(buffer);
-            record_copy(buffer, source);
-            record_run(buffer, request);
-        });
-        finish_run(result);
-    } else {
+    {
         upload_image(
             "subdividing", commands_, context_->dispatch, upload_staging_,
             {map_->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal, Stage::eComputeShader,
@@ -328,10 +288,11 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
     }
     while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
         ++result.report.buffer_repeats;
-        context_->say(Severity::info, "a list of " + std::to_string(list_->capacity) +
+        context_->say(Severity::info, "a list of " + std::to_string(map_->capacity) +
                                           " tiles was full, " + std::to_string(header.required) +
                                           " are needed: it grows, and the run is repeated");
         prepare_list(header.required);
+        bind(needs);
         expect(header.required);
         run_on_device();
         header = read_header();
@@ -369,12 +330,7 @@ TileEngine::Source TileEngine::source_of(std::span<const BatchedMap> batch) {
     source.shape.layers = 0;
     for (const BatchedMap& part : batch) {
         source.shape.layers += part.map.shape.layers;
-        if (part.buffer.buffer != VK_NULL_HANDLE) {
-            std::ranges::copy(layers_in(part.buffer, part.map.shape),
-                              std::back_inserter(source.buffers));
-        } else {
-            std::ranges::copy(layers_of(part.map), std::back_inserter(source.layers));
-        }
+        std::ranges::copy(layers_of(part.map), std::back_inserter(source.layers));
     }
     return source;
 }
@@ -388,18 +344,6 @@ TileList TileEngine::subdivide(const MapView& map, const Threshold& threshold,
                                const SubdivideOptions& options) {
     check_shape(map.shape);
     return subdivide(source_of(map), threshold, options);
-}
-
-TileList TileEngine::subdivide(const MapImage& image, const MapShape& shape,
-                               const Threshold& threshold, const SubdivideOptions& options) {
-    check_shape(shape);
-    return subdivide(Source{shape, {}, {}, image}, threshold, options);
-}
-
-TileList TileEngine::subdivide(const BufferRange& buffer, const MapShape& shape,
-                               const Threshold& threshold, const SubdivideOptions& options) {
-    check_shape(shape);
-    return subdivide(Source{shape, {}, layers_in(buffer, shape)}, threshold, options);
 }
 
 TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
