@@ -522,9 +522,9 @@ TEST_F(Faults, BindingsOutliveWhatMadeThem) {
 
 // ---- The service
 
-// Requests of every kind, with their answers, and what the images among them lie in.
+// Requests of every kind, with their answers.
 struct Questions {
-    explicit Questions(Gpu& gpu) {
+    Questions() {
         // The first keeps a lane while the others come. Three of one size go together.
         questions.emplace_back(MapShape{32, 32}, Threshold::constant(0.9F));
         for (std::uint32_t i = 0; i < 3; ++i) {
@@ -533,23 +533,20 @@ struct Questions {
         }
         questions.emplace_back(MapShape{64, 64}, Threshold::constant(0.5F), 2000);
         questions.emplace_back(MapShape{40, 70}, Threshold::constant(0.8F));
-        image = gpu.upload(questions.back().map);
     }
 
+    // The last one is for the first device alone.
     [[nodiscard]] SubdivisionRequest request(std::size_t i) const {
         const Question& question = questions[i];
         SubdivisionRequest request{
             .map = question.map, .threshold = question.threshold, .options = question.options};
         if (i + 1 == questions.size()) {
-            request.map.texels = nullptr;
-            request.image = image.map_image();
             request.device = 0;
         }
         return request;
     }
 
     std::vector<Question> questions;
-    Image image;
 };
 
 // Asks all of them at once; everything is answered, soon.
@@ -597,8 +594,7 @@ bool anything(const std::string& /*function*/) {
 // service of its own: it is made anew after whatever befell the one before. What fails in a batch
 // or for want of memory is tried again, so a failure may be absorbed.
 TEST_F(Faults, ServiceOfOneLane) {
-    Gpu gpu(plain());
-    const Questions questions(gpu);
+    const Questions questions;
     std::uint64_t largest_batch = 0;
     with_each_call_failing(
         "Service",
@@ -622,8 +618,7 @@ TEST_F(Faults, ServiceOfOneLane) {
 // Two lanes, and threads that ask at the same time: which call fails is another one each time, so
 // every third number will do.
 TEST_F(Faults, ServiceOfTwoLanes) {
-    Gpu gpu(plain());
-    const Questions questions(gpu);
+    const Questions questions;
     with_each_call_failing("Service, two lanes",
                            [&](Attempt& attempt) {
                                std::optional<Service> service;
@@ -651,11 +646,10 @@ TEST_F(Faults, ServiceOfTwoLanes) {
                            {.step = 3, .may_go_well = anything});
 }
 
-// Two devices, one of which fails; the other comes in then: each map in host memory is answered. It
-// compiles in each attempt, so every nineteenth call will do.
+// Two devices, one of which fails; the other comes in then: each map that it may answer is
+// answered. It compiles in each attempt, so every nineteenth call will do.
 TEST_F(Faults, ServiceOfTwoDevices) {
-    Gpu gpu(plain());
-    const Questions questions(gpu);
+    const Questions questions;
     const auto scenario = [&](Attempt& attempt) {
         Gate other;
         std::optional<Service> service;
@@ -716,8 +710,7 @@ class Hangs : public Faults {
 };
 
 TEST_F(Hangs, EveryRequestIsAnsweredInTime) {
-    Gpu gpu(plain());
-    const Questions questions(gpu);
+    const Questions questions;
     const std::string before = faulty_vulkan::alive();
     {
         Service service(device(), {.gpu_timeout = TIMEOUT});

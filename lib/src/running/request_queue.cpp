@@ -178,12 +178,10 @@ std::vector<WaitingRequest> RequestQueue::take_batch(const Taker& taker,
     const Turn turn = first.first;
     const MapShape shape = first.second.request.map.shape;
     const bool batches = taker.batches && first.second.batches;
-    const bool in_buffer = first.second.request.buffer.has_value();
     const Balance balance = first.second.request.options.balance;
     const bool is_for_any = !first.second.request.device;
     const auto fits = [&](const WaitingRequest& request) {
         return batches && request.batches && same_size(request.request.map.shape, shape) &&
-               request.request.buffer.has_value() == in_buffer &&
                request.request.options.balance == balance && may_answer(taker.device, request);
     };
     std::uint64_t most = taker.max_layers;

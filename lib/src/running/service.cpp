@@ -168,58 +168,20 @@ void Service::Impl::shutdown(Shutdown how) {
     }
 }
 
-namespace {
-
-// Copies of depth formats begin at multiples of 4 bytes (vkCmdCopyBufferToImage), others at
-// multiples of their texels' alignment.
-void check_alignment(const BufferRange& buffer, const MapShape& shape) {
-    const VkDeviceSize layer_bytes =
-        VkDeviceSize{shape.width} * shape.height * texel_size_bytes(shape.format);
-    const VkDeviceSize alignment =
-        shape.format == TexelFormat::d16_unorm ? 4 : texel_size_bytes(shape.format);
-    if (buffer.offset_bytes % alignment != 0 ||
-        (shape.layers > 1 && layer_bytes % alignment != 0)) {
-        throw Error(ErrorCode::invalid_argument,
-                    "each layer of this map in a buffer must begin at a multiple of " +
-                        std::to_string(alignment) + " bytes, but the first begins at byte " +
-                        std::to_string(buffer.offset_bytes) + " and each takes " +
-                        std::to_string(layer_bytes));
-    }
-}
-
-}  // namespace
-
 // Checks a request as far as possible without the device.
 WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
     const MapShape& shape = request.map.shape;
     check_shape(shape);
-    const int sources = (request.map.texels != nullptr ? 1 : 0) + (request.image ? 1 : 0) +
-                        (request.buffer ? 1 : 0);
-    if (sources != 1 || (request.image && request.image->view == VK_NULL_HANDLE) ||
-        (request.buffer && request.buffer->buffer == VK_NULL_HANDLE)) {
-        throw Error(ErrorCode::invalid_argument,
-                    "a request needs exactly one of texels, the view of an image and a buffer; "
-                    "give one of them");
-    }
-    if (request.buffer) {
-        check_alignment(*request.buffer, shape);
-    }
-    const std::string count = std::to_string(sites.size());
+    check_texels(request.map);
     if (request.device && *request.device >= sites.size()) {
         throw Error(ErrorCode::invalid_argument,
                     "the request is for device " + std::to_string(*request.device) +
-                        ", but the service has " + count + ", numbered from 0");
-    }
-    if (!request.device && sites.size() > 1 && (request.image || request.buffer)) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the service has " + count +
-                        " devices, so a request with an image or a buffer must name the one that "
-                        "it belongs to (SubdivisionRequest::device)");
+                        ", but the service has " + std::to_string(sites.size()) +
+                        ", numbered from 0");
     }
     request.threshold.check_fits(shape);
     reference::check_balance(request.options);
-    const bool batches = !request.image && !request.options.max_tiles &&
-                         !request.threshold.is_by_node() &&
+    const bool batches = !request.options.max_tiles && !request.threshold.is_by_node() &&
                          request.threshold.is_monotone(top_level(shape.width, shape.height));
     return {
         .request = std::move(request), .batches = batches, .promise = {}, .arrival = Clock::now()};
@@ -301,8 +263,7 @@ std::vector<TileList> Service::Impl::run_together(Lane& lane,
     const Clock::time_point start = Clock::now();
     std::vector<BatchedMap> maps;
     for (const WaitingRequest& waiting : batch) {
-        maps.push_back({waiting.request.map, waiting.request.buffer.value_or(BufferRange{}),
-                        &waiting.request.threshold});
+        maps.push_back({waiting.request.map, &waiting.request.threshold});
     }
     std::vector<TileList> lists =
         lane.engine->subdivide(maps, batch.front().request.options.balance);
@@ -318,13 +279,7 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
     const SubdivisionRequest& request = waiting.request;
     for (bool again = true;; again = false) {
         try {
-            TileList list =
-                request.image ? lane.engine->subdivide(*request.image, request.map.shape,
-                                                       request.threshold, request.options)
-                : request.buffer
-                    ? lane.engine->subdivide(*request.buffer, request.map.shape, request.threshold,
-                                             request.options)
-                    : lane.engine->subdivide(request.map, request.threshold, request.options);
+            TileList list = lane.engine->subdivide(request.map, request.threshold, request.options);
             note_wait(list, waiting, start);
             trace_run(lane, start, {&list, 1});
             ++lane.site.succeeded;
