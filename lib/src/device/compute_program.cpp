@@ -143,12 +143,6 @@ DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& de
     });
 }
 
-void ComputeProgram::replace_descriptor(const DescriptorSet& set, std::size_t place,
-                                        const Descriptor& descriptor) const {
-    context_->device.updateDescriptorSets(write_of(set.set, bindings_[place], descriptor), nullptr,
-                                          dispatch());
-}
-
 vk::DeviceSize storage_alignment_bytes(const DeviceContext& context) {
     return context.physical_device.getProperties(context.dispatch)
         .limits.minStorageBufferOffsetAlignment;
