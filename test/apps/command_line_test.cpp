@@ -2,6 +2,7 @@
 
 #include "image_files.hpp"
 #include "program_test.hpp"
+#include "support/glsl.hpp"
 #include "support/help.hpp"
 #include "support/maps.hpp"
 #include "tiles_json.hpp"
@@ -509,7 +510,7 @@ TEST_F(CommandLine, ACacheDirectoryIsUsedOrWarnedOf) {
 class CommandLineGlsl : public CommandLine {
  protected:
     void SetUp() override {
-        if (!can_compile_glsl() || !has_usable_device()) {
+        if (!quadtile::test::can_compile_glsl() || !has_usable_device()) {
             GTEST_SKIP() << "no Vulkan device here that quadtile uses, or no GLSL compiler";
         }
         directory_.add("threshold.glsl",

@@ -1,6 +1,7 @@
 // The code that docs/integration.md prints, in a program of a host with a Vulkan device of its own.
 // What the page leaves to the reader is here: making buffers, uploading, submitting.
 
+#include "support/glsl.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
