@@ -31,13 +31,9 @@ std::size_t wrapped(std::size_t index, std::ptrdiff_t offset, std::size_t count)
 }  // namespace
 
 std::shared_ptr<const MapFrame> make_demo_frame() {
-    constexpr std::uint32_t EXTENT = 1024;
-    const auto texels = std::make_shared<const std::vector<float>>(app::render_demo_map(EXTENT));
-    const LoadedImage image{{texels, reinterpret_cast<const std::byte*>(texels->data())},
-                            view_of(*texels, EXTENT, EXTENT).shape};
     auto frame = std::make_shared<MapFrame>();
     frame->name = "demo map";
-    frame->map = {image, "Y"};
+    frame->map = load_map(app::demo_map_path());
     frame->statistics = measure(frame->map.view());
     return frame;
 }

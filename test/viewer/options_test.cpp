@@ -1,6 +1,5 @@
 #include "options.hpp"
 
-#include "demo_map.hpp"
 #include "support/errors.hpp"
 #include "support/help.hpp"
 #include "support/temporary_directory.hpp"
@@ -53,7 +52,7 @@ TEST_F(ViewerOptions, NothingIsTheDemo) {
     const Options none = options({});
     EXPECT_THAT(none.files, IsEmpty());
     EXPECT_EQ(none.settings, Settings{});
-    EXPECT_EQ(none.settings.subdivision.threshold.max_resolution, app::DEMO_MAX_RESOLUTION);
+    EXPECT_EQ(none.settings.subdivision.threshold.max_resolution, 16.0F);
     EXPECT_FALSE(none.chooses_threshold || none.tile_count);
     EXPECT_TRUE(none.keeps_settings);
     EXPECT_EQ(none.screenshot.string() + none.list.string(), "");
