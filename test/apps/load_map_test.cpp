@@ -1,5 +1,4 @@
 #include "image_files.hpp"
-#include "save_image.hpp"
 #include "support/errors.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -294,15 +293,6 @@ TEST_F(LoadMap, PngColourBecomesLinearLuminanceWithoutAlpha) {
         load(encode_png_samples(2, 1, PngType::grey_alpha, 8, {17, 99, 18, 98}));
     EXPECT_EQ(grey_alpha.shape.format, TexelFormat::r8_unorm);
     EXPECT_EQ(grey_alpha.texels[1], std::byte{18});
-}
-
-TEST_F(LoadMap, SavedMapsAreReadBack) {
-    std::vector<float> texels = ramp();
-    texels[1] = INFINITE;
-    texels[2] = -3.0F;
-    const MapView map = view_of(texels, WIDTH, HEIGHT);
-    EXPECT_EQ(values(encode_pfm(map)), texels);
-    EXPECT_EQ(values(encode_exr(map)), texels);
 }
 
 TEST_F(LoadMap, WhatIsNoImageIsNamed) {
