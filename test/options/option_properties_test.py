@@ -651,7 +651,6 @@ def checks(has_device):
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         yield check_signal, "quadtile tiles", "--image", number
         yield check_signal, "quadtile demo", "--image", number
-        yield check_signal, "quadtile-shadow", "--screenshot", number
 
 
 def main():
