@@ -609,7 +609,6 @@ def checks(has_device):
     yield from pairs()
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         yield check_signal, "quadtile tiles", "--image", number
-        yield check_signal, "quadtile-shadow", "--screenshot", number
 
 
 def main():
