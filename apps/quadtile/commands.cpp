@@ -50,7 +50,7 @@ Device open_device(const std::string& select, const std::string& without) {
     }
 }
 
-// ---- Common parts of `tiles` and `demo`: subdivide a map, write the result, report about it
+// ---- Parts of `tiles` and `demo`: subdivide a map, write the result, report about it
 
 namespace {
 
@@ -106,7 +106,7 @@ Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
         });
     }
     const Stopwatch device_watch;
-    const Device device = open_device(request.device, "--strategy reference");
+    const Device device = open_device(request.device, "'quadtile tiles' with --strategy reference");
     const StageTime opening = device_watch.stage("open the device");
     const Stopwatch tiler_watch;
     Tiler tiler(device, {request.strategy, request.subtree_levels});
@@ -236,9 +236,8 @@ Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
     return Threshold::function(ThresholdFunction::from_glsl(file.text), request.parameters);
 }
 
-}  // namespace
-
-void run(const TilesRequest& request) {
+// Returns the list that it has written.
+TileList make_tiles(const TilesRequest& request) {
     const Stopwatch load_watch;
     const LoadedMap map = load_map(request.input, request.channel);
     if (map.is_guess) {
@@ -282,13 +281,20 @@ void run(const TilesRequest& request) {
         std::cerr << describe_run(result, map.channel, load, write);
     }
     write_trace(trace.get(), list, load, write);
+    return list;
+}
+
+}  // namespace
+
+void run(const TilesRequest& request) {
+    (void)make_tiles(request);
 }
 
 // ---- demo
 
 namespace {
 
-std::string summary(const TileList& list, const DemoRequest& request) {
+std::string summary(const TileList& list, const TilesRequest& request) {
     std::uint32_t levels = 0;
     for (const std::uint64_t count : list.tiles_per_level()) {
         levels += count > 0 ? 1 : 0;
@@ -307,50 +313,24 @@ std::string summary(const TileList& list, const DemoRequest& request) {
          << name_in(STRATEGIES, list.report.strategy) << ").\n"
          << "  " << request.output.string() << "  the tiles\n"
          << "  " << request.image.string() << "  the map (bright: more texels needed) and the "
-         << "tiles' outlines\n";
-    if (!request.map.empty()) {
-        text << "  " << request.map.string() << "  the map, for 'quadtile tiles'\n";
-    }
+         << "tiles' outlines\n"
+         << "  " << request.input.string() << "  the map, for 'quadtile tiles'\n";
     return text.str();
 }
 
 }  // namespace
 
-void run(const DemoRequest& request) {
-    const Stopwatch load_watch;
-    const std::vector<float> texels = render_demo_map(request.size);
-    const MapView map = view_of(texels, request.size, request.size);
-    const StageTime load = load_watch.stage("load");
-
-    SubdivisionRequest subdivision = request.subdivision;
-    if (!subdivision.threshold) {
-        subdivision.threshold = Threshold::max_resolution(DEMO_MAX_RESOLUTION);
-    }
-    const Subdivided result = subdivide_map(map, subdivision);
-    const TileList& list = result.list;
-
-    const auto trace = open_trace(subdivision, load);
-    const Stopwatch write_watch;
-    OutputFile output(request.output);
-    write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });
-    OutputFile image(request.image);
-    write_image(image, map, list.tiles);
-    if (!request.map.empty()) {
-        OutputFile map_file(request.map);
-        map_file.write(request.map.extension() == ".exr" ? encode_exr(map) : encode_pfm(map));
-        map_file.commit();
-    }
+void run(const DemoRequest& /*request*/) {
+    TilesRequest request;
+    request.input = demo_map_path();
+    request.output = "tiles.json";
+    request.image = "tiles.png";
+    request.subdivision.threshold = Threshold::max_resolution(16.0F);
+    request.subdivision.options.order = Order::canonical;
+    const TileList list = make_tiles(request);
+    OutputFile output = OutputFile::standard_output();
+    output.write(summary(list, request));
     output.commit();
-    image.commit();
-    const StageTime write = write_watch.stage("write");
-    if (subdivision.stats) {
-        std::cerr << describe_run(result, {}, load, write);
-    }
-    write_trace(trace.get(), list, load, write);
-
-    OutputFile standard_output = OutputFile::standard_output();
-    standard_output.write(summary(list, request));
-    standard_output.commit();
 }
 
 // ---- devices

@@ -280,7 +280,7 @@ TEST_F(IntegrationGuide, FromAMapToItsTilesInOneDispatch) {
     gpu->run([&](VkCommandBuffer commands) {
 #include "snippets/record"
         consumer.record(commands, {0, 1, 1}, std::as_bytes(std::span(extent)));
-#include "snippets/consume"
+        vkCmdDispatchIndirect(commands, tiles, offsetof(TileListHeader, dispatch_x));
     });
     EXPECT_TRUE(read_tiles(tiles) == tiles_of_map);
     EXPECT_EQ(gpu->read<std::uint32_t>(buffer_of(covered), 0, 1).front(), width * height);

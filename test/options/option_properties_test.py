@@ -126,19 +126,7 @@ COMMANDS = {
             "--glsl": read(method="auto"),
             "--levels": whole(0, U32),
             **others("--method", "--reduce", "--edges", "--format", "--channel", "--linear"),
-            **others("--no-compare", "--device"),
-        },
-    },
-    "quadtile demo": {
-        "base": options(dict(size="16", strategy="reference", output="tiles", image="picture")),
-        "stop": options(dict(strategy="auto", device="no such device", output="none/x")),
-        "options": SUBDIVISION
-        | {
-            "--output": write(),
-            "--image": write(),
-            "--map": write(),
-            "--size": whole(16, 16384),
-            "--level-thresholds": number(0, INF, "1,1,1,1,{}", constant=None),
+            **others("--compare", "--device"),
         },
     },
     "quadtile devices": {"base": {}, "stop": {}, "options": {}},
@@ -621,7 +609,6 @@ def checks(has_device):
     yield from pairs()
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         yield check_signal, "quadtile tiles", "--image", number
-        yield check_signal, "quadtile demo", "--image", number
         yield check_signal, "quadtile-shadow", "--screenshot", number
 
 
