@@ -139,6 +139,7 @@ COMMANDS = {
             "--channels": whole(1, 2, KIND="reduction"),
         },
     },
+    "quadtile demo": {"base": {}, "stop": {}, "options": {}},
     "quadtile devices": {"base": {}, "stop": {}, "options": {}},
     "quadtile-bake": {
         "base": options(
@@ -619,7 +620,8 @@ def relative_paths(sandbox, known, values):
 def check_signal(name, pipe, number):
     """While the program waits for the reader of a pipe, its first output is begun."""
     command = COMMANDS[name]
-    values = command["base"] | {"--output": "result", "--report": "result"} | {pipe: "pipe"}
+    others = dict.fromkeys(("--image", "--report"), "result")
+    values = command["base"] | others | {pipe: "pipe"}
     values = {key: values[key] for key in values if key in command["options"]}
     with Sandbox() as sandbox:
         os.mkfifo(sandbox("pipe"))
@@ -663,7 +665,7 @@ def checks(has_device):
                         yield check_place, name, key, place
     yield from pairs()
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        yield check_signal, "quadtile tiles", "--image", number
+        yield check_signal, "quadtile tiles", "--output", number
         yield check_signal, "quadtile-shadow", "--screenshot", number
 
 
