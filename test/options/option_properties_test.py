@@ -129,6 +129,7 @@ COMMANDS = {
             **others("--compare", "--device"),
         },
     },
+    "quadtile demo": {"base": {}, "stop": {}, "options": {}},
     "quadtile devices": {"base": {}, "stop": {}, "options": {}},
     "quadtile-bake": {
         "base": options(
@@ -564,7 +565,8 @@ def relative_paths(sandbox, known, values):
 def check_signal(name, pipe, number):
     """While the program waits for the reader of a pipe, its first output is begun."""
     command = COMMANDS[name]
-    values = command["base"] | {"--output": "result", "--report": "result"} | {pipe: "pipe"}
+    others = dict.fromkeys(("--image", "--report"), "result")
+    values = command["base"] | others | {pipe: "pipe"}
     values = {key: values[key] for key in values if key in command["options"]}
     with Sandbox() as sandbox:
         os.mkfifo(sandbox("pipe"))
@@ -608,7 +610,7 @@ def checks(has_device):
                         yield check_place, name, key, place
     yield from pairs()
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        yield check_signal, "quadtile tiles", "--image", number
+        yield check_signal, "quadtile tiles", "--output", number
 
 
 def main():
