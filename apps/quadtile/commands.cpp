@@ -13,7 +13,8 @@
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 #include <quadtile/tiler.hpp>
-#include <quadtile/trace.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -123,23 +124,30 @@ void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& 
     file.write(encode_png(draw_tiles(map, tiles)));
 }
 
-// Makes the empty file of --trace, if given, after all inputs have been read. Times count from the
-// start of `load`.
-std::unique_ptr<TraceFile> open_trace(const SubdivisionRequest& request, const StageTime& load) {
-    return request.trace.empty() ? nullptr
-                                 : std::make_unique<TraceFile>(request.trace.string(), load.start);
-}
-
-void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
-                 const StageTime& write) {
-    if (trace == nullptr) {
-        return;
+// Returns the stages in Chrome's trace-event format. Times count from the start of `load`.
+std::string trace_of(const TileList& list, const StageTime& load, const StageTime& write) {
+    using Microseconds = std::chrono::duration<double, std::micro>;
+    using nlohmann::json;
+    json events = json::array();
+    for (const auto& [thread, name] : {std::pair{1, "quadtile"}, std::pair{2, "quadtile, GPU"}}) {
+        events.push_back({{"ph", "M"},
+                          {"pid", 1},
+                          {"tid", thread},
+                          {"name", "thread_name"},
+                          {"args", {{"name", name}}}});
     }
-    const std::string track = "quadtile";
-    trace->add({&load, 1}, track);
-    trace->add(list.report.stages, track);
-    trace->add({&write, 1}, track);
-    trace->close();
+    std::vector<StageTime> stages = list.report.stages;
+    stages.insert(stages.begin(), load);
+    stages.push_back(write);
+    for (const StageTime& stage : stages) {
+        events.push_back({{"ph", "X"},
+                          {"pid", 1},
+                          {"tid", stage.on_gpu ? 2 : 1},
+                          {"name", stage.stage},
+                          {"ts", Microseconds(stage.start - load.start).count()},
+                          {"dur", 1000.0 * stage.milliseconds}});
+    }
+    return events.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
 // Returns a line for each number of --stats, with the stages before and after those of the list.
@@ -265,7 +273,6 @@ TileList make_tiles(const TilesRequest& request) {
     }();
     const TileList& list = result.list;
 
-    const auto trace = open_trace(subdivision, load);
     const Stopwatch write_watch;
     std::vector<OutputFile> files;
     if (!request.image.empty()) {
@@ -275,12 +282,15 @@ TileList make_tiles(const TilesRequest& request) {
     OutputFile& output = files.emplace_back(request.output.empty() ? OutputFile::standard_output()
                                                                    : OutputFile(request.output));
     write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });
+    if (!subdivision.trace.empty()) {
+        files.emplace_back(subdivision.trace)
+            .write(trace_of(list, load, write_watch.stage("write")));
+    }
     OutputFile::commit_all(files);
     const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
         std::cerr << describe_run(result, map.channel, load, write);
     }
-    write_trace(trace.get(), list, load, write);
     return list;
 }
 

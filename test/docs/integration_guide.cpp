@@ -410,22 +410,5 @@ TEST_F(IntegrationGuide, FirstUseAndThePipelineCache) {
     EXPECT_THAT(warnings, testing::ElementsAre("a warning"));
 }
 
-TEST_F(IntegrationGuide, Traces) {
-    const TemporaryDirectory directory;
-    const std::string file_name = (directory.path() / "trace.json").string();
-    const Device device = this->device();
-    const MapView map = view_of(importance, width, height);
-    const Threshold& threshold = of_map;
-#include "snippets/trace"
-    EXPECT_TRUE(list.tiles == tiles_of_map);
-    EXPECT_THAT(
-        read_file(file_name),
-        AllOf(StartsWith("[\n"), EndsWith("\n]\n"), HasSubstr("\"tiler\""), HasSubstr("\"lane "),
-              HasSubstr("\"run of 1 map\""), HasSubstr("\"wait\""), HasSubstr("\"shutdown\"")));
-    if (device.info().timestamps) {
-        EXPECT_THAT(read_file(file_name), HasSubstr("\"tiler, GPU\""));
-    }
-}
-
 }  // namespace
 }  // namespace quadtile::test

@@ -1,6 +1,5 @@
 #include <quadtile/error.hpp>
 #include <quadtile/service.hpp>
-#include <quadtile/trace.hpp>
 
 #include "../reference/balance.hpp"
 #include "running/request_queue.hpp"
@@ -129,7 +128,6 @@ struct Service::Impl {
     void run_alone(Lane& lane, WaitingRequest& waiting);
     void fail(WaitingRequest& waiting, const std::exception_ptr& failure);
     void fail_on(Site& site, WaitingRequest& waiting, const Error& failure);
-    void trace_run(const Lane& lane, Clock::time_point start, std::span<const TileList> lists);
 
     ServiceOptions options;
     std::shared_ptr<RequestQueue> queue;
@@ -139,7 +137,6 @@ struct Service::Impl {
     std::mutex join_mutex;
     std::atomic<std::uint64_t> failed = 0;
     std::atomic<std::uint64_t> largest_batch = 0;
-    std::atomic<std::uint64_t> traced_waits = 0;
 
     // Service that the current thread belongs to.
     static thread_local const Impl* working_for;
@@ -270,7 +267,6 @@ std::vector<TileList> Service::Impl::run_together(Lane& lane,
     for (std::size_t i = 0; i < batch.size(); ++i) {
         note_wait(lists[i], batch[i], start);
     }
-    trace_run(lane, start, lists);
     return lists;
 }
 
@@ -281,7 +277,6 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
         try {
             TileList list = lane.engine->subdivide(request.map, request.threshold, request.options);
             note_wait(list, waiting, start);
-            trace_run(lane, start, {&list, 1});
             ++lane.site.succeeded;
             waiting.answer(std::move(list));
             return;
@@ -298,36 +293,6 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
             return;
         }
     }
-}
-
-// Traces the lists of one run: its stages once, and the waiting time of each request.
-void Service::Impl::trace_run(const Lane& lane, Clock::time_point start,
-                              std::span<const TileList> lists) {
-    if (!options.trace) {
-        return;
-    }
-    std::uint64_t tiles = 0;
-    std::uint64_t layers = 0;
-    for (const TileList& list : lists) {
-        tiles += list.tiles.size();
-        layers += list.shape.layers;
-        options.trace->add({.name = "wait",
-                            .track = "requests",
-                            .start = list.report.stages.front().start,
-                            .duration = start - list.report.stages.front().start,
-                            .id = ++traced_waits});
-    }
-    const TileList& first = lists.front();
-    options.trace->add({.name = "run of " + detail::counted(lists.size(), "map"),
-                        .track = lane.name,
-                        .start = start,
-                        .duration = Clock::now() - start,
-                        .details = {{"width", std::to_string(first.shape.width)},
-                                    {"height", std::to_string(first.shape.height)},
-                                    {"layers", std::to_string(layers)},
-                                    {"tiles", std::to_string(tiles)},
-                                    {"repeats", std::to_string(first.report.buffer_repeats)}}});
-    options.trace->add(std::span(first.report.stages).subspan(1), lane.name);
 }
 
 void Service::Impl::fail(WaitingRequest& waiting, const std::exception_ptr& failure) {
