@@ -259,7 +259,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     check_contradictions(app, options);
     if (!arguments.size.empty()) {
         const app::Size size = app::parse_size("--size", arguments.size, LARGEST_EXTENT, false);
-        options.extent = vk::Extent2D(size.width, size.height);
+        options.extent = vk::Extent2D{size.width, size.height};
     }
     if (app.count("--compare") > 0) {
         options.other = arguments.other;

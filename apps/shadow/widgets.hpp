@@ -33,8 +33,11 @@ inline void row(const char* name, const std::string& value) {
 // Slider over the powers of two from `low` to `high`. Returns true when it is released.
 inline bool power_slider(const char* label, std::uint32_t& value, std::uint32_t low,
                          std::uint32_t high) {
-    int exponent = std::bit_width(value) - 1;
-    ImGui::SliderInt(label, &exponent, std::bit_width(low) - 1, std::bit_width(high) - 1,
+    const auto exponent_of = [](std::uint32_t of) {  // std::bit_width is unsigned with Clang
+        return static_cast<int>(std::bit_width(of)) - 1;
+    };
+    int exponent = exponent_of(value);
+    ImGui::SliderInt(label, &exponent, exponent_of(low), exponent_of(high),
                      std::to_string(value).c_str(), ImGuiSliderFlags_NoInput);
     value = 1U << static_cast<std::uint32_t>(exponent);
     return ImGui::IsItemDeactivatedAfterEdit();

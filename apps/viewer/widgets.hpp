@@ -14,7 +14,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -104,8 +103,9 @@ class Form {
     template <typename Table, typename Value>
     bool combo(const char* label, const std::string& tooltip, const Table& table, Value& value,
                const std::vector<std::string>& tooltips, const std::string& objection = {}) {
-        const auto values = std::views::transform(table, [](const auto& one) { return one.value; });
-        auto index = static_cast<std::size_t>(std::ranges::find(values, value) - values.begin());
+        const auto current =
+            std::ranges::find_if(table, [&](const auto& one) { return one.value == value; });
+        auto index = static_cast<std::size_t>(current - std::begin(table));
         std::vector<Choice> choices = choices_of(app::names_in(table), tooltips);
         for (std::size_t i = 1; i < choices.size() && !objection.empty(); ++i) {
             choices[i] = {choices[i].name, objection, false};

@@ -54,7 +54,8 @@ class DeviceContext {
     void name(Handle handle, const std::string& text) const {
         if (debug_utils) {
             const std::string full = "quadtile: " + text;
-            const auto value = reinterpret_cast<std::uint64_t>(static_cast<Handle::CType>(handle));
+            const auto value =
+                reinterpret_cast<std::uint64_t>(static_cast<typename Handle::CType>(handle));
             device.setDebugUtilsObjectNameEXT({Handle::objectType, value, full.c_str()}, dispatch);
         }
     }

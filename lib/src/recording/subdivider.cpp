@@ -281,10 +281,10 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     } else {
         descriptors.push_back(impl_->placeholder(shape, resources.scratch));
     }
-    Binding binding(std::make_shared<Binding::Impl>(
+    Binding binding(std::make_shared<Binding::Impl>(Binding::Impl{
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
         resources.scratch, layer_thresholds, by_node, layer_lists, balance,
-        impl_->program.make_descriptors(descriptors), resources.threshold_resources));
+        impl_->program.make_descriptors(descriptors), resources.threshold_resources}));
     if (balance && !impl_->is_fused()) {
         descriptors[SCRATCH] = impl_->fused_scratch(shape, resources.scratch);
         binding.impl_->balanced = impl_->program.make_descriptors(descriptors);

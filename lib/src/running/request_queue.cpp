@@ -1,7 +1,6 @@
 #include "running/request_queue.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace quadtile::detail {
 
@@ -62,8 +61,12 @@ bool RequestQueue::may_answer(std::uint32_t device, const WaitingRequest& reques
 }
 
 bool RequestQueue::has_device(const WaitingRequest& request) const {
-    return std::ranges::any_of(std::views::iota(0U, static_cast<std::uint32_t>(lost_.size())),
-                               [&](auto device) { return may_answer(device, request); });
+    for (std::uint32_t device = 0; device < lost_.size(); ++device) {
+        if (may_answer(device, request)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 RequestQueue::Requests::iterator RequestQueue::next_for(std::uint32_t device) {
