@@ -100,12 +100,9 @@ py::list devices() {
     return infos;
 }
 
-// Ends calls before the interpreter does, because nothing works any more when static objects are
-// destroyed.
+// Ends calls before the interpreter does.
 void end() {
     end_calls(&shut_down_services, &all_answers_taken);
-    const py::gil_scoped_release without_gil;
-    forget_devices();
 }
 
 }  // namespace

@@ -65,8 +65,12 @@ class ComputeProgram {
     void replace_descriptor(const DescriptorSet& set, std::size_t place,
                             const Descriptor& descriptor) const;
 
-    [[nodiscard]] DeviceContext& context() const noexcept { return *context_; }
-    [[nodiscard]] const Dispatch& dispatch() const noexcept { return context_->dispatch; }
+    // Both throw the Errors of MadeIn::check.
+    [[nodiscard]] DeviceContext& context() const {
+        context_->made_in.check();
+        return *context_;
+    }
+    [[nodiscard]] const Dispatch& dispatch() const { return context().dispatch; }
     [[nodiscard]] vk::DescriptorSetLayout set_layout() const noexcept { return *set_layout_; }
     [[nodiscard]] vk::PipelineLayout layout() const noexcept { return *layout_; }
 

@@ -88,7 +88,7 @@ SpirvWords compile(const UserKernel& kernel, const UserSource& source, bool has_
 }
 
 CompiledKernels& compiled_kernels() {
-    static CompiledKernels kernels;
+    static auto& kernels = *new CompiledKernels;
     return kernels;
 }
 

@@ -19,10 +19,10 @@ bool is_expired(const WaitingRequest& request, Clock::time_point now) {
 }
 
 const std::exception_ptr& deadline_exceeded() {
-    static const std::exception_ptr error =
+    static const auto& error = *new std::exception_ptr(  // threads may outlive statics
         std::make_exception_ptr(Error(ErrorCode::deadline_exceeded,
                                       "the request was still waiting at its deadline; give it more "
-                                      "time or a higher priority, or submit fewer requests"));
+                                      "time or a higher priority, or submit fewer requests")));
     return error;
 }
 
@@ -209,6 +209,9 @@ std::vector<WaitingRequest> RequestQueue::take_batch(const Taker& taker,
 }
 
 bool RequestQueue::cancel(std::uint64_t number) {
+    if (made_in_.is_forked()) {
+        return false;
+    }
     std::vector<WaitingRequest> cancelled;
     {
         const std::lock_guard lock(mutex_);
