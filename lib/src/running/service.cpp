@@ -81,7 +81,7 @@ struct Lane {
 
 }  // namespace
 
-struct Service::Impl {
+struct Service::Impl : detail::EndsWithProcess {
     Impl(const std::vector<Device>& devices, const ServiceOptions& service_options)
         : options(service_options),
           queue(std::make_shared<RequestQueue>(options.queue_capacity, devices.size())) {
@@ -119,6 +119,7 @@ struct Service::Impl {
     }
 
     void shutdown(Shutdown how);
+    void end() noexcept override;
     [[nodiscard]] WaitingRequest admit(SubdivisionRequest&& request) const;
     [[nodiscard]] Ticket ticket_of(std::uint64_t number, std::future<TileList> result) const;
     void work(Lane& lane);
@@ -129,6 +130,7 @@ struct Service::Impl {
     void fail(WaitingRequest& waiting, const std::exception_ptr& failure);
     void fail_on(Site& site, WaitingRequest& waiting, const Error& failure);
 
+    detail::MadeIn made_in;
     ServiceOptions options;
     std::shared_ptr<RequestQueue> queue;
     std::deque<Site> sites;
@@ -145,6 +147,9 @@ struct Service::Impl {
 thread_local const Service::Impl* Service::Impl::working_for = nullptr;
 
 void Service::Impl::shutdown(Shutdown how) {
+    if (made_in.is_forked()) {
+        return;
+    }
     const std::exception_ptr reason =
         error(ErrorCode::cancelled, "the service has been shut down; make a new one");
     queue->close(reason);
@@ -165,8 +170,16 @@ void Service::Impl::shutdown(Shutdown how) {
     }
 }
 
+void Service::Impl::end() noexcept {
+    try {
+        shutdown(Shutdown::cancel);
+    } catch (...) {  // NOLINT(bugprone-empty-catch): nothing can be reported here
+    }
+}
+
 // Checks a request as far as possible without the device.
 WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
+    made_in.check();
     const MapShape& shape = request.map.shape;
     check_shape(shape);
     check_texels(request.map);
@@ -331,10 +344,14 @@ Service::Service(const Device& device, const ServiceOptions& options)
     : Service(std::vector{device}, options) {}
 
 Service::Service(const std::vector<Device>& devices, const ServiceOptions& options)
-    : impl_(std::make_shared<Impl>(devices, options)) {}
+    : impl_(std::make_shared<Impl>(devices, options)) {
+    detail::end_with_process(impl_);
+}
 
 Service::~Service() {
-    if (Impl::working_for == impl_.get()) {
+    if (impl_->made_in.is_forked()) {
+        new std::shared_ptr<Impl>(std::move(impl_));  // its threads are the parent's
+    } else if (Impl::working_for == impl_.get()) {
         std::thread([impl = std::move(impl_)] { impl->shutdown(Shutdown::finish); }).detach();
     } else {
         impl_->shutdown(Shutdown::finish);
@@ -368,6 +385,7 @@ void Service::shutdown(Shutdown how) {
 }
 
 ServiceStatistics Service::statistics() const {
+    impl_->made_in.check();
     const RequestQueue::Counts counts = impl_->queue->counts();
     ServiceStatistics statistics{.submitted = counts.pushed,
                                  .failed = impl_->failed + counts.failed,

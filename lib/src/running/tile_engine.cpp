@@ -148,11 +148,10 @@ void TileEngine::finish_run(TileList& result) {
     const char* const without[] = {"copy to the GPU", "subdivision"};
     const std::span<const char* const> names =
         intervals.size() == 3 ? std::span<const char* const>(with_pyramid) : without;
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point end = Clock::now();
+    auto end = std::chrono::steady_clock::now();
     std::vector<StageTime> stages;
     for (std::size_t i = intervals.size(); i-- > 0;) {
-        end -= std::chrono::duration_cast<Clock::duration>(
+        end -= std::chrono::duration_cast<std::chrono::steady_clock::duration>(
             std::chrono::duration<double, std::milli>(intervals[i]));
         stages.insert(stages.begin(), {names[i], intervals[i], true, end});
     }

@@ -178,7 +178,7 @@ const ThresholdFunction* Threshold::user_function() const noexcept {
 }
 
 const std::vector<float>& Threshold::function_parameters() const noexcept {
-    static const std::vector<float> none;
+    static const auto& none = *new std::vector<float>;
     return function_ ? values_ : none;
 }
 
