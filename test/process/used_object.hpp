@@ -4,6 +4,7 @@
 
 #include <quadtile/quadtile.h>
 #include <quadtile/mipmapper.hpp>
+#include <quadtile/pyramid.hpp>
 #include <quadtile/service.hpp>
 #include <quadtile/tiler.hpp>
 
