@@ -74,8 +74,9 @@ struct LimitOverrides {
 
 /// Options of Device::create.
 struct DeviceOptions {
-    /// Number (position in enumerate()) or part of the name, case-insensitive. Empty: the
-    /// environment variable QUADTILE_DEVICE; if that is empty too, the best usable device.
+    /// Number (position in enumerate()) or part of the name, case-insensitive. A number that no
+    /// device has is a part of a name ("4090"). Empty: the environment variable QUADTILE_DEVICE; if
+    /// that is empty too, the best usable device.
     std::string select;
     /// Turns on the Khronos validation layer with synchronisation validation; its messages go to
     /// `log`. Device::create throws Error(unsupported) if the layer is not installed.
@@ -109,8 +110,8 @@ struct AdoptedDevice {
     VkPhysicalDevice physical_device = VK_NULL_HANDLE;  ///< the one that `device` was created from
     VkDevice device = VK_NULL_HANDLE;                   ///< stays the host's
     /// Queue for Tiler, Mipmapper and Service. May be null if only the recording layer (Pyramid,
-    /// Downsampler, Subdivider) is used. A Device submits from one thread at a time; if the host
-    /// uses the queue too, `submit` must synchronise the accesses.
+    /// Downsampler, Subdivider) is used. All Devices of one queue submit from one thread at a time;
+    /// if the host uses the queue too, `submit` must synchronise the accesses.
     VkQueue queue = VK_NULL_HANDLE;
     /// Family of `queue` and of all queues for recorded command buffers. It supports compute.
     std::uint32_t queue_family = 0;

@@ -11,11 +11,15 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 
 namespace quadtile::detail {
+
+// Returns the mutex of a queue, which all Devices with this queue share.
+[[nodiscard]] std::shared_ptr<std::mutex> mutex_of(vk::Device device, vk::Queue queue);
 
 class DeviceContext : public EndsWithProcess {
  public:
@@ -93,7 +97,7 @@ class DeviceContext : public EndsWithProcess {
     [[nodiscard]] bool can_submit() const { return queue || host_submit; }
 
     SubmitFunction host_submit;  // of an adopted device; may be empty
-    mutable std::mutex queue_mutex;
+    std::shared_ptr<std::mutex> queue_mutex;
 
     // Sets the limits from those of the device and the overrides.
     void set_limits(const LimitOverrides& overrides);
