@@ -41,11 +41,11 @@ class QUADTILE_API NodeThresholds {
 
  private:
     friend class Threshold;
-    struct LevelPlace {
+    struct LevelPlace {  /// \cond
         std::size_t first;  // node of the first layer
         std::size_t layer_pitch;
         std::size_t row_pitch;
-    };
+    };  /// \endcond
 
     [[nodiscard]] std::size_t place(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                                     std::uint32_t layer) const noexcept {
