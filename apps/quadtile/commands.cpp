@@ -275,6 +275,9 @@ TileList make_tiles(const TilesRequest& request) {
 
     const Stopwatch write_watch;
     std::vector<OutputFile> files;
+    files.reserve(3);
+    OutputFile* const trace =
+        subdivision.trace.empty() ? nullptr : &files.emplace_back(subdivision.trace);
     if (!request.image.empty()) {
         write_image(files.emplace_back(request.image), map.view(), list.tiles);
     }

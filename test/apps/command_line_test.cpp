@@ -57,7 +57,6 @@ TEST_F(CommandLine, HelpsWithEveryCommand) {
                                           {Arguments{"tiles", "--help"}, "--constant"},
                                           {Arguments{"tiles", "-h"}, "--level-thresholds"},
                                           {Arguments{"mipmap", "--help"}, "--reduce"},
-                                          {Arguments{"compile", "--help"}, "--channels"},
                                           {Arguments{"devices", "--help"}, "Vulkan"},
                                           {Arguments{"demo", "--help"}, "tiles.png"}}) {
         const ProgramResult result = run(arguments);
