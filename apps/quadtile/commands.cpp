@@ -285,9 +285,8 @@ TileList make_tiles(const TilesRequest& request) {
     OutputFile& output = files.emplace_back(request.output.empty() ? OutputFile::standard_output()
                                                                    : OutputFile(request.output));
     write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });
-    if (!subdivision.trace.empty()) {
-        files.emplace_back(subdivision.trace)
-            .write(trace_of(list, load, write_watch.stage("write")));
+    if (trace != nullptr) {
+        trace->write(trace_of(list, load, write_watch.stage("write")));
     }
     OutputFile::commit_all(files);
     const StageTime write = write_watch.stage("write");

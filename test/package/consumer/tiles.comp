@@ -3,7 +3,6 @@
 #extension GL_GOOGLE_include_directive : require
 
 #include <quadtile/budget.h>
-#include <quadtile/dirty_blocks.h>
 #include <quadtile/limits.h>
 #include <quadtile/mip.h>
 #include <quadtile/quadtree.h>
