@@ -27,6 +27,10 @@ std::shared_ptr<std::mutex> mutex_of(vk::Device device, vk::Queue queue) {
 
 DeviceContext::~DeviceContext() {
     if (!made_in.has_device()) {
+        abandon(pipeline_cache.handle());
+        abandon(messenger);
+        abandon(device);
+        abandon(instance);
         return;
     }
     pipeline_cache.close();

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <vector>
 
 extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* library);
@@ -27,12 +28,18 @@ struct Works {
     std::atomic<bool> has_devices = false;
 };
 
+struct Abandoned {
+    std::uint64_t handle;
+    Abandoned* next;
+};
+
 // Never destroyed, because objects of the program may outlive all statics of the library.
 struct Process {
     Process() { (void)sem_init(&ending, 0, 0); }
 
     sem_t ending{};  // above 0 when exit() has come to the drivers
     std::atomic<Works*> works = new Works;
+    std::atomic<Abandoned*> abandoned = nullptr;
 };
 
 Process& process() {
@@ -96,6 +103,13 @@ void MadeIn::check() const {
                     "start it by exec (posix_spawn; Python: multiprocessing's \"spawn\")");
     }
     check_not_ending();
+}
+
+void abandon(std::uint64_t handle) noexcept {
+    if (auto* const node = new (std::nothrow) Abandoned{handle, process().abandoned}) {
+        while (!process().abandoned.compare_exchange_weak(node->next, node)) {
+        }
+    }
 }
 
 void end_with_process(const std::weak_ptr<EndsWithProcess>& work) {

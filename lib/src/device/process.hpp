@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <memory>
 
 namespace quadtile::detail {
@@ -24,6 +25,13 @@ class MadeIn {
  private:
     pid_t process_ = getpid();
 };
+
+// Keeps a handle that is not destroyed, so that leak checkers find what its driver has.
+void abandon(std::uint64_t handle) noexcept;
+template <typename Handle>
+void abandon(Handle handle) noexcept {
+    abandon(reinterpret_cast<std::uint64_t>(static_cast<typename Handle::CType>(handle)));
+}
 
 // Work that ends before the drivers do.
 class EndsWithProcess {

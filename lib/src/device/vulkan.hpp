@@ -39,8 +39,8 @@ class Unique : public vk::UniqueHandle<Handle, Dispatch> {
 
  private:
     void leak_without_device() noexcept {
-        if (!made_in_.has_device()) {
-            (void)this->release();
+        if (*this && !made_in_.has_device()) {
+            detail::abandon(this->release());
         }
     }
 

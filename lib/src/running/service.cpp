@@ -350,7 +350,9 @@ Service::Service(const std::vector<Device>& devices, const ServiceOptions& optio
 
 Service::~Service() {
     if (impl_->made_in.is_forked()) {
-        new std::shared_ptr<Impl>(std::move(impl_));  // its threads are the parent's
+        // Its threads are the parent's.
+        auto* const kept = new std::shared_ptr<Impl>(std::move(impl_));
+        detail::abandon(reinterpret_cast<std::uint64_t>(kept));
     } else if (Impl::working_for == impl_.get()) {
         std::thread([impl = std::move(impl_)] { impl->shutdown(Shutdown::finish); }).detach();
     } else {
