@@ -46,9 +46,24 @@ layout(set = 0, binding = 3, std430) readonly buffer Tables { SrgbTables srgb; }
 layout(push_constant) uniform Parameters { DownsampleParameters parameters; };
 
 #include "downsample_items.glsl"
-#include "group.glsl"
 
 uint layer;
+
+uvec2 extent_of(uint level) {
+    return uvec2(mip_extent(parameters.width, level, EDGE_RULE), mip_extent(parameters.height, level, EDGE_RULE));
+}
+
+uvec2 blocks_of(uint level, uint levels) {
+    return uvec2(blocks_along(parameters.width, level, levels, EDGE_RULE),
+                 blocks_along(parameters.height, level, levels, EDGE_RULE));
+}
+
+// Returns the block, of so many, that a texel lies in.
+uvec2 block_of(uvec2 texel, uint levels, uvec2 blocks) {
+    return EDGE_RULE == EDGE_FOLD ? min(texel >> levels, blocks - 1) : texel >> levels;
+}
+
+#include "group.glsl"
 
 uvec2 extent_of_block(uint level, uint levels, uvec2 index) {
     return uvec2(block_extent(parameters.width, level, levels, index.x, EDGE_RULE),
@@ -61,16 +76,37 @@ uint layer_words() { return parameters.layers + layer * parameters.state_words_p
 // Returns the two numbers of 16 bits in a word.
 uvec2 words_of(uint word) { return uvec2(word & 0xffffU, word >> 16); }
 
-// Stores a texel above the base level.
-void put_texel(uint level, uvec2 position, TEXEL texel);
-// Copies a texel of the base level if the destination needs it.
-void copy_texel(uvec2 position, TEXEL texel);
-
+// Stores a texel above the base level (put_texel), and copies one of the base level if the destination needs it.
 #if PYRAMID
+#define PYRAMID_BINDING 5
+#include "pyramid_chunks.glsl"
+
+void put_texel(uint level, uvec2 position, float texel) {
+    write_pyramid(layer * parameters.floats_per_layer + parameters.level_start[level - 1] +
+                      position.y * parameters.pitch + position.x, texel);
+}
+
+void copy_texel(uvec2 position, float texel) {}
+
 bool meets_nan = false;  // whether a quad of the thread has a NaN texel, perhaps outside the map
 
 float texel_at(uvec2 position) { return texelFetch(source, ivec3(position, layer), 0).r; }
 #include "nan_count.glsl"
+#else
+layout(constant_id = 10) const bool COPY_SOURCE = false;
+#include "mip_images.glsl"
+
+void put_texel(uint level, uvec2 position, TEXEL texel) {
+    store_texel(level - parameters.base_level, ivec3(position, layer), VEC4_OF(texel));
+}
+
+void copy_texel(uvec2 position, TEXEL texel) {
+    if (COPY_SOURCE) {
+        if (all(lessThan(position, extent_of(0)))) {
+            store_texel(0, ivec3(position, layer), VEC4_OF(copy_of(texel)));
+        }
+    }
+}
 #endif
 
 // ---- Weights ---------------------------------------------------------------------------------------------
