@@ -20,7 +20,6 @@
 bool send(Group group, Ascent at, uint tiles) {
     keep_node(group.level, at.block.index, at.importance);
     if (at.splits) {
-        HAND_OVER(words[node_word(NODE_TILES, group.level, at.block.index)], tiles);
         send_second(group, at, tiles);
     }
     return send_node(group, at, 1, false);
