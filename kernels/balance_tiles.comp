@@ -28,15 +28,13 @@
 bool is_split_by_masks(uint level, uvec2 index) {
     const uvec2 extent = extent_of(level);
     uint pointing = 0;
-    // Unrolled by a macro: lavapipe (Mesa 22.3) loses threads if a branch leads into a loop.
+    // No loop: LOST_THREADS (cpu_drivers.glsl).
 #define MASK_FROM(x, y, bit) {                                                                \
         const uvec2 from = index + uvec2(x, y);                                               \
         const uint mask = records[word_of_mask(level, min(from, extent - 1))];                \
         pointing |= all(lessThan(from, extent)) ? mask >> bit : 0;                            \
     }
-    MASK_FROM(-1, -1, 8) MASK_FROM(0, -1, 7) MASK_FROM(1, -1, 6)
-    MASK_FROM(-1, 0, 5) MASK_FROM(0, 0, 4) MASK_FROM(1, 0, 3)
-    MASK_FROM(-1, 1, 2) MASK_FROM(0, 1, 1) MASK_FROM(1, 1, 0)
+    FOR_NODES_AROUND(MASK_FROM)
 #undef MASK_FROM
     return (pointing & 1) != 0;
 }

@@ -7,7 +7,7 @@
 // SOME_BLOCKS those from first_block to last_block of first_layer.
 //
 // Bindings: those of downsample.glsl, and in set 0
-//   5    images   base level and the levels above (mip_images.glsl); only written
+//   5    images   base level and the levels above (downsample.glsl); only written
 // PYRAMID: instead of these
 //   5-8  pyramid  levels 1 to the top (quadtree.h), in chunks (pyramid_chunks.glsl)
 //
@@ -17,7 +17,6 @@
 // it counts in an infinite node. The maker of an infinite root acquires.
 
 #include "downsample.glsl"
-#include "downsample_workgroup.glsl"
 #include "downsample_blocks.glsl"
 
 #if CUSTOM

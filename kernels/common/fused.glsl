@@ -59,7 +59,7 @@ uint layer;
 
 // ---- The state -----------------------------------------------------------------------------------------
 
-// Without a choice by EDGE_RULE: with one, SwiftShader takes more than twice the time to compile.
+// Without a choice by EDGE_RULE: SLOW_CHOICES (cpu_drivers.glsl).
 uvec2 extent_of(uint level) {
     return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
 }

@@ -1,6 +1,7 @@
 // Output of a block's tiles to the list, for fused_all.comp, fused_emit.comp and balance_tiles.comp. Each thread lays
 // out its tiles in shared memory, after keep_thresholds. Then neighbouring threads write to neighbouring places.
 
+#include "cpu_drivers.glsl"
 #include "fused_tiles.glsl"
 
 shared uint thread_tiles[WORKGROUP_SIZE];
@@ -20,13 +21,11 @@ Node make_node(Block block, uint step, uvec2 position, float importance) {
     return Node(level, position, importance, kept_threshold(level, position));
 }
 
-// Returns the last thread whose tiles begin at a place or before. No loop: lavapipe loses threads if a branch leads
-// into one (Mesa 22.3).
+// Returns the last thread whose tiles begin at a place or before. No loop: LOST_THREADS (cpu_drivers.glsl).
 uint owner_of(uint place) {
     uint owner = 0;
-#define DESCEND(reach) owner += thread_places[owner + reach] <= place ? reach : 0
-    DESCEND(128); DESCEND(64); DESCEND(32); DESCEND(16);
-    DESCEND(8); DESCEND(4); DESCEND(2); DESCEND(1);
+#define DESCEND(reach) owner += thread_places[owner + reach] <= place ? reach : 0;
+    FOR_BITS_OF_256(DESCEND)
 #undef DESCEND
     return owner;
 }

@@ -44,7 +44,7 @@ struct DownsampleParameters {
     QUADTILE_UINT first_block;
     QUADTILE_UINT last_block;
     QUADTILE_UINT first_layer;
-    QUADTILE_UINT first_image;  // of the window (mip_images.glsl), in levels above the base level
+    QUADTILE_UINT first_image;  // of the window (downsample.glsl), in levels above the base level
     // Members for the pyramid buffer, in floats.
     QUADTILE_UINT pitch;
     QUADTILE_UINT floats_per_layer;

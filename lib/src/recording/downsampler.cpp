@@ -43,7 +43,7 @@ using reference::encoding_of;
 
 using Usage = vk::ImageUsageFlagBits;
 
-// Returns the levels that one dispatch can store (mip_images.glsl).
+// Returns the levels that one dispatch can store (downsample.glsl).
 std::uint32_t image_count(const DeviceContext& context) {
     return std::min(MAX_LEVELS, context.max_storage_images);
 }
@@ -196,7 +196,7 @@ struct Downsampler::Impl {
 };
 
 struct Downsampler::Binding::Impl {
-    // A dispatch that stores a window of levels (mip_images.glsl). Most devices need one window per
+    // A dispatch that stores a window of levels (downsample.glsl). Most devices need one window per
     // level that is read, and spd reads only the source.
     struct Pass {
         DownsampleParameters parameters;
@@ -240,8 +240,7 @@ void Downsampler::Impl::check_shape(const Shape& shape) const {
                std::to_string(info.max_map_extent) + " texels on a side and " +
                std::to_string(info.max_layers) + " layers");
     }
-    // lavapipe (Mesa 22.3) loses threads that leave loops early after some barriers, and this
-    // kernel has too many of them.
+    // LOST_THREADS (cpu_drivers.glsl): this kernel has too many early ends of loops.
     if (info.type == "CPU" && options.reduction == Reduction::custom &&
         options.method == MipMethod::spd && has_odd_blocks(shape) &&
         shape.levels - 1 > BLOCK_LEVELS + step_levels(BLOCK_LEVELS, shape.levels - 1)) {
