@@ -27,7 +27,7 @@ constexpr std::size_t CHUNK_TRIANGLES = 1 << 15;
 constexpr std::uint32_t NOTHING = 0xFFFFFFFF;
 
 Box<glm::dvec3> bounds_of(const Scene& scene) {
-    return scene.positions.empty() ? Box{glm::dvec3(0.0), glm::dvec3(0.0)}
+    return scene.positions.empty() ? Box<glm::dvec3>{glm::dvec3(0.0), glm::dvec3(0.0)}
                                    : box_around(scene.positions);
 }
 

@@ -44,7 +44,6 @@ class MapRequests {
     [[nodiscard]] std::vector<Tile> uniform_tiles();
 
     app::Gpu& gpu_;
-    const TracedScene& scene_;
     vk::Buffer triangles_;
     TileOptions options_;
     MapShape shape_;

@@ -13,7 +13,8 @@
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 #include <quadtile/tiler.hpp>
-#include <quadtile/trace.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -50,7 +51,7 @@ Device open_device(const std::string& select, const std::string& without) {
     }
 }
 
-// ---- Common parts of `tiles` and `demo`: subdivide a map, write the result, report about it
+// ---- Parts of `tiles` and `demo`: subdivide a map, write the result, report about it
 
 namespace {
 
@@ -106,7 +107,7 @@ Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
         });
     }
     const Stopwatch device_watch;
-    const Device device = open_device(request.device, "--strategy reference");
+    const Device device = open_device(request.device, "'quadtile tiles' with --strategy reference");
     const StageTime opening = device_watch.stage("open the device");
     const Stopwatch tiler_watch;
     Tiler tiler(device, {request.strategy, request.subtree_levels});
@@ -123,23 +124,30 @@ void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& 
     file.write(encode_png(draw_tiles(map, tiles)));
 }
 
-// Makes the empty file of --trace, if given, after all inputs have been read. Times count from the
-// start of `load`.
-std::unique_ptr<TraceFile> open_trace(const SubdivisionRequest& request, const StageTime& load) {
-    return request.trace.empty() ? nullptr
-                                 : std::make_unique<TraceFile>(request.trace.string(), load.start);
-}
-
-void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
-                 const StageTime& write) {
-    if (trace == nullptr) {
-        return;
+// Returns the stages in Chrome's trace-event format. Times count from the start of `load`.
+std::string trace_of(const TileList& list, const StageTime& load, const StageTime& write) {
+    using Microseconds = std::chrono::duration<double, std::micro>;
+    using nlohmann::json;
+    json events = json::array();
+    for (const auto& [thread, name] : {std::pair{1, "quadtile"}, std::pair{2, "quadtile, GPU"}}) {
+        events.push_back({{"ph", "M"},
+                          {"pid", 1},
+                          {"tid", thread},
+                          {"name", "thread_name"},
+                          {"args", {{"name", name}}}});
     }
-    const std::string track = "quadtile";
-    trace->add({&load, 1}, track);
-    trace->add(list.report.stages, track);
-    trace->add({&write, 1}, track);
-    trace->close();
+    std::vector<StageTime> stages = list.report.stages;
+    stages.insert(stages.begin(), load);
+    stages.push_back(write);
+    for (const StageTime& stage : stages) {
+        events.push_back({{"ph", "X"},
+                          {"pid", 1},
+                          {"tid", stage.on_gpu ? 2 : 1},
+                          {"name", stage.stage},
+                          {"ts", Microseconds(stage.start - load.start).count()},
+                          {"dur", 1000.0 * stage.milliseconds}});
+    }
+    return events.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
 // Returns a line for each number of --stats, with the stages before and after those of the list.
@@ -236,9 +244,8 @@ Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
     return Threshold::function(ThresholdFunction::from_glsl(file.text), request.parameters);
 }
 
-}  // namespace
-
-void run(const TilesRequest& request) {
+// Returns the list that it has written.
+TileList make_tiles(const TilesRequest& request) {
     const Stopwatch load_watch;
     const LoadedMap map = load_map(request.input, request.channel);
     if (map.is_guess) {
@@ -266,7 +273,6 @@ void run(const TilesRequest& request) {
     }();
     const TileList& list = result.list;
 
-    const auto trace = open_trace(subdivision, load);
     const Stopwatch write_watch;
     std::vector<OutputFile> files;
     if (!request.image.empty()) {
@@ -276,19 +282,29 @@ void run(const TilesRequest& request) {
     OutputFile& output = files.emplace_back(request.output.empty() ? OutputFile::standard_output()
                                                                    : OutputFile(request.output));
     write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });
+    if (!subdivision.trace.empty()) {
+        files.emplace_back(subdivision.trace)
+            .write(trace_of(list, load, write_watch.stage("write")));
+    }
     OutputFile::commit_all(files);
     const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
         std::cerr << describe_run(result, map.channel, load, write);
     }
-    write_trace(trace.get(), list, load, write);
+    return list;
+}
+
+}  // namespace
+
+void run(const TilesRequest& request) {
+    (void)make_tiles(request);
 }
 
 // ---- demo
 
 namespace {
 
-std::string summary(const TileList& list, const DemoRequest& request) {
+std::string summary(const TileList& list, const TilesRequest& request) {
     std::uint32_t levels = 0;
     for (const std::uint64_t count : list.tiles_per_level()) {
         levels += count > 0 ? 1 : 0;
@@ -307,50 +323,24 @@ std::string summary(const TileList& list, const DemoRequest& request) {
          << name_in(STRATEGIES, list.report.strategy) << ").\n"
          << "  " << request.output.string() << "  the tiles\n"
          << "  " << request.image.string() << "  the map (bright: more texels needed) and the "
-         << "tiles' outlines\n";
-    if (!request.map.empty()) {
-        text << "  " << request.map.string() << "  the map, for 'quadtile tiles'\n";
-    }
+         << "tiles' outlines\n"
+         << "  " << request.input.string() << "  the map, for 'quadtile tiles'\n";
     return text.str();
 }
 
 }  // namespace
 
-void run(const DemoRequest& request) {
-    const Stopwatch load_watch;
-    const std::vector<float> texels = render_demo_map(request.size);
-    const MapView map = view_of(texels, request.size, request.size);
-    const StageTime load = load_watch.stage("load");
-
-    SubdivisionRequest subdivision = request.subdivision;
-    if (!subdivision.threshold) {
-        subdivision.threshold = Threshold::max_resolution(DEMO_MAX_RESOLUTION);
-    }
-    const Subdivided result = subdivide_map(map, subdivision);
-    const TileList& list = result.list;
-
-    const auto trace = open_trace(subdivision, load);
-    const Stopwatch write_watch;
-    OutputFile output(request.output);
-    write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });
-    OutputFile image(request.image);
-    write_image(image, map, list.tiles);
-    if (!request.map.empty()) {
-        OutputFile map_file(request.map);
-        map_file.write(request.map.extension() == ".exr" ? encode_exr(map) : encode_pfm(map));
-        map_file.commit();
-    }
+void run(const DemoRequest& /*request*/) {
+    TilesRequest request;
+    request.input = demo_map_path();
+    request.output = "tiles.json";
+    request.image = "tiles.png";
+    request.subdivision.threshold = Threshold::max_resolution(16.0F);
+    request.subdivision.options.order = Order::canonical;
+    const TileList list = make_tiles(request);
+    OutputFile output = OutputFile::standard_output();
+    output.write(summary(list, request));
     output.commit();
-    image.commit();
-    const StageTime write = write_watch.stage("write");
-    if (subdivision.stats) {
-        std::cerr << describe_run(result, {}, load, write);
-    }
-    write_trace(trace.get(), list, load, write);
-
-    OutputFile standard_output = OutputFile::standard_output();
-    standard_output.write(summary(list, request));
-    standard_output.commit();
 }
 
 // ---- devices

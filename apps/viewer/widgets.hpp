@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -76,9 +75,10 @@ class Form {
     // For the values of a table of Named.
     template <typename Table, typename Value>
     bool combo(const char* label, const std::string& tooltip, const Table& table, Value& value,
-               const std::vector<std::string>& tooltips) {
-        const auto values = std::views::transform(table, [](const auto& one) { return one.value; });
-        auto index = static_cast<std::size_t>(std::ranges::find(values, value) - values.begin());
+                const std::vector<std::string>& tooltips) {
+        const auto current =
+            std::ranges::find_if(table, [&](const auto& one) { return one.value == value; });
+        auto index = static_cast<std::size_t>(current - std::begin(table));
         const bool changed = combo(label, tooltip, app::names_in(table), tooltips, index);
         value = table[index].value;
         return changed;

@@ -127,15 +127,12 @@ void check_numpy() {
     }
 }
 
-// Ends calls before the interpreter does, because nothing works any more when static objects are
-// destroyed.
+// Ends calls before the interpreter does.
 void end() {
     if (is_forked()) {
         return;  // the devices' threads do not exist here
     }
     end_calls(&shut_down_services, &all_answers_taken);
-    const py::gil_scoped_release without_gil;
-    forget_devices();
 }
 
 }  // namespace

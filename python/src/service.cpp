@@ -242,9 +242,8 @@ py::object NativeService::next_answers() {
 
 void NativeService::shutdown(bool cancel) {
     if (is_forked()) {
-        // In a forked process the service's threads do not exist, and its destructor would wait for
-        // ever, so it is leaked.
-        new std::shared_ptr<Service>(std::move(service_));
+        service_.reset();
+        return;
     }
     std::shared_ptr<Service> service = service_;
     if (!service) {

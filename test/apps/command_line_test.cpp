@@ -2,6 +2,7 @@
 
 #include "image_files.hpp"
 #include "program_test.hpp"
+#include "support/glsl.hpp"
 #include "support/help.hpp"
 #include "support/maps.hpp"
 #include "tiles_json.hpp"
@@ -58,7 +59,7 @@ TEST_F(CommandLine, HelpsWithEveryCommand) {
                                           {Arguments{"mipmap", "--help"}, "--reduce"},
                                           {Arguments{"compile", "--help"}, "--channels"},
                                           {Arguments{"devices", "--help"}, "Vulkan"},
-                                          {Arguments{"demo", "--help"}, "--size"}}) {
+                                          {Arguments{"demo", "--help"}, "tiles.png"}}) {
         const ProgramResult result = run(arguments);
         EXPECT_EQ(result.status, 0);
         EXPECT_THAT(result.output, AllOf(HasSubstr("Usage: quadtile"), HasSubstr(text)));
@@ -79,7 +80,7 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {{"tiles"}, "INPUT"},
              {{"tiles", "--constant", "1"}, "INPUT"},
              {{"tiles", "map.pfm", "other.pfm", "--constant", "1"}, "other.pfm"},
-             {{"demo", "--constant", "1", "--max-resolution", "1"}, "exclude each other"},
+             {{"demo", "--constant", "1"}, "--constant"},
              {{"devices", "--all"}, "--all"},
              {with({}), "no threshold is given"},
              {with({"--constant", "1", "--max-resolution", "2"}), "exclude each other"},
@@ -94,7 +95,6 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--constant", "1", "--balance", "sides"}), "--balance"},
              {with({"--constant", "1", "--balance", "edges", "--max-tiles", "9"}),
               "--max-tiles cannot count the tiles that --balance adds"},
-             {{"demo", "--balance", "corners", "--max-tiles", "9"}, "--max-tiles cannot count"},
              {with({"--level-thresholds", "1,2,3,4,5,6,7,8,9"}), "9 level thresholds"},
              {with({"--memory", "16,100"}), "--fragments"},
              {with({"--fragments", "map.pfm", "--constant", "1"}), "--memory"},
@@ -111,7 +111,6 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--constant", "1", "--image", "a.jpg"}), "has the ending of another format"},
              {{"tiles", "map.pfm", "--constant", "1", "-o", "a.txt"}, ".json, .csv, .bin"},
              {with({"--memory", "16,9", "--fragments", "./out.json"}), "name the same file"},
-             {{"demo", "--memory", "16,9", "--fragments", "map.pfm"}, "--memory"},
              {with({"--constant", "1", "--format", "xml"}), "'xml' is none of json, csv, bin"},
              {with({"--constant", "1", "--strategy", "fused"}), "--strategy"},
              {with({"--constant", "1", "--image", "./out.json"}), "name the same file"},
@@ -119,7 +118,6 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--constant", "1", "--image", ""}), "needs a file name"},
              {{"tiles", "map.pfm", "--constant", "1", "--image", "/dev/stdout"}, "the same file"},
              {{"tiles", "", "--constant", "1"}, "needs a file name"},
-             {{"demo", "-o", "a", "--map", "a"}, "name the same file"},
              {with({"--constant", "1", "--tiles"}), "--tiles"}}) {
         EXPECT_THAT(error_of(arguments, 2), HasSubstr(text));
     }
@@ -434,32 +432,26 @@ TEST_F(CommandLine, DevicesAreListed) {
                 HasSubstr("chosen: " + std::to_string(chosen.index) + " (" + chosen.name + ")\n"));
 }
 
-TEST_F(CommandLine, DemoWritesTilesPictureAndMap) {
-    const ProgramResult result =
-        run({"demo", "--strategy", "reference", "--size", "300", "--map", "town.exr"});
+// Catches a map that is not where the program looks for it, and other tiles than the reference's.
+TEST_F(CommandLine, DemoSubdividesItsMap) {
+    SKIP_WITHOUT_DEVICE();
+    const ProgramResult result = run({"demo"});
     ASSERT_EQ(result.status, 0) << result.error;
     EXPECT_THAT(result.error, IsEmpty());
-    EXPECT_EQ(directory_.names(), (Names{"map.pfm", "tiles.json", "tiles.png", "town.exr"}));
+    EXPECT_EQ(directory_.names(), (Names{"map.pfm", "tiles.json", "tiles.png"}));
     const TileList list = parse_json(read_file(directory_.path() / "tiles.json"));
-    EXPECT_EQ(list.shape.width, 300U);
-    EXPECT_EQ(check_partition(list.tiles, list.shape), "");
-    EXPECT_THAT(result.output, AllOf(HasSubstr(std::to_string(list.tiles.size()) + " tiles"),
-                                     HasSubstr("tiles.json"), HasSubstr("tiles.png")));
+    EXPECT_THAT(result.output, AllOf(HasSubstr("1000 x 613 texels"), HasSubstr("tiles.png"),
+                                     HasSubstr(std::to_string(list.tiles.size()) + " tiles of ")));
 
-    const ProgramResult again =
-        run({"tiles", "town.exr", "--strategy", "reference", "--max-resolution", "16"});
-    EXPECT_TRUE(again.output == read_file(directory_.path() / "tiles.json"));
-}
-
-TEST_F(CommandLine, DemoRunsOnTheDevice) {
-    SKIP_WITHOUT_DEVICE();
-    ASSERT_EQ(run({"demo", "-o", "gpu.json", "--image", "gpu.png"}).status, 0);
-    ASSERT_EQ(
-        run({"demo", "-o", "host.json", "--image", "host.png", "--strategy", "reference"}).status,
-        0);
-    EXPECT_TRUE(read_file(directory_.path() / "gpu.json") ==
+    const std::size_t end = result.output.find("zdm2.exr") + std::string("zdm2.exr").size();
+    const std::size_t start = result.output.rfind(' ', end - 1) + 1;
+    ASSERT_EQ(run({"tiles", result.output.substr(start, end - start), "--strategy", "reference",
+                   "--max-resolution", "16", "-o", "host.json", "--image", "host.png"})
+                  .status,
+              0);
+    EXPECT_TRUE(read_file(directory_.path() / "tiles.json") ==
                 read_file(directory_.path() / "host.json"));
-    EXPECT_TRUE(read_file(directory_.path() / "gpu.png") ==
+    EXPECT_TRUE(read_file(directory_.path() / "tiles.png") ==
                 read_file(directory_.path() / "host.png"));
 }
 
@@ -509,7 +501,7 @@ TEST_F(CommandLine, ACacheDirectoryIsUsedOrWarnedOf) {
 class CommandLineGlsl : public CommandLine {
  protected:
     void SetUp() override {
-        if (!can_compile_glsl() || !has_usable_device()) {
+        if (!quadtile::test::can_compile_glsl() || !has_usable_device()) {
             GTEST_SKIP() << "no Vulkan device here that quadtile uses, or no GLSL compiler";
         }
         directory_.add("threshold.glsl",

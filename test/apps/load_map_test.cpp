@@ -1,5 +1,4 @@
 #include "image_files.hpp"
-#include "save_image.hpp"
 #include "support/errors.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -442,15 +441,6 @@ TEST_F(LoadMap, ExrCompressionOfNewerVersionsIsNamed) {
     }
     bytes[value] = '\x77';
     EXPECT_THAT(failure(bytes), HasSubstr("the unknown method 119"));
-}
-
-TEST_F(LoadMap, SavedMapsAreReadBack) {
-    std::vector<float> texels = ramp();
-    texels[1] = INFINITE;
-    texels[2] = -3.0F;
-    const MapView map = view_of(texels, WIDTH, HEIGHT);
-    EXPECT_EQ(values(encode_pfm(map)), texels);
-    EXPECT_EQ(values(encode_exr(map)), texels);
 }
 
 TEST_F(LoadMap, WhatIsNoImageIsNamed) {

@@ -249,6 +249,10 @@ TEST_F(Faults, MakingDevices) {
     });
 }
 
+bool anything(const std::string& /*function*/) {
+    return true;
+}
+
 // A Tiler that met memory that is out goes on; one whose device is lost says so again.
 TEST_F(Faults, Tiler) {
     const Question first({64, 64}, Threshold::constant(0.9F));
@@ -258,30 +262,54 @@ TEST_F(Faults, Tiler) {
     const Question layered({33, 20, 3}, Threshold::constant(0.8F));
     const std::vector<Threshold> layers(3, layered.threshold);
     // `automatic` takes fused, and subtree for thresholds that differ from node to node.
-    with_each_call_failing("Tiler", [&](Attempt& attempt) {
-        std::optional<Tiler> tiler;
-        // Room for one tile, so that the list has to grow.
-        const TilerOptions options{.initial_tile_capacity = 1};
-        if (!attempt.succeeds([&] { tiler.emplace(device(), options); })) {
-            return;
+    with_each_call_failing(
+        "Tiler",
+        [&](Attempt& attempt) {
+            std::optional<Tiler> tiler;
+            // Room for one tile, so that the list has to grow.
+            const TilerOptions options{.initial_tile_capacity = 1};
+            if (!attempt.succeeds([&] { tiler.emplace(device(), options); })) {
+                return;
+            }
+            const auto ask = [&](const Question& question) {
+                return attempt.succeeds(
+                    [&] { question.expect(tiler->subdivide(question.map, question.threshold)); });
+            };
+            const auto ask_layers = [&] {
+                return attempt.succeeds(
+                    [&] { layered.expect(tiler->subdivide(layered.map, layers)); });
+            };
+            const std::vector<std::function<bool()>> calls{
+                [&] { return ask(first); }, [&] { return ask(longer); }, ask_layers,
+                [&] { return ask(by_node); }, [&] { return ask(first); }};
+            const auto failed =
+                std::ranges::find_if(calls, [](const auto& call) { return !call(); });
+            if (failed != calls.end()) {
+                // Memory is there again; a lost device stays lost.
+                EXPECT_NE((*failed)(), attempt.is_lost());
+                EXPECT_NE(ask(first), attempt.is_lost());
+            }
+        },
+        {.step = 1, .may_go_well = anything});  // a Tiler lets go what it keeps, and tries again
+}
+
+// Would catch buffers that go when `automatic` takes another strategy, or other layers come.
+TEST_F(Faults, StrategiesInTurnShareTheirMemory) {
+    const Question by_fused({64, 64, 2}, Threshold::constant(0.9F));
+    const Question one_layer({64, 64}, Threshold::constant(0.9F));
+    const Question by_subtree({64, 64, 2},
+                              Threshold::per_level({0.7F, 0.8F, 0.9F, 0.9F, 0.9F, 0.9F, 0.9F}));
+    Tiler tiler(device());
+    for (const bool again : {false, true}) {
+        faulty_vulkan::start();
+        for (const Question* question : {&by_fused, &by_subtree, &one_layer, &by_subtree}) {
+            const TileList list = tiler.subdivide(question->map, question->threshold);
+            question->expect(list);
+            EXPECT_EQ(list.report.strategy,
+                      question == &by_subtree ? Strategy::subtree : Strategy::fused);
         }
-        const auto ask = [&](const Question& question) {
-            return attempt.succeeds(
-                [&] { question.expect(tiler->subdivide(question.map, question.threshold)); });
-        };
-        const auto ask_layers = [&] {
-            return attempt.succeeds([&] { layered.expect(tiler->subdivide(layered.map, layers)); });
-        };
-        const std::vector<std::function<bool()>> calls{
-            [&] { return ask(first); }, [&] { return ask(longer); }, ask_layers,
-            [&] { return ask(by_node); }, [&] { return ask(first); }};
-        const auto failed = std::ranges::find_if(calls, [](const auto& call) { return !call(); });
-        if (failed != calls.end()) {
-            // Memory is there again; a lost device stays lost.
-            EXPECT_NE((*failed)(), attempt.is_lost());
-            EXPECT_NE(ask(first), attempt.is_lost());
-        }
-    });
+        EXPECT_EQ(std::ranges::count(faulty_vulkan::calls(), "vkAllocateMemory") == 0, again);
+    }
 }
 
 // Other shortages, each where the specification allows it.
@@ -584,10 +612,6 @@ void ask_after(const Attempt& attempt, Service& service, const Questions& questi
         return;
     }
     EXPECT_THAT([&] { (void)service.submit(questions.request(0)); }, fails(ErrorCode::device_lost));
-}
-
-bool anything(const std::string& /*function*/) {
-    return true;
 }
 
 // One lane, and requests that wait while it is busy, so that some make a batch. Each attempt has a

@@ -5,6 +5,8 @@ import concurrent.futures
 import gc
 import os
 import queue
+import subprocess
+import sys
 import threading
 
 import numpy
@@ -195,3 +197,18 @@ def test_a_forked_process_is_told_that_it_cannot():
     assert os.read(reader, 100) == b"[True, True, True, True, False]"
     assert os.waitpid(child, 0)[1] == 0
     service.shutdown()
+
+
+# A child that waits for its parent's threads when the interpreter ends.
+def test_a_forked_process_ends():
+    program = """
+import numpy, os, quadtile, sys
+quadtile.subdivide(numpy.ones((8, 8), numpy.float32), constant=2)
+service = quadtile.Service()
+service.submit(numpy.ones((8, 8), numpy.float32), constant=2)
+child = os.fork()
+if child == 0:
+    sys.exit(7)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 7

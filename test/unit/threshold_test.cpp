@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -251,6 +252,16 @@ TEST(NodeThresholds, EveryParentAndChildMustBeMonotone) {
             }
         }
     }
+}
+
+// Would catch a walk over all nodes in each call, where minutes would pass.
+TEST(NodeThresholds, AreFoundMonotoneOnce) {
+    const Threshold threshold = Threshold::map(NodeThresholds(1024, 1024)).scaled(1.5F);
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 10'000; ++i) {
+        ASSERT_TRUE(threshold.is_monotone(10));
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 TEST(NodeThresholds, TheHostKnowsNoBoundMap) {

@@ -8,7 +8,6 @@
 QUADTILE_NAMESPACE_BEGIN
 
 const QUADTILE_UINT MOVING_BOX_CORNERS = 8;
-const float MOVING_SECONDS = 4.0F;  // there and back
 
 struct MovingBox {
     float middle[3];  // of its way

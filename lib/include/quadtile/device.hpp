@@ -87,7 +87,7 @@ struct DeviceOptions {
     LimitOverrides limits;  ///< default: the device's limits
     /// Entry point of a Vulkan loader that the host has opened or is linked with (volk, a static
     /// loader). The loader must stay open as long as anything made from the Device. Null: quadtile
-    /// opens libvulkan.so.1.
+    /// opens libvulkan.so or libvulkan.so.1, and never closes it.
     PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
     /// Folder for compiled pipelines and the user's compiled GLSL, kept between runs of the
     /// program. It is made if it is missing; several programs may share it. quadtile never deletes
@@ -135,7 +135,8 @@ struct AdoptedDevice {
 /// A Vulkan device, its compute queue and the features that the kernels may use.
 ///
 /// Copies share the device, and all objects made from it keep it alive. Thread-safe: Tilers,
-/// Mipmappers and Services of several threads share its queue.
+/// Mipmappers and Services of several threads share its queue. All these objects may be destroyed
+/// while exit() runs, and in a forked process, where their calls throw Error(unsupported).
 class QUADTILE_API Device {
  public:
     /// Chooses a device, creates it and owns it. Discrete GPUs come before integrated and virtual

@@ -19,7 +19,6 @@
 
 namespace quadtile {
 
-class TraceFile;  ///< quadtile/trace.hpp
 
 namespace detail {
 class RequestQueue;
@@ -49,8 +48,6 @@ struct ServiceOptions {
     /// with it. A request may itself have hung the device, for example by the caller's GLSL, and
     /// would hang the second device too.
     bool repeat_lost = false;
-    /// Receives the lanes' runs with their stages, and requests' waiting times. Null: none.
-    std::shared_ptr<TraceFile> trace = nullptr;
 };
 
 /// A map and the options of its subdivision.

@@ -38,7 +38,8 @@ PFN_vkGetInstanceProcAddr loader_entry(PFN_vkGetInstanceProcAddr given) {
     }
     static const PFN_vkGetInstanceProcAddr entry = []() -> PFN_vkGetInstanceProcAddr {
         try {
-            static const vk::DynamicLoader loader;
+            // Never destroyed: objects of the program may outlive all statics of the library.
+            static const auto& loader = *new vk::DynamicLoader;
             return loader.getProcAddress<PFN_vkGetInstanceProcAddr>("vkGetInstanceProcAddr");
         } catch (const std::runtime_error&) {
             return nullptr;
@@ -86,6 +87,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL forward_message(VkDebugUtilsMessageSeverityFlagBi
 
 // Creates the instance of a context, with validation if requested.
 void create_instance(DeviceContext& context, bool validation, PFN_vkGetInstanceProcAddr entry) {
+    detail::check_not_ending();
     context.owned = true;
     context.dispatch = Dispatch(loader_entry(entry));
     const vk::ApplicationInfo application("quadtile", 1, "quadtile", 1, API_VERSION);
@@ -406,9 +408,20 @@ void create_device(DeviceContext& context, const Candidate& candidate) {
     }
     vk::DeviceCreateInfo info({}, queue, {}, extensions, &features);
     info.pNext = &features_1_2;
-    context.device = vulkan_calls("creating the Vulkan device " + context.info.name, [&] {
-        return context.physical_device.createDevice(info, nullptr, context.dispatch);
-    });
+    try {
+        context.device = vulkan_calls("creating the Vulkan device " + context.info.name, [&] {
+            return context.physical_device.createDevice(info, nullptr, context.dispatch);
+        });
+    } catch (const Error& failure) {
+        if (!detail::is_forked_from_user()) {
+            throw;
+        }
+        throw Error(failure.code(),
+                    std::string(failure.what()) +
+                        "; this process was forked from one that has used Vulkan, after which this "
+                        "driver does not work: start it by exec (posix_spawn)",
+                    failure.vk_result());
+    }
     context.dispatch.init(context.device);
     context.queue = context.device.getQueue(context.queue_family, 0, context.dispatch);
 }
@@ -484,6 +497,12 @@ Device Device::create(const DeviceOptions& options) {
     context->say(Severity::info, "using device " + std::to_string(candidate.info.index) + ", " +
                                      candidate.info.name + ", " + candidate.info.driver);
     open_caches(*context, from_environment(options.cache_directory, "QUADTILE_CACHE_DIRECTORY"));
+    if (candidate.capabilities.driver.driverID == vk::DriverId::eNvidiaProprietary) {
+        // In a child its handlers crash, and take the parent's device away (seen with 580.159).
+        detail::protect_children();
+    }
+    detail::watch_exit(true);
+    detail::end_with_process(context);
     return Device(std::move(context));
 }
 
@@ -531,6 +550,8 @@ Device Device::adopt(const AdoptedDevice& host) {
     } else {
         open_caches(*context, host.cache_directory);
     }
+    detail::watch_exit(false);
+    detail::end_with_process(context);
     return Device(std::move(context));
 }
 

@@ -9,6 +9,9 @@
 namespace quadtile::detail {
 
 DeviceContext::~DeviceContext() {
+    if (!made_in.has_device()) {
+        return;
+    }
     pipeline_cache.close();
     if (!owned) {
         return;

@@ -28,7 +28,7 @@ class Commands {
                         "gpu_timeout is " + std::to_string(timeout.count()) +
                             " ms, it must be more than 0; milliseconds::max() waits for ever");
         }
-        vulkan_calls("creating a command buffer", [&] {
+        context_->calls("creating a command buffer", [&] {
             const vk::Device device = context_->device;
             const Dispatch& d = context_->dispatch;
             pool_ = device.createCommandPoolUnique(
@@ -47,22 +47,25 @@ class Commands {
     // Returns whether a run has exceeded the timeout. Then no other run starts, and the resources
     // of the hung run must not be destroyed.
     [[nodiscard]] bool is_hung() const noexcept { return is_hung_; }
+    // Throws Error: device_lost after a hung run, and those of MadeIn::check.
     void refuse_if_hung() const {
+        context_->made_in.check();
         if (is_hung_) {
             throw Error(ErrorCode::device_lost,
                         "the device has not come back from an earlier run; make a new Device");
         }
     }
 
-    // Returns whether a hung run still executes.
+    // Returns whether a hung run still executes, or may do so.
     [[nodiscard]] bool is_at_work() const noexcept {
-        return is_hung_ && says_nothing(static_cast<vk::Result>(
-                               context_->dispatch.vkGetFenceStatus(context_->device, *fence_)));
+        return is_hung_ && (!context_->made_in.has_device() ||
+                            says_nothing(static_cast<vk::Result>(
+                                context_->dispatch.vkGetFenceStatus(context_->device, *fence_))));
     }
 
     template <typename Record>
     void run(const std::string& doing, Record&& record) {
-        vulkan_calls(doing, [&] {
+        context_->calls(doing, [&] {
             const Dispatch& d = context_->dispatch;
             // At first, because a failed run may have left the fence in any state.
             context_->device.resetFences(*fence_, d);
@@ -78,6 +81,7 @@ class Commands {
             context_->submit(submit, *fence_);
         });
         await(doing);
+        context_->note_run();
     }
 
  private:
@@ -164,7 +168,7 @@ class Timestamps {
         if (!context_->info.timestamps) {
             return;
         }
-        pool_ = vulkan_calls("creating a query pool", [&] {
+        pool_ = context_->calls("creating a query pool", [&] {
             auto pool = context_->device.createQueryPoolUnique(
                 {{}, vk::QueryType::eTimestamp, CAPACITY}, nullptr, context_->dispatch);
             context_->name(*pool, "timestamps");

@@ -265,7 +265,7 @@ std::vector<std::uint32_t> compile_glsl(const std::string& name, const std::stri
     options.SetIncluder(std::make_unique<Includer>(user));
 
     // Static, because the first use builds its tables, which takes longer than compiling a kernel.
-    static const shaderc::Compiler compiler;
+    static const auto& compiler = *new shaderc::Compiler;
     const auto result =
         compiler.CompileGlslToSpv(text, shaderc_compute_shader, name.c_str(), options);
     if (result.GetCompilationStatus() != shaderc_compilation_status_success) {

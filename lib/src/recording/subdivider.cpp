@@ -272,10 +272,10 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     } else if (impl_->is_fused()) {
         descriptors.push_back(impl_->placeholder(shape, resources.scratch));
     }
-    return Binding(std::make_shared<Binding::Impl>(
+    return Binding(std::make_shared<Binding::Impl>(Binding::Impl{
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
         resources.scratch, layer_thresholds, by_node, balance,
-        impl_->program.make_descriptors(descriptors)));
+        impl_->program.make_descriptors(descriptors)}));
 }
 
 void Subdivider::check_threshold(const MapShape& shape, const Threshold& threshold) const {

@@ -18,7 +18,6 @@ using detail::counted;
 using detail::DeviceContext;
 using detail::MemoryKind;
 using detail::size_of;
-using detail::vulkan_calls;
 
 using Access = vk::AccessFlagBits;
 using Stage = vk::PipelineStageFlagBits;

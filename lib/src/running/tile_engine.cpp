@@ -60,14 +60,14 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
 }
 
 void TileEngine::upload_node_thresholds(const Threshold& threshold) {
-    const std::vector<float> contents = threshold_map_contents(threshold, map_->used);
-    const vk::DeviceSize size_bytes = contents.size() * sizeof(contents[0]);
+    const vk::DeviceSize size_bytes = threshold_map_size_bytes(map_->used);
     upload_staging_.reserve(size_bytes);
     const vk::DeviceSize part_bytes = upload_staging_.size_bytes();
     for (vk::DeviceSize first = 0; first < size_bytes; first += part_bytes) {
         const vk::DeviceSize part = std::min(size_bytes - first, part_bytes);
-        std::memcpy(upload_staging_.bytes(0, part).data(),
-                    reinterpret_cast<const std::byte*>(contents.data()) + first, part);
+        const std::span<std::byte> bytes = upload_staging_.bytes(0, part);
+        threshold.copy_nodes(first / sizeof(float),
+                             {reinterpret_cast<float*>(bytes.data()), part / sizeof(float)});
         commands_.run("uploading thresholds", [&](vk::CommandBuffer buffer) {
             buffer.copyBuffer(upload_staging_.handle(), map_->node_thresholds.handle(),
                               vk::BufferCopy(0, first, part), context_->dispatch);
@@ -148,11 +148,10 @@ void TileEngine::finish_run(TileList& result) {
     const char* const without[] = {"copy to the GPU", "subdivision"};
     const std::span<const char* const> names =
         intervals.size() == 3 ? std::span<const char* const>(with_pyramid) : without;
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point end = Clock::now();
+    auto end = std::chrono::steady_clock::now();
     std::vector<StageTime> stages;
     for (std::size_t i = intervals.size(); i-- > 0;) {
-        end -= std::chrono::duration_cast<Clock::duration>(
+        end -= std::chrono::duration_cast<std::chrono::steady_clock::duration>(
             std::chrono::duration<double, std::milli>(intervals[i]));
         stages.insert(stages.begin(), {names[i], intervals[i], true, end});
     }
@@ -226,24 +225,37 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
                       .balance = request.options.balance != Balance::none};
 
     Stopwatch clock;
-    prepare_map(shape);
-    if (needs.layer_thresholds) {
-        prepare_buffer(map_->layer_thresholds, "the thresholds of the layers",
-                       request.layer_thresholds.size() * sizeof(float));
-    }
-    if (needs.node_thresholds) {
-        prepare_buffer(map_->node_thresholds, "the thresholds of the nodes",
-                       threshold_map_size_bytes(shape));
-    }
-    if (needs.balance) {
-        prepare_buffer(map_->balance, "the buffer of balanced lists",
-                       subdivider_->requirements(shape, 1).balance_size_bytes);
-    }
     const std::uint64_t texels = std::uint64_t{shape.width} * shape.height * shape.layers;
     const std::uint64_t guess = options_.initial_tile_capacity != 0
                                     ? options_.initial_tile_capacity
                                     : std::max(SMALLEST_FIRST_CAPACITY, texels / 16);
-    prepare_list(std::min(guess, context_->info.max_tiles));
+    const auto prepare = [&] {
+        prepare_map(shape);
+        if (needs.layer_thresholds) {
+            prepare_buffer(map_->layer_thresholds, "the thresholds of the layers",
+                           request.layer_thresholds.size() * sizeof(float));
+        }
+        if (needs.node_thresholds) {
+            prepare_buffer(map_->node_thresholds, "the thresholds of the nodes",
+                           threshold_map_size_bytes(shape));
+        }
+        if (needs.balance) {
+            prepare_buffer(map_->balance, "the buffer of balanced lists",
+                           subdivider_->requirements(shape, 1).balance_size_bytes);
+        }
+        prepare_list(std::min(guess, context_->info.max_tiles));
+        bind(needs);
+    };
+    const bool has_kept = map_.has_value();
+    try {
+        prepare();
+    } catch (const Error& failure) {
+        if (failure.code() != ErrorCode::out_of_memory || !has_kept) {
+            throw;
+        }
+        forget_resources();  // what other strategies needed may take the missing memory
+        prepare();
+    }
     // The tiles of the last run, a quarter more, and as many as cost nothing.
     constexpr std::uint64_t FEW_TILES = SMALLEST_STAGING_BYTES / 2 / sizeof(Tile);
     const auto expect = [&](std::uint64_t tiles) {
@@ -252,7 +264,6 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
         readback_.tiles = std::min({std::max(tiles, FEW_TILES), room, map_->capacity});
         readback_staging_.reserve(readback_.size_bytes());
     };
-    bind(needs);
     expect(expected_tiles_);
     result.report.stages.push_back(clock.lap("allocate"));
 
@@ -263,29 +274,18 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
         timestamps_.reset(buffer);
         timestamps_.write(buffer);
     };
-    const auto run_on_device = [&] {
-        clean_ = false;
-        commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
-            start_clock(buffer);
-            record_run(buffer, request);
-        });
-        finish_run(result);
-    };
-    {
-        upload_image(
-            "subdividing", commands_, context_->dispatch, upload_staging_,
-            {map_->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal, Stage::eComputeShader,
-             Access::eShaderRead},
-            shape, source.layers,
-            {.before_last =
-                 [&](vk::CommandBuffer buffer) {
-                     clean_ = false;
-                     result.report.stages.push_back(clock.lap("upload"));
-                     start_clock(buffer);
-                 },
-             .after_last = [&](vk::CommandBuffer buffer) { record_run(buffer, request); }});
-        finish_run(result);
-    }
+    upload_image("subdividing", commands_, context_->dispatch, upload_staging_,
+                 {map_->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal,
+                  Stage::eComputeShader, Access::eShaderRead},
+                 shape, source.layers,
+                 {.before_last =
+                      [&](vk::CommandBuffer buffer) {
+                          clean_ = false;
+                          result.report.stages.push_back(clock.lap("upload"));
+                          start_clock(buffer);
+                      },
+                  .after_last = [&](vk::CommandBuffer buffer) { record_run(buffer, request); }});
+    finish_run(result);
     TileListHeader header = read_header();
     if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
         reference::refuse_budget(request.options.max_tiles.value_or(0), header.required);
@@ -298,7 +298,12 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
         prepare_list(header.required);
         bind(needs);
         expect(header.required);
-        run_on_device();
+        clean_ = false;
+        commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
+            start_clock(buffer);
+            record_run(buffer, request);
+        });
+        finish_run(result);
         header = read_header();
     }
     result.threshold_factor = header.threshold_factor;
@@ -346,13 +351,9 @@ TileEngine::Source TileEngine::source_of(const MapView& map) {
 
 TileList TileEngine::subdivide(const MapView& map, const Threshold& threshold,
                                const SubdivideOptions& options) {
-    check_shape(map.shape);
-    return subdivide(source_of(map), threshold, options);
-}
-
-TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
-                               const SubdivideOptions& options) {
-    const MapShape& shape = source.shape;
+    const MapShape& shape = map.shape;
+    check_shape(shape);
+    const Source source = source_of(map);
     reference::check_balance(options);
     TileList result = start_result(shape, options);
     SubdividerOptions way{.strategy = options_.strategy, .subtree_levels = options_.subtree_levels};

@@ -141,8 +141,6 @@ class TileEngine {
     void upload_node_thresholds(const Threshold& threshold);
     [[nodiscard]] TileList start_result(const MapShape& shape,
                                         const SubdivideOptions& options) const;
-    [[nodiscard]] TileList subdivide(const Source& source, const Threshold& threshold,
-                                     const SubdivideOptions& options);
     // Results of a run in the tile list's buffer; the first of them are also in the staging.
     struct Run {
         std::uint64_t tiles;

@@ -77,19 +77,17 @@ float largest_integer(TexelFormat format) {
 }  // namespace
 
 NodeThresholds::NodeThresholds(std::uint32_t width, std::uint32_t height, std::uint32_t layers)
-    : width_(width), height_(height), layers_(layers), layer_size_(0) {
+    : width_(width), height_(height), layers_(layers) {
     check_shape({width, height, layers});
-    for (std::uint32_t level = 0; level <= top(); ++level) {
-        level_starts_.push_back(layer_size_);
-        layer_size_ += std::size_t{level_extent(width, level)} * level_extent(height, level);
+    const std::size_t texels = std::size_t{width} * height;
+    const std::size_t pitch = pyramid_pitch(width);
+    places_.push_back({0, texels, width});
+    for (std::uint32_t level = 1; level <= top(); ++level) {
+        places_.push_back(
+            {texels * layers + level_offset_y(height, level) * pitch + level_offset_x(width, level),
+             pyramid_rows(height) * pitch, pitch});
     }
-    values_.resize(layer_size_ * layers);
-}
-
-std::size_t NodeThresholds::place(std::uint32_t level, std::uint32_t x, std::uint32_t y,
-                                  std::uint32_t layer) const noexcept {
-    return layer * layer_size_ + level_starts_[level] +
-           std::size_t{y} * level_extent(width_, level) + x;
+    values_.resize(threshold_map_size_bytes({width, height, layers}) / sizeof(float));
 }
 
 // With S the sum over a node's texels, the mean is S / 4^l, and
