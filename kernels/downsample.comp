@@ -6,10 +6,7 @@
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels of the base level (x, y) and layer (z); with
 // SOME_BLOCKS those from first_block to last_block of first_layer.
 //
-// Bindings: those of downsample.glsl, and in set 0
-//   5    images   base level and the levels above (downsample.glsl); only written
-// PYRAMID: instead of these
-//   5-8  pyramid  levels 1 to the top (quadtree.h), in chunks (pyramid_chunks.glsl)
+// Bindings: those of downsample.glsl.
 //
 // Memory order: the hand-over of messages.glsl if GETS_MESSAGES (downsample_blocks.glsl). Otherwise that of
 // hand_over.glsl, where a barrier of the crew orders its threads behind thread 0. All other barriers order shared

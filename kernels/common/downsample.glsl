@@ -6,12 +6,14 @@
 // hand_over.glsl; see GETS_MESSAGES): the last workgroup of a group reduces the group's texels in the same way. Items
 // are handed over unrounded (except for EDGE_DROP, where FidelityFX SPD rounds to the image's format).
 //
-// Bindings, set 0, beside those of downsample.comp itself:
+// Bindings, set 0:
 //   0    source   base level, sampler2DArray: clamped to the edge for minima and maxima, which repeats a texel of the
 //                 same block and changes nothing; for sums with a border of 0
 //   1    state    see kernel_parameters.h; counters are 0 again when the dispatch ends
 //   2    source   the same with a sampler of MAX reduction (minimum and maximum together)
 //   3    tables   of the sRGB curve
+//   5    images   base level and the levels above; only written
+//   5-8  pyramid  instead of images, with PYRAMID: levels 1 to the top (quadtree.h), in chunks (pyramid_chunks.glsl)
 //
 // Source: AMD's FidelityFX Single Pass Downsampler, here for all sizes and with the memory order stated.
 
