@@ -34,16 +34,19 @@ function(quadtile_kernel target kernel)
     set_property(TARGET ${target} APPEND PROPERTY QUADTILE_KERNELS ${arg_NAME})
 endfunction()
 
-# quadtile_kernel_words(TARGET)
+# quadtile_kernel_table(TARGET)
 #
-# Writes TARGET_kernels.inc into QUADTILE_KERNEL_DIR: the words of each kernel that TARGET has so far, for example
-# FUSED_ALL[] of fused_all.
-function(quadtile_kernel_words target)
+# Writes TARGET_kernels.inc into QUADTILE_KERNEL_DIR: KERNELS, a table of the names and the words of all kernels that
+# TARGET has so far (EmbeddedKernel, lib/src/device/kernels.hpp).
+function(quadtile_kernel_table target)
     set(arrays "")
+    set(rows "")
     get_target_property(kernels ${target} QUADTILE_KERNELS)
     foreach(kernel ${kernels})
         string(TOUPPER ${kernel} name)
         string(APPEND arrays "constexpr std::uint32_t ${name}[] = {\n#include \"${kernel}.spv.inc\"\n};\n")
+        string(APPEND rows "    {\"${kernel}\", ${name}},\n")
     endforeach()
-    file(CONFIGURE OUTPUT ${QUADTILE_KERNEL_DIR}/${target}_kernels.inc CONTENT "${arrays}")
+    file(CONFIGURE OUTPUT ${QUADTILE_KERNEL_DIR}/${target}_kernels.inc CONTENT
+        "${arrays}constexpr EmbeddedKernel KERNELS[] = {\n${rows}};\n")
 endfunction()

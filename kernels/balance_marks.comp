@@ -14,7 +14,6 @@
 // is counted in. NaN texels count as infinity: the sender of an infinite node releases, and its receiver acquires. The
 // next pass reads the results.
 
-#define PASS PASS_MARKS
 #include "fused.glsl"
 #include "fused_ascent.glsl"
 #include "balance.glsl"
@@ -43,13 +42,13 @@ uint forced_by(uvec4 siblings) {
     return forced;
 }
 
-void keep_node(uint level, uvec2 index, float importance, uint mask) {
+void keep_mask(uint level, uvec2 index, float importance, uint mask) {
     records[word_of_mask(level, index)] = mask;
     records[word_of_importance(level, index)] = floatBitsToUint(importance);
 }
 
-// Makes and keeps the masks of the block's nodes.
-uint find(Block block, uint thread) {
+// Makes and keeps the masks of the block's nodes. Returns that of the block's node.
+uint make_masks(Block block, uint thread) {
     const bool is_group = block.base > 0;
     if (thread < BALANCE_ROWS) {
         rows[thread] = 0;
@@ -88,7 +87,7 @@ uint find(Block block, uint thread) {
                 mask = is_there ? forced_by(siblings) | (splits ? MASK_OF_SELF : 0) : 0;
                 masks[thread] = mask;
                 if (is_group && is_there && step < block.steps) {
-                    keep_node(level, index, nodes[step], mask);
+                    keep_mask(level, index, nodes[step], mask);
                 }
                 if (!is_group && step < BLOCK_LEVELS && mask != 0) {
                     const uvec2 node = local >> (step - 2);
@@ -110,13 +109,61 @@ uint find(Block block, uint thread) {
     return node_mask;
 }
 
-void write(Block block, uint thread, uint total) {}
+// Keeps a node and sends it with its mask. Thread 0 calls this.
+bool send(Group group, Ascent at, uint mask) {
+    keep_mask(group.level, at.block.index, at.importance, at.splits ? mask : 0);
+    if (at.splits) {
+        send_second(group, at, mask);
+    }
+    return send_node(group, at, 1, false);
+}
 
-void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
-    if (thread == 0) {
-        words[layer] = take_nan_texels(importance, layer_words());
-        // Texels are not split.
-        const bool splits = parameters.top_level > 0 && is_split(parameters.top_level, uvec2(0), importance);
-        keep_node(max(parameters.top_level, BLOCK_LEVELS), uvec2(0), importance, splits ? node_mask : 0);
+// Thread 0 calls this.
+void finish_layer(float importance) {
+    finish_nan(importance);
+    // Texels are not split.
+    const bool splits = parameters.top_level > 0 && is_split(parameters.top_level, uvec2(0), importance);
+    keep_mask(max(parameters.top_level, BLOCK_LEVELS), uvec2(0), importance, splits ? node_mask : 0);
+}
+
+void main() {
+    const uint thread = thread_index();
+    layer = gl_WorkGroupID.z;
+    Ascent at = read_block(thread);
+    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
+        if (thread == 0) {
+            goes_on = send(first_group(at), at, 0);
+        }
+        barrier();
+        if (!goes_on) {
+            return;
+        }
+        at.handovers = 1;
+    }
+    while (true) {
+        if (at.handovers > 0) {
+            receive_group(at, thread);
+        }
+        const bool is_root = level_of(at) == parameters.top_level;
+        uint nan = 0;
+        uint mask = 0;
+        if (at.splits || at.handovers > 0) {
+            nan = begin_search(at, false, thread);
+            mask = make_masks(at.block, thread);
+        }
+        if (thread == 0) {
+            publish_nan(nan);
+            goes_on = !is_root && send(next_group(at), at, mask);
+        }
+        if (at.splits || !is_root) {
+            barrier();
+        }
+        if (is_root && thread == 0) {
+            finish_layer(at.importance);
+        }
+        if (is_root || !goes_on) {
+            return;
+        }
+        ++at.handovers;
     }
 }

@@ -2,7 +2,7 @@
 // Tiles of a balanced list, found from the results of balance_marks.comp: written or counted, by STAGE. balance.glsl
 // has the method, fused.glsl the common parts of all fused kernels.
 //
-// Dispatch and steps: fused_share.glsl. Masks tell whether the nodes around a block are split. From the 3 x 3 blocks
+// Dispatch: fused_share.glsl. Masks tell whether the nodes around a block are split. From the 3 x 3 blocks
 // around a split block all threads find its split nodes, and those one node around it: splits reach no further. If the
 // block's own texels split it, the importances of its nodes exist from level 2 on, and few texels are read. If only
 // neighbours split it, all texels are read.
@@ -17,10 +17,8 @@
 // Workgroups that reserve nothing release nothing. The last one of a layer acquires. Layers do the same, and the last
 // layer completes the header. All counters are 0 again then.
 
-#define PASS PASS_TILES
 #include "fused.glsl"
 #include "fused_list.glsl"
-#include "fused_header.glsl"
 #include "fused_share.glsl"
 #include "balance.glsl"
 
@@ -30,15 +28,13 @@
 bool is_split_by_masks(uint level, uvec2 index) {
     const uvec2 extent = extent_of(level);
     uint pointing = 0;
-    // Unrolled by a macro: lavapipe (Mesa 22.3) loses threads if a branch leads into a loop.
+    // No loop: LOST_THREADS (cpu_drivers.glsl).
 #define MASK_FROM(x, y, bit) {                                                                \
         const uvec2 from = index + uvec2(x, y);                                               \
         const uint mask = records[word_of_mask(level, min(from, extent - 1))];                \
         pointing |= all(lessThan(from, extent)) ? mask >> bit : 0;                            \
     }
-    MASK_FROM(-1, -1, 8) MASK_FROM(0, -1, 7) MASK_FROM(1, -1, 6)
-    MASK_FROM(-1, 0, 5) MASK_FROM(0, 0, 4) MASK_FROM(1, 0, 3)
-    MASK_FROM(-1, 1, 2) MASK_FROM(0, 1, 1) MASK_FROM(1, 1, 0)
+    FOR_NODES_AROUND(MASK_FROM)
 #undef MASK_FROM
     return (pointing & 1) != 0;
 }
@@ -101,8 +97,32 @@ void find_splits(Block block, uint thread) {
     }
 }
 
-bool splits_node(Block block, uint step, uvec2 position, float importance) {
+bool is_split_in(Block block, uint step, uvec2 position) {
     return is_split_at(step, ivec2(position - (block.index << (block.steps - step))));
+}
+
+// Returns the tiles that begin in a thread's texels, as tiles_of (fused_tiles.glsl) does for lists without balance.
+uint balanced_tiles_of(Block block, uint thread, float nodes[7], out float importance) {
+    const uvec2 position = position_of(block, thread);
+    uint unsplit = 1;
+    importance = 0.0;
+    [[unroll]] for (uint step = 2; step <= 6; ++step) {
+        if (step <= block.steps && !is_split_in(block, step, position >> (step - 2))) {
+            unsplit = step;
+            importance = nodes[step];
+        }
+    }
+    if (!has_texels(block, thread)) {
+        return 0;
+    }
+    if (unsplit >= 2) {
+        return larger_tile(unsplit, thread);
+    }
+    uint split = 0;
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
+        split |= uint(is_split_in(block, 1, 2 * position + morton(i))) << i;
+    }
+    return smaller_tiles(block, thread, split);
 }
 
 // ---- Sides -------------------------------------------------------------------------------------------------
@@ -183,15 +203,15 @@ bool count_in(bool releases) {
     return true;
 }
 
-void reserve(uint total) { place = reserve_places(total); }
-
-// The last workgroup of the last layer completes the list.
+// In any order, ends the workgroup's reservations. The last workgroup of the last layer completes the list. One thread
+// calls this. `has_tiles`: whether it has reserved places.
 void finish(bool has_tiles) {
     if (count_in(has_tiles) && is_last_layer()) {
-        finish_list(TAKE_RELAXED(state.place_count));
+        finish_list(TAKE_RELAXED(state.place_count), TILE_LIST_BALANCED);
     }
 }
 
+// Ends the counting stage. All threads call this.
 void finish_counts(uint thread) {
     order_threads();
     if (thread == 0) {
@@ -199,7 +219,7 @@ void finish_counts(uint thread) {
     }
     order_threads();
     if (goes_on) {
-        finish_layers(place_blocks(thread), thread);
+        finish_layers(place_blocks(thread), TILE_LIST_BALANCED, thread);
     }
 }
 
@@ -208,6 +228,8 @@ void finish_counts(uint thread) {
 // Bits of the levels whose node around a block is split.
 shared uint split_levels[1 << 2 * MAX_SHARE_LEVELS];
 
+// Returns whether the node is a tile, its importance and, in canonical order, its place. Marks a split block. All threads
+// call this.
 bool find_large(Around around, uint thread, out float importance, out uint own_place) {
     const uint level = around.level;
     if (thread < 1U << 2 * SHARE_LEVELS) {
@@ -237,6 +259,7 @@ bool find_large(Around around, uint thread, out float importance, out uint own_p
 
 bool is_known;  // whether the block's own texels split it
 
+// Returns the tiles of a split block that begin in the thread's texels. All threads call this.
 uint find_small(Block block, uint thread, out float importance) {
     is_known = records[word_of_mask(BLOCK_LEVELS, block.index)] != 0;
     float nodes[7];
@@ -253,9 +276,10 @@ uint find_small(Block block, uint thread, out float importance) {
         nodes[2] = item_of_key(largest_of_four(keys));
     }
     find_upper_nodes(thread, nodes);  // contains a barrier
-    return tiles_of(block, thread, nodes, importance);
+    return balanced_tiles_of(block, thread, nodes, importance);
 }
 
+// Leaves the importances of tiles of step 1 in step_1. All threads call this before lay_out.
 void keep_importances(Block block, uint thread, uint tiles) {
     const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
     if (is_known) {
@@ -269,4 +293,85 @@ void keep_importances(Block block, uint thread, uint tiles) {
     }
 }
 
+// Hands over the number of a block's tiles. One thread calls this.
 void count_tiles(uvec2 block, uint tiles) { HAND_OVER(records[words_of_block(block) + BALANCE_PLACE], tiles); }
+
+// Writes all tiles of a split block, with the flags of their sides, from a place in the list on.
+void write_balanced(Block block, uint thread, uint total, uint first_place) {
+    [[dont_unroll]] for (uint start = 0; start < total; start += WORKGROUP_SIZE) {
+        const uint place = start + thread;
+        if (place < total) {
+            const Node node = tile_at(block, place);
+            write_node(first_place + place, parameters.tile_capacity, layer, node, sides_of(block, node));
+        }
+    }
+}
+
+void main() {
+    const uint thread = thread_index();
+    layer = gl_WorkGroupID.z;
+    const bool reserves = STAGE == STAGE_ANY && thread == RESERVER;
+    const Around around = around_of(thread);
+    clear_share(thread);
+    float importance;
+    uint own_place;
+    const bool is_tile = find_large(around, thread, importance, own_place);
+    if (is_tile && STAGE != STAGE_CANONICAL) {
+        atomicOr(tile_blocks, 1U << around.own);
+    }
+    barrier();
+    if (STAGE == STAGE_COUNT) {
+        if (thread < SHARE_BLOCKS && around.exists && (split_blocks >> thread & 1) == 0) {
+            count_tiles(around.block, tile_blocks >> thread & 1);
+        }
+    } else {
+        if (reserves && tile_blocks != 0) {
+            place = reserve_places(bitCount(tile_blocks));
+        }
+        Node node;
+        uint sides = 0;
+        if (is_tile) {
+            node = node_of(around, importance);
+            sides = around.level < parameters.top_level ? sides_of_large(node) : 0;
+        }
+        if (STAGE == STAGE_ANY) {
+            barrier();
+            own_place = place_in_share(around.own);
+        }
+        if (reserves && split_blocks == 0) {
+            finish(tile_blocks != 0);
+        }
+        if (is_tile) {
+            write_node(own_place, parameters.tile_capacity, layer, node, sides);
+        }
+    }
+    [[dont_unroll]] for (uint i = 0; i < SHARE_BLOCKS; ++i) {
+        if ((split_blocks >> i & 1) != 0) {
+            barrier();  // the shared variables are free again
+            const Block split = split_block(i);
+            float tile_importance;
+            const uint tiles = find_small(split, thread, tile_importance);
+            uint total;
+            const uint before = scan(tile_count(tiles), thread, total);
+            if (STAGE == STAGE_COUNT) {
+                if (thread == 0) {
+                    count_tiles(split.index, total);
+                }
+            } else {
+                if (reserves) {
+                    place = reserve_places(total);
+                }
+                keep_importances(split, thread, tiles);
+                lay_out(split, thread, tiles, tile_importance, before);
+                barrier();
+                if (reserves && is_last_split(i)) {
+                    finish(true);
+                }
+                write_balanced(split, thread, total, STAGE == STAGE_ANY ? place : places[i]);
+            }
+        }
+    }
+    if (STAGE == STAGE_COUNT) {
+        finish_counts(thread);
+    }
+}

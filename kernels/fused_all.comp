@@ -11,34 +11,42 @@
 // releases, and its receiver acquires. Reserved places are given back by subtraction, which may come before or after
 // any addition. Layers count themselves in by ARRIVE, and the last one completes the header.
 
-#define PASS PASS_ALL
 #include "fused.glsl"
 #include "fused_list.glsl"
 #include "fused_ascent.glsl"
-#include "fused_header.glsl"
 
-uint find(Block block, uint thread) {
-    keep_thresholds(thread);
-    float importance;
-    const uint tiles = find_tiles(block, thread, importance);
-    uint total;
-    const uint before = scan(tile_count(tiles), thread, total);
-    lay_out(block, thread, tiles, importance, before);
-    return total;
+// Messages of thread 0 to all threads (fused_ascent.glsl).
+shared uint place;        // of the block's first tile in the list
+shared uint tiles_below;  // tiles below the nodes of the group that was read last
+
+// Returns the number of tiles below the nodes of a split group. Thread 0 calls this, which has the first node's key.
+uint receive_tiles(Block block, uint first_key) {
+    if (ahead.level > BLOCK_LEVELS) {
+        acquire_arrivals();
+        return TAKE_RELAXED(words[ahead.second]);
+    }
+    // If all blocks of the largest group are split into texels, their number reads 0.
+    const bool is_full = ahead_tiles == 0 && is_split(ahead.level, first_of_step_1(block), item_of_key(first_key));
+    return is_full ? 1U << (32 - ARRIVAL_BITS) : ahead_tiles;
 }
 
-void write(Block block, uint thread, uint total) { write_tiles(block, thread, total, place); }
-
-void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
-    if (!is_finisher) {
-        return;
+// Sends a node with the number of its tiles: those of the block and below. Thread 0 calls this.
+bool send(Group group, Ascent at, uint tiles) {
+    const bool is_block = group.level == BLOCK_LEVELS;
+    if (!is_block && tiles != 0) {
+        ADD_RELAXED(words[group.second], tiles);
     }
-    const uint layer_state = layer_words();
+    return send_node(group, at, is_block ? 1 + (tiles << ARRIVAL_BITS) : 1, !is_block && tiles != 0);
+}
+
+// Completes the layer, and the list behind the last one. One thread calls this: if there are tiles to write, another
+// than 0, so that it works beside thread 0. `below`: tiles before those of the last block.
+void finish_layer(float importance, uint total, uint below) {
     const float threshold = threshold_of(parameters.top_level, uvec2(0));
     if (importance < threshold) {
         write_node(place, parameters.tile_capacity, layer, Node(parameters.top_level, uvec2(0), importance, threshold), 0);
     }
-    words[layer] = take_nan_texels(importance, layer_state);
+    finish_nan(importance);
     uint required = below + total;
     if (parameters.layers > 1) {
         ADD_RELAXED(state.required_count, required);
@@ -51,5 +59,61 @@ void finish_layer(bool is_finisher, float importance, uint total, uint below, ui
     if (below != 0) {
         ADD_RELAXED(state.place_count, -below);
     }
-    finish_list(required);
+    finish_list(required, 0);
+}
+
+void main() {
+    const uint thread = thread_index();
+    layer = gl_WorkGroupID.z;
+    Ascent at = read_block(thread);
+    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
+        if (thread == 0) {
+            goes_on = send(first_group(at), at, 0);
+        }
+        barrier();
+        if (!goes_on) {
+            return;
+        }
+        at.handovers = 1;
+    }
+    while (true) {
+        if (at.handovers > 0) {
+            receive_group(at, thread);
+        }
+        const bool is_root = level_of(at) == parameters.top_level;
+        uint nan = 0;
+        uint total = uint(is_root);  // a root that is not split is a tile
+        if (at.splits) {
+            nan = begin_search(at, false, thread);
+            keep_thresholds(thread);
+            float importance;
+            const uint tiles = find_tiles(at.block, thread, importance);
+            const uint before = scan(tile_count(tiles), thread, total);
+            lay_out(at.block, thread, tiles, importance, before);
+        }
+        if (thread == 0) {
+            publish_nan(nan);
+            const uint below = at.splits && at.handovers > 0 ? receive_tiles(at.block, at.keys.x) : 0;
+            uint reserved = 0;
+            if (at.splits || is_root) {
+                reserved = is_root && parameters.layers == 1 ? below : reserve_places(total);
+            }
+            goes_on = !is_root && send(next_group(at), at, total + below);
+            place = reserved;
+            tiles_below = below;
+        }
+        if (at.splits || !is_root) {
+            barrier();
+        }
+        if (at.splits) {
+            write_tiles(at.block, thread, total, place);
+        }
+        if (is_root && thread == (at.splits ? WORKGROUP_SIZE - 1 : 0)) {
+            finish_layer(at.importance, total, at.splits ? tiles_below : 0);
+        }
+        if (is_root || !goes_on) {
+            return;
+        }
+        ++at.handovers;
+    }
 }

@@ -12,7 +12,6 @@
 // Memory order: the hand-over of messages.glsl. A workgroup releases its additions to the histogram before it sends its
 // node: a barrier of the workgroup puts the additions of all threads before the release.
 
-#define PASS PASS_BUDGET
 #include "fused.glsl"
 #include "fused_ascent.glsl"
 
@@ -24,7 +23,7 @@ const uint UPPER_NODES = 64 + 16 + 4 + 1;
 shared float upper_nodes[UPPER_NODES];
 
 // Adds the nodes of a block to the histogram; the block's own node only if it is the root.
-uint find(Block block, uint thread) {
+void count_nodes(Block block, uint thread) {
     const bool is_root = block.base + block.steps == parameters.top_level;
     keep_thresholds(thread);
     for (uint start = 0; start < BIN_WORDS; start += WORKGROUP_SIZE) {
@@ -79,10 +78,7 @@ uint find(Block block, uint thread) {
         }
     }
     order_threads();
-    return 0;
 }
-
-void write(Block block, uint thread, uint total) {}
 
 void choose(uint factor, uint tiles) {
     words[budget_words() + BUDGET_FACTOR_WORD] = factor;
@@ -118,14 +114,63 @@ void choose_factor(uint thread) {
     }
 }
 
-void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
+// Keeps a node and sends it. Thread 0 calls this. A split one releases the additions to the histogram.
+bool send(Group group, Ascent at) {
+    keep_node(group.level, at.block.index, at.importance);
+    return send_node(group, at, 1, at.splits);
+}
+
+// All threads call this.
+void finish_layer(float importance, uint thread) {
     if (thread == 0) {
-        keep_node(parameters.top_level, uvec2(0), importance, 0);
-        words[layer] = take_nan_texels(importance, layer_words());
+        keep_node(parameters.top_level, uvec2(0), importance);
+        finish_nan(importance);
         goes_on = is_last_layer();
     }
     order_threads();
     if (goes_on) {
         choose_factor(thread);
+    }
+}
+
+void main() {
+    const uint thread = thread_index();
+    layer = gl_WorkGroupID.z;
+    Ascent at = read_block(thread);
+    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
+        if (thread == 0) {
+            goes_on = send(first_group(at), at);
+        }
+        barrier();
+        if (!goes_on) {
+            return;
+        }
+        at.handovers = 1;
+    }
+    while (true) {
+        if (at.handovers > 0) {
+            receive_group(at, thread);
+        }
+        const bool is_root = level_of(at) == parameters.top_level;
+        uint nan = 0;
+        if (at.splits) {
+            nan = begin_search(at, true, thread);
+            count_nodes(at.block, thread);
+        }
+        if (thread == 0) {
+            publish_nan(nan);
+            goes_on = !is_root && send(next_group(at), at);
+        }
+        if (at.splits || !is_root) {
+            barrier();
+        }
+        if (is_root) {
+            finish_layer(at.importance, thread);
+            return;
+        }
+        if (!goes_on) {
+            return;
+        }
+        ++at.handovers;
     }
 }

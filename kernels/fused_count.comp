@@ -9,63 +9,108 @@
 // Bindings: those of fused.glsl.
 //
 // Memory order: the hand-over of messages.glsl. The number of tiles below a split node is a second message. NaN texels
-// count as infinity: the sender of an infinite node releases, and its receiver acquires. Layers count themselves in by ARRIVE; the last one gives
-// all layers their places and completes the header. The next pass reads importances and places.
+// count as infinity: the sender of an infinite node releases, and its receiver acquires. Layers count themselves in by ARRIVE; the last one
+// gives all layers their places and completes the header. The next pass reads importances and places.
 
-#define PASS PASS_COUNT
 #include "fused.glsl"
 #include "fused_tiles.glsl"
 #include "fused_ascent.glsl"
-#include "fused_header.glsl"
 
-// Results of find in a thread.
-uint tiles;         // those that begin in the thread's texels (fused_tiles.glsl)
-uint tiles_before;  // number of those of earlier threads, and below their nodes
-uvec4 handed_over;  // tiles below the thread's nodes, of a group
-
-uint find(Block block, uint thread) {
-    float nodes[7];
-    find_nodes(thread, nodes);
-    float importance;
-    tiles = tiles_of(block, thread, nodes, importance);
-    uint count = tile_count(tiles);
-    if (block.base > 0) {
-        handed_over = receive(thread, split_nodes_of(block, thread), second_slots(ahead));
-        count += handed_over.x + handed_over.y + handed_over.z + handed_over.w;
-        keep_nodes(block, thread, nodes);
+// Keeps a node and sends it with the number of its tiles: those of the block and below. Thread 0 calls this.
+bool send(Group group, Ascent at, uint tiles) {
+    keep_node(group.level, at.block.index, at.importance);
+    if (at.splits) {
+        send_second(group, at, tiles);
     }
-    uint total;
-    tiles_before = scan(count, thread, total);
-    return total;
+    return send_node(group, at, 1, false);
 }
 
-// Writes the places of the first tiles of a group's nodes.
-void write(Block block, uint thread, uint total) {
-    if (block.base > 0) {
-        const uint exist = nodes_of(block, thread);
-        uint place = tiles_before;
-        [[unroll]] for (uint i = 0; i < 4; ++i) {
-            if ((exist >> i & 1) != 0) {
-                const uvec2 index = 2 * position_of(block, thread) + morton(i);
-                words[node_word(NODE_PLACE, block.base + 1, index)] = place;
-            }
-            const bool begins_here = i == 0 && tiles >> TILE_STEP_SHIFT != 0;
-            place += handed_over[i] + (begins_here ? 1 : tiles >> (QUAD_TILES_SHIFT + i) & 1);
+// Writes the places of the first tiles of a group's nodes. `tiles`: those that begin in the thread's texels. `before`:
+// number of those of earlier threads, and below their nodes. `below`: number below each of the thread's nodes.
+void write_places(Block block, uint thread, uint tiles, uint before, uvec4 below) {
+    const uint exist = nodes_of(block, thread);
+    uint place = before;
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
+        if ((exist >> i & 1) != 0) {
+            const uvec2 index = 2 * position_of(block, thread) + morton(i);
+            words[node_word(NODE_PLACE, block.base + 1, index)] = place;
         }
+        const bool begins_here = i == 0 && tiles >> TILE_STEP_SHIFT != 0;
+        place += below[i] + (begins_here ? 1 : tiles >> (QUAD_TILES_SHIFT + i) & 1);
     }
 }
 
-void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread) {
+// All threads call this.
+void finish_layer(float importance, uint total, uint thread) {
     const bool is_only_layer = parameters.layers == 1;
     if (thread == 0) {
-        const uint layer_state = layer_words();
-        keep_node(parameters.top_level, uvec2(0), importance, 0);
-        words[layer] = take_nan_texels(importance, layer_state);
+        keep_node(parameters.top_level, uvec2(0), importance);
+        finish_nan(importance);
         if (is_only_layer) {
-            finish_list(total);
+            finish_list(total, 0);
         }
     }
     if (!is_only_layer) {
-        finish_layers(total, thread);
+        finish_layers(total, 0, thread);
+    }
+}
+
+void main() {
+    const uint thread = thread_index();
+    layer = gl_WorkGroupID.z;
+    Ascent at = read_block(thread);
+    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
+        if (thread == 0) {
+            goes_on = send(first_group(at), at, 0);
+        }
+        barrier();
+        if (!goes_on) {
+            return;
+        }
+        at.handovers = 1;
+    }
+    while (true) {
+        if (at.handovers > 0) {
+            receive_group(at, thread);
+        }
+        const bool is_root = level_of(at) == parameters.top_level;
+        const bool is_group = at.block.base > 0;
+        uint nan = 0;
+        uint total = uint(is_root);  // a root that is not split is a tile
+        uint tiles = 0;
+        uint before = 0;
+        uvec4 below = uvec4(0);
+        if (at.splits) {
+            nan = begin_search(at, false, thread);
+            float nodes[7];
+            find_nodes(thread, nodes);
+            float importance;
+            tiles = tiles_of(at.block, thread, nodes, importance);
+            uint count = tile_count(tiles);
+            if (is_group) {
+                below = receive(thread, split_nodes_of(at.block, thread), second_slots(ahead));
+                count += below.x + below.y + below.z + below.w;
+                keep_nodes(at.block, thread, nodes);
+            }
+            before = scan(count, thread, total);
+        }
+        if (thread == 0) {
+            publish_nan(nan);
+            goes_on = !is_root && send(next_group(at), at, total);
+        }
+        if (at.splits || !is_root) {
+            barrier();
+        }
+        if (at.splits && is_group) {
+            write_places(at.block, thread, tiles, before, below);
+        }
+        if (is_root) {
+            finish_layer(at.importance, total, thread);
+            return;
+        }
+        if (!goes_on) {
+            return;
+        }
+        ++at.handovers;
     }
 }

@@ -2,7 +2,7 @@
 // Writes the tiles that an earlier pass has found: in canonical order each to the place that fused_count.comp has
 // found, with a budget in any order, by STAGE. fused.glsl has the common parts of all fused kernels.
 //
-// Dispatch and steps: fused_share.glsl. The earlier pass has kept the importances of nodes. The texels of blocks with
+// Dispatch: fused_share.glsl. The earlier pass has kept the importances of nodes. The texels of blocks with
 // small tiles are read again.
 //
 // Bindings: those of fused.glsl.
@@ -11,10 +11,8 @@
 // place_count. The workgroup whose addition makes it the known number of tiles is the last one: it completes the header
 // and sets place_count back to 0.
 
-#define PASS PASS_EMIT
 #include "fused.glsl"
 #include "fused_list.glsl"
-#include "fused_header.glsl"
 #include "fused_share.glsl"
 
 // Returns the node of a level around a block.
@@ -44,6 +42,8 @@ uint place_in_order(uint level, uvec2 block) {
     return parameters.layers > 1 ? first + words[layer_words() + LAYER_PLACE_WORD] : first;
 }
 
+// Returns whether the node is a tile, its importance and, in canonical order, its place. Marks a split block. All threads
+// call this.
 bool find_large(Around around, uint thread, out float importance, out uint own_place) {
     const uint top = root_level();
     const uint level_above = handed_over_above(around.level);
@@ -75,27 +75,63 @@ bool find_large(Around around, uint thread, out float importance, out uint own_p
     return is_tile;
 }
 
-bool is_last = false;  // whether the places that were reserved are the last ones
-
-void reserve(uint total) {
+// Reserves places in any order. Returns whether they are the last ones. Thread RESERVER calls this.
+bool reserve(uint total) {
     place = reserve_places(total);
-    is_last = place + total == words[budget_words() + BUDGET_TILES_WORD];
+    return place + total == words[budget_words() + BUDGET_TILES_WORD];
 }
 
-void finish(bool has_tiles) {
-    if (is_last) {
-        CLEAR_MESSAGE(state.place_count);
-        finish_list(words[budget_words() + BUDGET_TILES_WORD]);
+// Completes the list in any order. The thread that has reserved the last places calls this.
+void finish() {
+    CLEAR_MESSAGE(state.place_count);
+    finish_list(words[budget_words() + BUDGET_TILES_WORD], 0);
+}
+
+void main() {
+    const uint thread = thread_index();
+    layer = gl_WorkGroupID.z;
+    const bool reserves = STAGE == STAGE_ANY && thread == RESERVER;
+    const Around around = around_of(thread);
+    clear_share(thread);
+    float importance;
+    uint own_place;
+    const bool is_tile = find_large(around, thread, importance, own_place);
+    if (is_tile && STAGE == STAGE_ANY) {
+        atomicOr(tile_blocks, 1U << around.own);
+    }
+    barrier();
+    bool is_last = false;
+    if (reserves && tile_blocks != 0) {
+        is_last = reserve(bitCount(tile_blocks));
+    }
+    if (STAGE == STAGE_ANY) {
+        barrier();
+        own_place = place_in_share(around.own);
+    }
+    if (is_last && split_blocks == 0) {
+        finish();
+    }
+    if (is_tile) {
+        write_node(own_place, parameters.tile_capacity, layer, node_of(around, importance), 0);
+    }
+    [[dont_unroll]] for (uint i = 0; i < SHARE_BLOCKS; ++i) {
+        if ((split_blocks >> i & 1) != 0) {
+            barrier();  // the shared variables are free again
+            const Block split = split_block(i);
+            keep_step_1(true, read_quads(split, true, thread), thread);
+            float tile_importance;
+            const uint tiles = find_tiles(split, thread, tile_importance);
+            uint total;
+            const uint before = scan(tile_count(tiles), thread, total);
+            if (reserves) {
+                is_last = reserve(total);
+            }
+            lay_out(split, thread, tiles, tile_importance, before);
+            barrier();
+            if (is_last && is_last_split(i)) {
+                finish();
+            }
+            write_tiles(split, thread, total, STAGE == STAGE_ANY ? place : places[i]);
+        }
     }
 }
-
-uint find_small(Block block, uint thread, out float importance) {
-    keep_step_1(true, read_quads(block, true, thread), thread);
-    return find_tiles(block, thread, importance);
-}
-
-// Only for balanced lists.
-void keep_importances(Block block, uint thread, uint tiles) {}
-uint sides_of_large(Node node) { return 0; }
-void count_tiles(uvec2 block, uint tiles) {}
-void finish_counts(uint thread) {}

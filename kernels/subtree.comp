@@ -29,10 +29,11 @@
 #extension GL_KHR_shader_subgroup_ballot : require
 #endif
 
+#include "quadtile/importance_key.h"
 #include "quadtile/kernel_parameters.h"
+#include "quadtile/texel_encoding.h"
 #include "quadtile/tile_list.h"
 #include "hand_over.glsl"
-#include "exact_values.glsl"
 
 layout(local_size_x = 256) in;
 

@@ -6,12 +6,14 @@
 // hand_over.glsl; see GETS_MESSAGES): the last workgroup of a group reduces the group's texels in the same way. Items
 // are handed over unrounded (except for EDGE_DROP, where FidelityFX SPD rounds to the image's format).
 //
-// Bindings, set 0, beside those of downsample.comp itself:
+// Bindings, set 0:
 //   0    source   base level, sampler2DArray: clamped to the edge for minima and maxima, which repeats a texel of the
 //                 same block and changes nothing; for sums with a border of 0
 //   1    state    see kernel_parameters.h; counters are 0 again when the dispatch ends
 //   2    source   the same with a sampler of MAX reduction (minimum and maximum together)
 //   3    tables   of the sRGB curve
+//   5    images   base level and the levels above; only written
+//   5-8  pyramid  instead of images, with PYRAMID: levels 1 to the top (quadtree.h), in chunks (pyramid_chunks.glsl)
 //
 // Source: AMD's FidelityFX Single Pass Downsampler, here for all sizes and with the memory order stated.
 
@@ -46,9 +48,24 @@ layout(set = 0, binding = 3, std430) readonly buffer Tables { SrgbTables srgb; }
 layout(push_constant) uniform Parameters { DownsampleParameters parameters; };
 
 #include "downsample_items.glsl"
-#include "group.glsl"
 
 uint layer;
+
+uvec2 extent_of(uint level) {
+    return uvec2(mip_extent(parameters.width, level, EDGE_RULE), mip_extent(parameters.height, level, EDGE_RULE));
+}
+
+uvec2 blocks_of(uint level, uint levels) {
+    return uvec2(blocks_along(parameters.width, level, levels, EDGE_RULE),
+                 blocks_along(parameters.height, level, levels, EDGE_RULE));
+}
+
+// Returns the block, of so many, that a texel lies in.
+uvec2 block_of(uvec2 texel, uint levels, uvec2 blocks) {
+    return EDGE_RULE == EDGE_FOLD ? min(texel >> levels, blocks - 1) : texel >> levels;
+}
+
+#include "group.glsl"
 
 uvec2 extent_of_block(uint level, uint levels, uvec2 index) {
     return uvec2(block_extent(parameters.width, level, levels, index.x, EDGE_RULE),
@@ -61,16 +78,70 @@ uint layer_words() { return parameters.layers + layer * parameters.state_words_p
 // Returns the two numbers of 16 bits in a word.
 uvec2 words_of(uint word) { return uvec2(word & 0xffffU, word >> 16); }
 
-// Stores a texel above the base level.
-void put_texel(uint level, uvec2 position, TEXEL texel);
-// Copies a texel of the base level if the destination needs it.
-void copy_texel(uvec2 position, TEXEL texel);
-
+// Stores a texel above the base level (put_texel), and copies one of the base level if the destination needs it.
 #if PYRAMID
+#define PYRAMID_BINDING 5
+#include "pyramid_chunks.glsl"
+
+void put_texel(uint level, uvec2 position, float texel) {
+    write_pyramid(layer * parameters.floats_per_layer + parameters.level_start[level - 1] +
+                      position.y * parameters.pitch + position.x, texel);
+}
+
+void copy_texel(uvec2 position, float texel) {}
+
 bool meets_nan = false;  // whether a quad of the thread has a NaN texel, perhaps outside the map
 
 float texel_at(uvec2 position) { return texelFetch(source, ivec3(position, layer), 0).r; }
 #include "nan_count.glsl"
+#else
+layout(constant_id = 10) const bool COPY_SOURCE = false;
+
+// Mip levels as storage images, only written: image i is the level i above the base level. Devices that cannot index
+// them at run time get a ladder of constant indices.
+//
+// A device whose shaders have room for fewer images than there are levels gets a window of the levels, and the host
+// runs the whole dispatch again per window. So every level is made from the same values as on other devices.
+layout(constant_id = 9) const bool DYNAMIC_INDEXING = false;
+layout(constant_id = 19) const uint MIP_IMAGES = MAX_LEVELS;  // or the most that a shader of the device can use
+// Bound for devices with fewer images. EAGER_IMAGES (cpu_drivers.glsl).
+const uint LARGEST_INDEX = MIP_IMAGES < MAX_LEVELS ? MIP_IMAGES - 1 : ~0U;
+
+layout(set = 0, binding = 5) uniform writeonly image2DArray mip_images[MIP_IMAGES];
+
+// No case names an image behind the last, because drivers also check cases that never run.
+#define STORE_IN(i) case i: imageStore(mip_images[i < MIP_IMAGES ? i : 0], position, texel); break;
+
+// `image` must be the same for all threads of a subgroup.
+void store_texel(uint image, ivec3 position, vec4 texel) {
+    if (MIP_IMAGES < MAX_LEVELS) {
+        image -= parameters.first_image;
+        if (image >= MIP_IMAGES) {  // or below the window
+            return;
+        }
+    }
+    if (DYNAMIC_INDEXING) {
+        imageStore(mip_images[min(image, LARGEST_INDEX)], position, texel);
+        return;
+    }
+    switch (image) {
+        STORE_IN(0) STORE_IN(1) STORE_IN(2) STORE_IN(3) STORE_IN(4) STORE_IN(5)
+        STORE_IN(6) STORE_IN(7) STORE_IN(8) STORE_IN(9) STORE_IN(10) STORE_IN(11)
+        STORE_IN(12) STORE_IN(13) STORE_IN(14) STORE_IN(15) STORE_IN(16)
+    }
+}
+
+void put_texel(uint level, uvec2 position, TEXEL texel) {
+    store_texel(level - parameters.base_level, ivec3(position, layer), VEC4_OF(texel));
+}
+
+void copy_texel(uvec2 position, TEXEL texel) {
+    if (COPY_SOURCE) {
+        if (all(lessThan(position, extent_of(0)))) {
+            store_texel(0, ivec3(position, layer), VEC4_OF(copy_of(texel)));
+        }
+    }
+}
 #endif
 
 // ---- Weights ---------------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@
 //
 // Otherwise items are floats, for means and sums.
 
+#include "quadtile/importance_key.h"
 #include "quadtile/mip.h"
 #include "quadtile/texel_encoding.h"
-#include "exact_values.glsl"
 
 layout(constant_id = 1) const uint REDUCTION = REDUCE_MAX;
 layout(constant_id = 2) const uint EDGE_RULE = EDGE_ROUND_UP;
@@ -96,7 +96,7 @@ ITEM reduce_two(ITEM a, ITEM b) {
 }
 
 // Returns the item of a texel from the result of reduce_two over all items below it. Extremes have no choice here:
-// it would cost SwiftShader a multiple of the time to compile.
+// SLOW_CHOICES (cpu_drivers.glsl).
 #if EXTREMES
 ITEM finished(ITEM item) { return item; }
 #else

@@ -34,14 +34,6 @@
 #include "downsample_items.glsl"
 #include "tile_list.glsl"
 
-// Values of the kernel's PASS.
-#define PASS_ALL 0
-#define PASS_COUNT 1
-#define PASS_EMIT 2
-#define PASS_BUDGET 3
-#define PASS_MARKS 4
-#define PASS_TILES 5
-
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
 
@@ -66,6 +58,13 @@ struct Block {
 uint layer;
 
 // ---- The state -----------------------------------------------------------------------------------------
+
+// Without a choice by EDGE_RULE: SLOW_CHOICES (cpu_drivers.glsl).
+uvec2 extent_of(uint level) {
+    return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
+}
+uvec2 blocks_of(uint level, uint levels) { return extent_of(level + levels); }
+uvec2 block_of(uvec2 texel, uint levels, uvec2 blocks) { return texel >> levels; }
 
 const bool ONE_GROUP = false;
 const uint GROUP_LEVELS = 0;

@@ -1,33 +1,20 @@
-// Ascent of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp,
-// balance_marks.comp): from a block to the root, as long as this workgroup is the last of its group.
+// Steps of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp, balance_marks.comp):
+// the ascent from a block to the root, as long as this workgroup is the last of its group. Each kernel's main calls them
+// in this order:
 //
-// Each workgroup sends its block's node to its group (messages.glsl). The last workgroup of a group treats the group's
-// nodes like the quads of texels before.
+//   1. read_block: the maximum of the workgroup's block of texels. If the block's node is not split, no node below it
+//      is, and they have no tiles. Most blocks are sent at once and end there. This code comes first, because contiguous
+//      code is fetched sooner.
+//   2. From the second turn on receive_group, for the nodes of the group ahead. They are treated like quads of texels.
+//   3. If the node is split, begin_search, then the kernel's own work on the nodes below it.
+//   4. Thread 0 sends the block's node: what the kernel hands over itself, then send_node (messages.glsl). The last
+//      workgroup of the group goes on at 2. The root ends the ascent.
 //
 // Shared memory: thread 0 writes the messages to all threads (below) once per group. The barrier after that comes
 // before their reads; the barrier of the next group, after its nodes are received, comes behind them. A root that is
 // not split needs no such barrier: only thread 0 reads a message then.
 
 #include "nan_count.glsl"
-
-// The kernel defines the following functions.
-
-// Returns the number of tiles in the block, or the mask of its node. All threads call this if the block's node is
-// split; with PASS_MARKS for all groups.
-uint find(Block block, uint thread);
-// All threads call this after places are reserved, if the block's node is split. `total`: the result of find.
-void write(Block block, uint thread, uint total);
-// All threads of the workgroup that has made the root of a layer call this after the layer's tiles are counted. If
-// there are tiles to write, the finisher is another thread than 0, so that it works beside thread 0.
-void finish_layer(bool is_finisher, float importance, uint total, uint below, uint thread);
-#if PASS == PASS_MARKS
-// Thread 0 calls this for a node before it counts it in.
-void keep_node(uint level, uvec2 index, float importance, uint mask);
-#else
-void keep_node(uint level, uvec2 index, float importance, uint mask) {
-    HAND_OVER(words[node_word(NODE_IMPORTANCE, level, index)], floatBitsToUint(importance));
-}
-#endif
 
 // ---- NaN -------------------------------------------------------------------------------------------------
 
@@ -45,15 +32,15 @@ uint nan_texels_of(Block block, uvec4 keys, uint thread) {
 }
 
 // Adds a block's NaN texels to those of the layer. Thread 0 calls this before it sends the node.
-void publish_nan(uint nan, uint layer_state) {
+void publish_nan(uint nan) {
     if (nan != 0) {
-        ADD_RELAXED(words[layer_state + LAYER_NAN_WORD], nan);
+        ADD_RELAXED(words[layer_words() + LAYER_NAN_WORD], nan);
     }
 }
 
-// Removes the NaN texels of a layer from the state and returns their number.
-uint take_nan_texels(float importance, uint layer_state) {
-    return may_hold_nan(importance) ? TAKE_RELAXED(words[layer_state + LAYER_NAN_WORD]) : 0;
+// Moves the number of NaN texels of a layer with this root to where the host reads it. One thread calls this.
+void finish_nan(float importance) {
+    words[layer] = may_hold_nan(importance) ? TAKE_RELAXED(words[layer_words() + LAYER_NAN_WORD]) : 0;
 }
 
 // ---- Groups ----------------------------------------------------------------------------------------------
@@ -62,53 +49,55 @@ uint take_nan_texels(float importance, uint layer_state) {
 shared Group ahead;                       // group whose nodes this workgroup reads next
 shared uint ahead_tiles;                  // tiles below that group's blocks, modulo 2^(32 - ARRIVAL_BITS)
 shared uint largest_keys[MAX_HANDOVERS];  // largest key of each group that this workgroup reads
-shared uint place;                        // place of the block's first tile in the list
-shared uint tiles_below;                  // tiles below the nodes of the group that was read last
 
 // Low bits of a group's counter, which hold the number of arrived nodes. The bits above hold the number of tiles below
-// them, if they are blocks of texels and the pass is PASS_ALL.
+// them, if they are blocks of texels and the kernel is fused_all.comp.
 const uint ARRIVAL_BITS = 10;
 
 // Returns the first word of the slots of a group's second messages.
 uint second_slots(Group group) { return group.slots + slots_of_group(group.levels); }
 
-void acquire_for_all(uint thread) {
-    if (thread == 0) {
-        acquire_arrivals();
-    }
-    order_threads();
+// The block or group of nodes that the workgroup treats.
+struct Ascent {
+    Block block;
+    uint handovers;    // earlier ones of this workgroup: 0 for texels
+    uvec4 keys;        // of the thread's nodes of step 1
+    uint texel_key;    // largest key of the texels of the first block
+    float importance;  // of the block's node
+    bool splits;       // whether that is split
+};
+
+uint level_of(Ascent at) { return at.block.base + at.block.steps; }
+
+// Returns the group of a block of texels.
+Group first_group(Ascent at) {
+    return group_of(BLOCK_LEVELS, at.block.index, layer_words() + LAYER_WORDS, 0, FUSED_SLOT_WORDS);
 }
 
-// Sends a block's node to its group and counts it in. Returns whether it was the last. Thread 0 calls this. `tiles`: of
-// the block and below; or the mask. Only split nodes send them; they are not 0 then, so they are messages as they are.
-bool arrive(Group group, uint handover, Block block, float importance, bool splits, uint tiles) {
-    bool releases = may_hold_nan(importance);
-    uint added = 1;
-    if (PASS == PASS_ALL) {
-        if (group.level == BLOCK_LEVELS) {
-            added += tiles << ARRIVAL_BITS;
-        } else if (tiles != 0) {
-            ADD_RELAXED(words[group.second], tiles);
-            releases = true;
-        }
-    } else {
-        keep_node(group.level, block.index, importance, splits ? tiles : 0);
-        if (PASS == PASS_COUNT && splits) {
-            HAND_OVER(words[node_word(NODE_TILES, group.level, block.index)], tiles);
-        }
-        releases = releases || (PASS == PASS_BUDGET && splits);
-    }
-    if (releases) {
+// Returns the group of any block.
+Group next_group(Ascent at) {
+    const uint counters = at.handovers == 0 ? layer_words() + LAYER_WORDS : ahead.end;
+    return group_of(level_of(at), at.block.index, counters, 0, FUSED_SLOT_WORDS);
+}
+
+uint slot_of(Group group, uvec2 index) {
+    const uvec2 local = index - (group.index << group.levels);
+    return (local.y << group.levels) + local.x;
+}
+
+// Sends the second message of a split node, which is not 0. Thread 0 calls this before send_node.
+void send_second(Group group, Ascent at, uint message) {
+    HAND_OVER(words[second_slots(group) + slot_of(group, at.block.index)], message);
+}
+
+// Sends a block's node to its group and counts it in. Returns whether it was the last. Thread 0 calls this. `added`: to
+// the group's counter, 1 in its low bits. `releases`: whether other results are handed over, as by each infinite node.
+bool send_node(Group group, Ascent at, uint added, bool releases) {
+    if (releases || may_hold_nan(at.importance)) {
         memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
     }
-    const uvec2 first = group.index << group.levels;
-    const uvec2 local = block.index - first;
-    const uint slot = (local.y << group.levels) + local.x;
-    if (PASS != PASS_ALL && PASS != PASS_BUDGET && splits) {
-        HAND_OVER(words[second_slots(group) + slot], tiles);
-    }
-    SEND(words[group.slots + slot], floatBitsToUint(importance));
-    const uvec2 all = min(extent_of(group.level) - first, uvec2(1U << group.levels));
+    SEND(words[group.slots + slot_of(group, at.block.index)], floatBitsToUint(at.importance));
+    const uvec2 all = min(extent_of(group.level) - (group.index << group.levels), uvec2(1U << group.levels));
     const uint expected = all.x * all.y;
     const uint arrived = ADD_RELAXED(words[group.counter], added) + added;
     if (((arrived - expected) & ((1U << ARRIVAL_BITS) - 1)) != 0) {
@@ -116,7 +105,7 @@ bool arrive(Group group, uint handover, Block block, float importance, bool spli
     }
     CLEAR_MESSAGE(words[group.counter]);
     ahead = group;
-    largest_keys[handover] = 0;
+    largest_keys[at.handovers] = 0;
     ahead_tiles = (arrived - expected) >> ARRIVAL_BITS;
     return true;
 }
@@ -169,15 +158,11 @@ uint split_nodes_of(Block block, uint thread) {
     return split & nodes_of(block, thread);
 }
 
-// Returns the number of tiles below the nodes of a split group. Thread 0 calls this, which has the first node's key.
-uint receive_tiles(Block block, uint first_key) {
-    if (ahead.level > BLOCK_LEVELS) {
-        acquire_arrivals();
-        return TAKE_RELAXED(words[ahead.second]);
-    }
-    // If all blocks of the largest group are split into texels, their number reads 0.
-    const bool is_full = ahead_tiles == 0 && is_split(ahead.level, first_of_step_1(block), item_of_key(first_key));
-    return is_full ? 1U << (32 - ARRIVAL_BITS) : ahead_tiles;
+// ---- Kept nodes --------------------------------------------------------------------------------------------
+
+// Keeps the importance of a node for the next pass.
+void keep_node(uint level, uvec2 index, float importance) {
+    HAND_OVER(words[node_word(NODE_IMPORTANCE, level, index)], floatBitsToUint(importance));
 }
 
 // Keeps the nodes of a split group between those that were handed over and its own node.
@@ -187,105 +172,61 @@ void keep_nodes(Block block, uint thread, float nodes[7]) {
         const uint level = block.base + step;
         const uvec2 index = position >> (step - 2);
         if (step < block.steps && begins(step, thread) && is_in_block(block, thread) && exists(level, index)) {
-            keep_node(level, index, nodes[step], 0);
+            keep_node(level, index, nodes[step]);
         }
     }
 }
 
 // ---- Ascent --------------------------------------------------------------------------------------------------
 
-void main() {
-    const uint thread = thread_index();
-    layer = gl_WorkGroupID.z;
-    Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), gl_WorkGroupID.xy);
-    // With a budget, fused_budget.comp has kept the block's node. If it is not split, no texel is NaN or need be read.
+// Reads the workgroup's block of texels. With a budget, fused_budget.comp has kept the block's node: if it is not
+// split, no texel is NaN or need be read.
+Ascent read_block(uint thread) {
+    Ascent at;
+    at.block = Block(0, min(BLOCK_LEVELS, parameters.top_level), gl_WorkGroupID.xy);
+    at.handovers = 0;
+    at.keys = uvec4(0);
+    at.texel_key = 0;
+    at.importance = 0.0;
+    at.splits = false;
     bool is_known = false;
-    float importance = 0.0;
     if (WITH_BUDGET && parameters.top_level > BLOCK_LEVELS) {
-        importance = uintBitsToFloat(words[node_word(NODE_IMPORTANCE, BLOCK_LEVELS, block.index)]);
-        is_known = !is_split(BLOCK_LEVELS, block.index, importance);
+        at.importance = uintBitsToFloat(words[node_word(NODE_IMPORTANCE, BLOCK_LEVELS, at.block.index)]);
+        is_known = !is_split(BLOCK_LEVELS, at.block.index, at.importance);
     }
-    uvec4 keys = uvec4(0);
-    uint largest = 0;
-    bool splits = false;
     if (!is_known) {
-        keys = read_quads(block, false, thread);
-        largest = largest_of_all(largest_of_four(keys), thread);
-        importance = item_of_key(largest);
-        splits = is_split(block.steps, block.index, importance);
+        at.keys = read_quads(at.block, false, thread);
+        at.texel_key = largest_of_all(largest_of_four(at.keys), thread);
+        at.importance = item_of_key(at.texel_key);
+        at.splits = is_split(at.block.steps, at.block.index, at.importance);
     }
-    // If a node is not split, no node below it is, and they have no tiles. Most blocks end here, so this code comes
-    // first: contiguous code is fetched sooner.
-    uint handovers = 0;
-    if (!splits && parameters.top_level > BLOCK_LEVELS) {
+    return at;
+}
+
+// Receives the nodes of the group ahead.
+void receive_group(inout Ascent at, uint thread) {
+    at.block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
+    at.keys = receive_nodes(at.block, thread);
+    atomicMax(largest_keys[at.handovers - 1], largest_of_four(at.keys));
+    barrier();
+    at.importance = item_of_key(largest_keys[at.handovers - 1]);
+    at.splits = is_split(level_of(at), at.block.index, at.importance);
+}
+
+// Leaves the nodes of step 1 in shared memory. Returns the block's NaN texels. `acquires`: other results that were
+// handed over, as by each infinite node.
+uint begin_search(Ascent at, bool acquires, uint thread) {
+    uint nan = 0;
+    // A block with NaN is split, because NaN counts as infinity.
+    if (at.handovers == 0 && counts_as_nan(at.texel_key)) {
+        nan = nan_texels_of(at.block, at.keys, thread);
+    }
+    if (at.handovers > 0 && (acquires || may_hold_nan(at.importance))) {
         if (thread == 0) {
-            const uint layer_state = layer_words();
-            const Group group = group_of(BLOCK_LEVELS, block.index, layer_state + LAYER_WORDS, 0, FUSED_SLOT_WORDS);
-            publish_nan(0, layer_state);
-            goes_on = arrive(group, 0, block, importance, false, 0);
+            acquire_arrivals();
         }
-        barrier();
-        if (!goes_on) {
-            return;
-        }
-        handovers = 1;
+        order_threads();
     }
-    while (true) {
-        if (handovers > 0) {
-            block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
-            keys = receive_nodes(block, thread);
-            atomicMax(largest_keys[handovers - 1], largest_of_four(keys));
-            barrier();
-            importance = item_of_key(largest_keys[handovers - 1]);
-            splits = is_split(block.base + block.steps, block.index, importance);
-        }
-        const uint level = block.base + block.steps;
-        const bool is_root = level == parameters.top_level;
-        uint nan = 0;
-        uint total = uint(is_root);  // a root that is not split is a tile
-        if (splits || (PASS == PASS_MARKS && handovers > 0)) {
-            // A block with NaN is split, because NaN counts as infinity.
-            if (handovers == 0 && counts_as_nan(largest)) {
-                nan = nan_texels_of(block, keys, thread);
-            }
-            // NaN texels count as infinity, and their sender releases; so does one that adds to a histogram.
-            if (handovers > 0 && (PASS == PASS_BUDGET || may_hold_nan(importance))) {
-                acquire_for_all(thread);
-            }
-            keep_step_1(handovers > 0, keys, thread);
-            total = find(block, thread);
-        }
-        if (thread == 0) {
-            const uint layer_state = layer_words();
-            const uint counters = handovers == 0 ? layer_state + LAYER_WORDS : ahead.end;
-            const Group group = group_of(level, block.index, counters, 0, FUSED_SLOT_WORDS);
-            if (handovers == 0) {
-                publish_nan(nan, layer_state);
-            }
-            const bool has_tiles_below = PASS == PASS_ALL && splits && handovers > 0;
-            const uint below = has_tiles_below ? receive_tiles(block, keys.x) : 0;
-            uint reserved = 0;
-            if (PASS == PASS_ALL && (splits || is_root)) {
-                reserved = is_root && parameters.layers == 1 ? below : reserve_places(total);
-            }
-            goes_on = !is_root && arrive(group, handovers, block, importance, splits, total + below);
-            place = reserved;
-            tiles_below = below;
-        }
-        if (splits || !is_root) {
-            barrier();
-        }
-        if (splits) {
-            write(block, thread, total);
-        }
-        if (is_root) {
-            const bool is_finisher = thread == (splits ? WORKGROUP_SIZE - 1 : 0);
-            finish_layer(is_finisher, importance, total, splits ? tiles_below : 0, thread);
-            return;
-        }
-        if (!goes_on) {
-            return;
-        }
-        ++handovers;
-    }
+    keep_step_1(at.handovers > 0, at.keys, thread);
+    return nan;
 }

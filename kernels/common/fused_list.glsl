@@ -1,6 +1,7 @@
 // Output of a block's tiles to the list, for fused_all.comp, fused_emit.comp and balance_tiles.comp. Each thread lays
 // out its tiles in shared memory, after keep_thresholds. Then neighbouring threads write to neighbouring places.
 
+#include "cpu_drivers.glsl"
 #include "fused_tiles.glsl"
 
 shared uint thread_tiles[WORKGROUP_SIZE];
@@ -20,8 +21,19 @@ Node make_node(Block block, uint step, uvec2 position, float importance) {
     return Node(level, position, importance, kept_threshold(level, position));
 }
 
-// Returns the tile of a thread that has `rest` of its tiles before it.
-Node tile_at(Block block, uint owner, uint rest) {
+// Returns the last thread whose tiles begin at a place or before. No loop: LOST_THREADS (cpu_drivers.glsl).
+uint owner_of(uint place) {
+    uint owner = 0;
+#define DESCEND(reach) owner += thread_places[owner + reach] <= place ? reach : 0;
+    FOR_BITS_OF_256(DESCEND)
+#undef DESCEND
+    return owner;
+}
+
+// Returns the tile of a place, counted from the block's first tile.
+Node tile_at(Block block, uint place) {
+    const uint owner = owner_of(place);
+    uint rest = place - thread_places[owner];
     const uint tiles = thread_tiles[owner];
     const uvec2 position = position_of(block, owner);
     const uint step = tiles >> TILE_STEP_SHIFT;
@@ -47,32 +59,12 @@ Node tile_at(Block block, uint owner, uint rest) {
     return make_node(block, 0, texel, item_of(texel_at(texel)));
 }
 
-// Returns the last thread whose tiles begin at a place or before. No loop: lavapipe loses threads if a branch leads
-// into one (Mesa 22.3).
-uint owner_of(uint place) {
-    uint owner = 0;
-#define DESCEND(reach) owner += thread_places[owner + reach] <= place ? reach : 0
-    DESCEND(128); DESCEND(64); DESCEND(32); DESCEND(16);
-    DESCEND(8); DESCEND(4); DESCEND(2); DESCEND(1);
-#undef DESCEND
-    return owner;
-}
-
-#if PASS == PASS_TILES
-// Returns the flags of the sides where a tile's neighbour is coarser.
-uint sides_of(Block block, Node node);
-#else
-uint sides_of(Block block, Node node) { return 0; }
-#endif
-
 // Writes all tiles of the block, from a place in the list on.
 void write_tiles(Block block, uint thread, uint total, uint first_place) {
     [[dont_unroll]] for (uint start = 0; start < total; start += WORKGROUP_SIZE) {
         const uint place = start + thread;
         if (place < total) {
-            const uint owner = owner_of(place);
-            const Node node = tile_at(block, owner, place - thread_places[owner]);
-            write_node(first_place + place, parameters.tile_capacity, layer, node, sides_of(block, node));
+            write_node(first_place + place, parameters.tile_capacity, layer, tile_at(block, place), 0);
         }
     }
 }

@@ -11,29 +11,6 @@ struct Group {
     uint end;      // first word of the next hand-over
 };
 
-// The fused kernels round up. With a choice by EDGE_RULE, SwiftShader compiles them in more than twice the time.
-#ifdef PASS
-uvec2 extent_of(uint level) {
-    return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
-}
-uvec2 blocks_of(uint level, uint levels) { return extent_of(level + levels); }
-uvec2 block_of(uvec2 texel, uint levels, uvec2 blocks) { return texel >> levels; }
-#else
-uvec2 extent_of(uint level) {
-    return uvec2(mip_extent(parameters.width, level, EDGE_RULE), mip_extent(parameters.height, level, EDGE_RULE));
-}
-
-uvec2 blocks_of(uint level, uint levels) {
-    return uvec2(blocks_along(parameters.width, level, levels, EDGE_RULE),
-                 blocks_along(parameters.height, level, levels, EDGE_RULE));
-}
-
-// Returns the block, of so many, that a texel lies in.
-uvec2 block_of(uvec2 texel, uint levels, uvec2 blocks) {
-    return EDGE_RULE == EDGE_FOLD ? min(texel >> levels, blocks - 1) : texel >> levels;
-}
-#endif
-
 // Returns the group of a node, in a hand-over whose words begin at `counters` and which has so many per node and slot.
 // ONE_GROUP: all nodes are one group, from which GROUP_LEVELS are made.
 Group group_of(uint level, uvec2 node, uint counters, uint node_words, uint slot_words) {

@@ -1,4 +1,5 @@
-// The hand-over: each group of workgroups passes its results to its last workgroup, within one dispatch.
+// The hand-over: each group of workgroups passes its results to its last workgroup, within one dispatch. (Elsewhere: the
+// last-block pattern, as in CUDA's threadFenceReduction, and for mip levels single-pass downsampling.)
 //
 // A workgroup writes its results, then adds 1 to the counter of its group. The workgroup that sees the count complete
 // is the last one. It reads the results of the whole group, makes the next levels from them, and hands its own result

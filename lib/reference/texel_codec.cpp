@@ -1,6 +1,5 @@
 #include "texel_codec.hpp"
 
-#include <quadtile/unorm.h>
 #include <quadtile/reference.hpp>
 
 #include <algorithm>

@@ -19,6 +19,7 @@ namespace {
 using detail::ComputeProgram;
 using detail::Descriptor;
 using detail::DeviceContext;
+using detail::EmbeddedKernel;
 
 #include "quadtile_shadow_kernels.inc"
 
@@ -215,14 +216,14 @@ struct ShadowFitter::Impl {
     ComputeProgram program;
     Unique<vk::Sampler> sampler;
     std::uint32_t large_group;  // threads of choose.comp and allocate.comp
-    Unique<vk::Pipeline> importance;
-    Unique<vk::Pipeline> count;
-    Unique<vk::Pipeline> choose;
-    Unique<vk::Pipeline> list;
-    Unique<vk::Pipeline> change;
-    Unique<vk::Pipeline> allocate;
-    Unique<vk::Pipeline> page_table;
-    Unique<vk::Pipeline> cull;
+    vk::Pipeline importance;
+    vk::Pipeline count;
+    vk::Pipeline choose;
+    vk::Pipeline list;
+    vk::Pipeline change;
+    vk::Pipeline allocate;
+    vk::Pipeline page_table;
+    vk::Pipeline cull;
 };
 
 namespace {
@@ -294,21 +295,19 @@ ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
           program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage)),
       large_group(largest_group(program.context())) {
     detail::watch_exit(made_on.context()->owned);  // a shared library has its own copy of this
-    const bool by_subgroups = made_on.info().features.subgroup_operations;
-    const auto make = [&](std::span<const std::uint32_t> plain, const std::string& name,
-                          std::span<const std::uint32_t> by_subgroup = {}) {
-        const bool uses_subgroups = by_subgroups && !by_subgroup.empty();
-        return program.make_pipeline({uses_subgroups ? by_subgroup : plain, uses_subgroups},
-                                     "shadow maps, " + name, {{0, large_group}});
+    const auto make = [&](const std::string& name) {
+        return program.pipeline(detail::find_kernel(KERNELS, "shadow_" + name,
+                                                    made_on.info().features.subgroup_operations),
+                                {{0, large_group}});
     };
-    importance = make(SHADOW_IMPORTANCE, "importance");
-    count = make(SHADOW_COUNT, "count");
-    choose = make(SHADOW_CHOOSE, "choose", SHADOW_CHOOSE_SUBGROUP);
-    list = make(SHADOW_LIST, "list");
-    change = make(SHADOW_CHANGE, "change");
-    allocate = make(SHADOW_ALLOCATE, "allocate", SHADOW_ALLOCATE_SUBGROUP);
-    page_table = make(SHADOW_PAGE_TABLE, "page table");
-    cull = make(SHADOW_CULL, "cull");
+    importance = make("importance");
+    count = make("count");
+    choose = make("choose");
+    list = make("list");
+    change = make("change");
+    allocate = make("allocate");
+    page_table = make("page_table");
+    cull = make("cull");
 }
 
 ShadowFitter::ShadowFitter(const Device& device, const ShadowOptions& options)
@@ -464,28 +463,28 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     };
     impl.record_frame(buffer, bound, frame);
     impl.kernel_barrier(buffer, Stage::eTransfer, Access::eTransferWrite);
-    kernel(*impl.importance, {groups_of(frame.depth_width, SHADOW_PICTURE_BLOCK),
-                              groups_of(frame.depth_height, SHADOW_PICTURE_BLOCK), lights});
-    kernel(*impl.count, blocks);
-    kernel(*impl.choose, {1, 1, 1});
-    kernel(*impl.list, blocks);
+    kernel(impl.importance, {groups_of(frame.depth_width, SHADOW_PICTURE_BLOCK),
+                             groups_of(frame.depth_height, SHADOW_PICTURE_BLOCK), lights});
+    kernel(impl.count, blocks);
+    kernel(impl.choose, {1, 1, 1});
+    kernel(impl.list, blocks);
     if (changes != nullptr) {
         const ChangeBinding::Impl& changed = *changes->impl_;
-        kernel(*impl.change,
+        kernel(impl.change,
                {groups_of(changed.capacity, SHADOW_CHANGE_GROUP),
                 groups_of(impl.options.max_tiles, SHADOW_CHANGE_TILES), 1},
                changed.descriptors.set, changed.capacity);
     }
     // These two run beside each other.
-    impl.record_kernel(buffer, bound.descriptors.set, *impl.allocate,
+    impl.record_kernel(buffer, bound.descriptors.set, impl.allocate,
                        {groups_of(impl.options.max_tiles, SHADOW_ALLOCATE_GROUP), 1, 1});
-    impl.record_kernel(buffer, bound.descriptors.set, *impl.page_table, blocks);
+    impl.record_kernel(buffer, bound.descriptors.set, impl.page_table, blocks);
 }
 
 void ShadowFitter::record_cull(VkCommandBuffer commands, const ObjectBinding& objects) const {
     const ObjectBinding::Impl& bound = *objects.impl_;
     const std::uint32_t threads = std::max(bound.object_count, impl_->options.max_tiles);
-    impl_->record_kernel(vk::CommandBuffer(commands), bound.frame, *impl_->cull,
+    impl_->record_kernel(vk::CommandBuffer(commands), bound.frame, impl_->cull,
                          {groups_of(threads, SHADOW_CULL_GROUP), 1, 1}, bound.descriptors.set,
                          bound.object_count, bound.instance_capacity, *bound.counter);
 }

@@ -1,6 +1,6 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/quadtree.h>
-#include <quadtile/unorm.h>
+#include <quadtile/texel_encoding.h>
 #include <quadtile/error.hpp>
 #include <quadtile/image.hpp>
 #include <quadtile/reference.hpp>

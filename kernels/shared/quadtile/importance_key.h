@@ -38,6 +38,12 @@ QUADTILE_SHARED QUADTILE_UINT settled_bits(QUADTILE_UINT key) {
     return (bits & 0x7fffffffU) <= DENORMALS ? 0 : bits;
 }
 
+#ifndef __cplusplus
+float settled(float value) {
+    return uintBitsToFloat(settled_bits(key_from_bits(floatBitsToUint(value))));
+}
+#endif
+
 QUADTILE_NAMESPACE_END
 
 #endif

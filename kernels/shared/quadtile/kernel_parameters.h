@@ -44,7 +44,7 @@ struct DownsampleParameters {
     QUADTILE_UINT first_block;
     QUADTILE_UINT last_block;
     QUADTILE_UINT first_layer;
-    QUADTILE_UINT first_image;  // of the window (mip_images.glsl), in levels above the base level
+    QUADTILE_UINT first_image;  // of the window (downsample.glsl), in levels above the base level
     // Members for the pyramid buffer, in floats.
     QUADTILE_UINT pitch;
     QUADTILE_UINT floats_per_layer;
@@ -179,7 +179,6 @@ struct FusedState {
     QUADTILE_UINT place_count;  // in any order: places reserved so far
     QUADTILE_UINT finished_layers;
     QUADTILE_UINT required_count;  // tiles of the finished layers, in any order
-    QUADTILE_UINT reserved;
 };
 
 const QUADTILE_UINT LAYER_WORDS = 4;
@@ -206,11 +205,10 @@ QUADTILE_SHARED QUADTILE_UINT fused_words_per_layer(QUADTILE_UINT width, QUADTIL
 
 // Words of a node of the blocks' level or above. Each word of all nodes comes before the next word.
 // Nodes between two hand-overs have words only if the node that they are handed over in is split.
-// The last two exist in canonical order.
+// The last one exists in canonical order.
 const QUADTILE_UINT NODE_IMPORTANCE = 0;
 const QUADTILE_UINT NODE_PLACE = 1;  // of its first tile, in the node that it was handed over in
-const QUADTILE_UINT NODE_TILES = 2;  // below it, if it is split
-const QUADTILE_UINT FUSED_NODE_WORDS = 3;
+const QUADTILE_UINT FUSED_NODE_WORDS = 2;
 
 // Returns the rows of one layer, which have one length on all levels.
 QUADTILE_SHARED QUADTILE_UINT fused_node_rows(QUADTILE_UINT height) {

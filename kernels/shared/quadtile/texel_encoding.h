@@ -1,5 +1,7 @@
-// Encoding of floats as texels, bit-identical on all devices. Drivers may round when they store to
-// an image, so kernels first round to a value that the format holds.
+// Encoding of floats as texels and decoding of unorm texels, bit-identical on all devices. Drivers
+// may round when they store to an image, so kernels first round to a value that the format holds.
+// Drivers differ in the last bit of c / 255 and c / 65535. The integer c follows from any of their
+// answers, and the quotient follows from c without a division.
 
 #ifndef QUADTILE_TEXEL_ENCODING_H
 #define QUADTILE_TEXEL_ENCODING_H
@@ -66,6 +68,35 @@ QUADTILE_SHARED QUADTILE_UINT round_to_half(QUADTILE_UINT bits) {
     const QUADTILE_UINT rounded = (exponent << 23) + kept - 0x00800000U;
     return sign | (rounded >= 0x47800000U ? infinity : rounded);
 }
+
+// Returns the IEEE 754 bits of the float nearest to c / (2^bits - 1), for bits = 8 or 16.
+//
+// In binary that fraction is 0.ccc...: the bits of c, repeated for ever. 32 bits of it hold whole
+// repetitions, so moving the leading one to the top is a rotation. The digits never end, so a
+// remainder whose top bit is set is always above one half.
+QUADTILE_SHARED QUADTILE_UINT bits_from_unorm(QUADTILE_UINT c, QUADTILE_UINT bits) {
+    const QUADTILE_UINT largest = (1U << bits) - 1;
+    if (c == 0) {
+        return 0;
+    }
+    if (c == largest) {
+        return 0x3f800000U;  // 1
+    }
+    const QUADTILE_UINT fraction = bits == 8 ? c * 0x01010101U : c * 0x00010001U;
+    const QUADTILE_UINT shift = 31 - QUADTILE_HIGHEST_BIT(fraction);
+    const QUADTILE_UINT digits =
+        shift == 0 ? fraction : (fraction << shift) | (fraction >> (32 - shift));
+    const QUADTILE_UINT mantissa = (digits >> 8) + ((digits >> 7) & 1U);
+    return ((126 - shift) << 23) + (mantissa - 0x00800000U);
+}
+
+#ifndef __cplusplus
+// Returns the exact value of a texel of a unorm format with 8 or 16 bits, as the texture unit returns it.
+float unorm_texel(float texel, uint unorm_bits) {
+    const uint c = uint(texel * float((1U << unorm_bits) - 1) + 0.5);
+    return uintBitsToFloat(bits_from_unorm(c, unorm_bits));
+}
+#endif
 
 QUADTILE_NAMESPACE_END
 

@@ -62,8 +62,19 @@ ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context, std::stri
     });
 }
 
-Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code, const std::string& name,
+vk::Pipeline ComputeProgram::pipeline(const KernelCode& code,
+                                      const Specialization& constants) const {
+    const std::lock_guard lock(mutex_);
+    Unique<vk::Pipeline>& made = pipelines_[{code.spirv.data(), constants}];
+    if (!made) {
+        made = make_pipeline(code, constants);
+    }
+    return made.get();
+}
+
+Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code,
                                                    const Specialization& constants) const {
+    const std::string name(code.name);
     std::vector<vk::SpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
     for (const auto& [id, value] : constants) {

@@ -7,7 +7,9 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace quadtile::detail {
@@ -30,8 +32,8 @@ struct BindingType {
     std::uint32_t count = 1;
 };
 
-// Values of specialization constants by their constant_id.
-using Specialization = std::map<std::uint32_t, std::uint32_t>;
+// Specialization constants: pairs of a constant_id and a value.
+using Specialization = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 // Descriptors of set 0 in a pool of their own.
 struct DescriptorSet {
@@ -48,10 +50,10 @@ class ComputeProgram {
                    std::vector<BindingType> bindings, std::uint32_t push_constant_bytes,
                    vk::DescriptorSetLayout second_set = {});
 
-    // Compiles a kernel. `name` is for error messages and debuggers.
-    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(const KernelCode& code,
-                                                     const std::string& name,
-                                                     const Specialization& constants) const;
+    // Returns the pipeline of a kernel with these constants, compiled at its first use and kept.
+    // The words of the kernel must outlive this object: their place identifies them. Thread-safe.
+    [[nodiscard]] vk::Pipeline pipeline(const KernelCode& code,
+                                        const Specialization& constants) const;
 
     // `border`: texels outside the image are 0; otherwise its edge is repeated.
     [[nodiscard]] Unique<vk::Sampler> make_sampler(vk::Filter filter,
@@ -71,11 +73,17 @@ class ComputeProgram {
     [[nodiscard]] vk::PipelineLayout layout() const noexcept { return *layout_; }
 
  private:
+    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(const KernelCode& code,
+                                                     const Specialization& constants) const;
+
     std::shared_ptr<DeviceContext> context_;
     std::string name_;
     std::vector<BindingType> bindings_;
     Unique<vk::DescriptorSetLayout> set_layout_;
     Unique<vk::PipelineLayout> layout_;
+    using PipelineKey = std::pair<const std::uint32_t*, Specialization>;
+    mutable std::mutex mutex_;  // of the pipelines
+    mutable std::map<PipelineKey, Unique<vk::Pipeline>> pipelines_;
 };
 
 [[nodiscard]] vk::DeviceSize storage_alignment_bytes(const DeviceContext& context);

@@ -57,21 +57,23 @@ SpirvWords compile(const UserKernel& kernel, const std::string& glsl) {
 UserKernel UserKernel::threshold(bool subgroup_operations) {
     return {"subtree",
             {{"SUBGROUPS", subgroup_operations ? "1" : "0"}, {"USER_THRESHOLD", "1"}},
-            code_of(Kernel::subtree, subgroup_operations).spirv,
+            kernel_code("subtree", subgroup_operations).spirv,
             "user_threshold.glsl",
             "threshold"};
 }
 
 UserKernel UserKernel::reduction(std::uint32_t channels, bool odd_blocks,
                                  bool subgroup_operations) {
+    const std::string library_name =
+        "downsample_floats_" + std::to_string(channels) + (odd_blocks ? "_odd" : "");
     return {"downsample",
-            {{"SUBGROUPS", subgroup_operations ? "1" : "0"},
+            {{"SUBGROUPS", subgroup_operations && !odd_blocks ? "1" : "0"},
              {"EXTREMES", "0"},
              {"CHANNELS", std::to_string(channels)},
              {"CUSTOM", "1"},
              {"ODD_BLOCKS", odd_blocks ? "1" : "0"},
              {"PYRAMID", "0"}},
-            downsample_code(ItemType::floats, channels, odd_blocks, subgroup_operations).spirv,
+            kernel_code(library_name, subgroup_operations).spirv,
             "user_reduction.glsl",
             "reduction"};
 }

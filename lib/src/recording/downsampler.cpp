@@ -16,8 +16,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -36,7 +34,6 @@ using detail::is_depth;
 using detail::is_extreme;
 using detail::is_multi_dispatch;
 using detail::is_sum;
-using detail::ItemType;
 using detail::plain_format;
 using detail::refuse;
 using detail::size_of;
@@ -45,7 +42,7 @@ using reference::encoding_of;
 
 using Usage = vk::ImageUsageFlagBits;
 
-// Returns the levels that one dispatch can store (mip_images.glsl).
+// Returns the levels that one dispatch can store (downsample.glsl).
 std::uint32_t image_count(const DeviceContext& context) {
     return std::min(MAX_LEVELS, context.max_storage_images);
 }
@@ -54,15 +51,13 @@ std::uint32_t image_count(const DeviceContext& context) {
 
 struct Downsampler::Impl {
     // Kind of a pipeline; see kernel_constants.hpp.
-    struct PipelineKey {
+    struct Kind {
         bool first;  // whether it is the first dispatch of several
         bool odd_blocks;
         bool whole_blocks;
         detail::UpperLevels upper_levels;
         bool weighted;
         bool some_blocks;
-
-        auto operator<=>(const PipelineKey&) const = default;
     };
 
     Impl(const Device& device, DownsamplerOptions requested)
@@ -111,49 +106,45 @@ struct Downsampler::Impl {
                 {5, vk::DescriptorType::eStorageImage, image_count(context)}};
     }
 
+    // Returns downsample.comp. `odd_blocks`: the edge rule treats some blocks specially.
     [[nodiscard]] detail::KernelCode code(bool odd_blocks) const {
         const bool subgroups = context->info.features.subgroup_operations;
         if (options.reduction == Reduction::custom) {
-            return {custom_code[odd_blocks ? 1 : 0], subgroups};
+            return {"downsample with a reduction", custom_code[odd_blocks ? 1 : 0],
+                    subgroups && !odd_blocks};
         }
-        const ItemType items =
-            is_extreme(options.reduction) ? ItemType::extremes : ItemType::floats;
-        return detail::downsample_code(items, channel_count(options.format), odd_blocks, subgroups);
+        const std::string items = is_extreme(options.reduction) ? "extremes_" : "floats_";
+        const std::string channels = std::to_string(channel_count(options.format));
+        return detail::kernel_code("downsample_" + items + channels + (odd_blocks ? "_odd" : ""),
+                                   subgroups);
     }
 
-    // Returns a pipeline, compiled at its first use.
-    [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const {
-        const std::lock_guard lock(mutex);
-        Unique<vk::Pipeline>& made = pipelines[key];
-        if (!made) {
-            const std::uint32_t source = encoding_of(options.source_format);
-            const std::uint32_t target = encoding_of(options.format);
-            const bool in_codes =
-                is_sum(options.reduction) && source >= ENCODING_UNORM8 && source == target;
-            const bool subgroups = context->info.features.subgroup_operations && !key.odd_blocks;
-            made = program.make_pipeline(
-                code(key.odd_blocks), "downsample",
-                {{detail::REDUCTION, static_cast<std::uint32_t>(options.reduction)},
-                 {detail::EDGE_RULE, static_cast<std::uint32_t>(options.edge_rule)},
-                 {detail::FILTERED, options.filtered ? 1U : 0U},
-                 {detail::SOURCE_ENCODING, key.first ? source : target},
-                 {detail::TARGET_ENCODING, target},
-                 {detail::SOURCE_CHANNELS,
-                  channel_count(key.first ? options.source_format : options.format)},
-                 {detail::DYNAMIC_INDEXING,
-                  context->info.features.storage_image_dynamic_indexing ? 1U : 0U},
-                 {detail::MIP_IMAGES, image_count(*context)},
-                 {detail::COPY_SOURCE, key.first && options.copy_source ? 1U : 0U},
-                 {detail::IN_CODES, in_codes ? 1U : 0U},
-                 {detail::WEIGHTED, key.weighted ? 1U : 0U},
-                 {detail::WHOLE_BLOCKS, key.whole_blocks ? 1U : 0U},
-                 {detail::SOME_BLOCKS, key.some_blocks ? 1U : 0U},
-                 {detail::GROUP_LEVELS, key.upper_levels.group_levels},
-                 {detail::ONE_GROUP, key.upper_levels.one_group ? 1U : 0U},
-                 {detail::CREW_SIZE,
-                  key.upper_levels.crew_size(subgroups, context->info.subgroup_size)}});
-        }
-        return made.get();
+    [[nodiscard]] vk::Pipeline pipeline(const Kind& kind) const {
+        const std::uint32_t source = encoding_of(options.source_format);
+        const std::uint32_t target = encoding_of(options.format);
+        const bool in_codes =
+            is_sum(options.reduction) && source >= ENCODING_UNORM8 && source == target;
+        const detail::KernelCode kernel = code(kind.odd_blocks);
+        return program.pipeline(
+            kernel, {{detail::REDUCTION, static_cast<std::uint32_t>(options.reduction)},
+                     {detail::EDGE_RULE, static_cast<std::uint32_t>(options.edge_rule)},
+                     {detail::FILTERED, options.filtered ? 1U : 0U},
+                     {detail::SOURCE_ENCODING, kind.first ? source : target},
+                     {detail::TARGET_ENCODING, target},
+                     {detail::SOURCE_CHANNELS,
+                      channel_count(kind.first ? options.source_format : options.format)},
+                     {detail::DYNAMIC_INDEXING,
+                      context->info.features.storage_image_dynamic_indexing ? 1U : 0U},
+                     {detail::MIP_IMAGES, image_count(*context)},
+                     {detail::COPY_SOURCE, kind.first && options.copy_source ? 1U : 0U},
+                     {detail::IN_CODES, in_codes ? 1U : 0U},
+                     {detail::WEIGHTED, kind.weighted ? 1U : 0U},
+                     {detail::WHOLE_BLOCKS, kind.whole_blocks ? 1U : 0U},
+                     {detail::SOME_BLOCKS, kind.some_blocks ? 1U : 0U},
+                     {detail::GROUP_LEVELS, kind.upper_levels.group_levels},
+                     {detail::ONE_GROUP, kind.upper_levels.one_group ? 1U : 0U},
+                     {detail::CREW_SIZE, kind.upper_levels.crew_size(
+                                             kernel.uses_subgroups, context->info.subgroup_size)}});
     }
 
     [[nodiscard]] std::uint32_t rule() const {
@@ -201,12 +192,10 @@ struct Downsampler::Impl {
     Unique<vk::Sampler> sampler_maximum;
     detail::Buffer tables;
     std::array<std::vector<std::uint32_t>, 2> custom_code;  // without and with odd blocks
-    mutable std::mutex mutex;                               // of the pipelines
-    mutable std::map<PipelineKey, Unique<vk::Pipeline>> pipelines;
 };
 
 struct Downsampler::Binding::Impl {
-    // A dispatch that stores a window of levels (mip_images.glsl). Most devices need one window per
+    // A dispatch that stores a window of levels (downsample.glsl). Most devices need one window per
     // level that is read, and spd reads only the source.
     struct Pass {
         DownsampleParameters parameters;
@@ -219,7 +208,7 @@ struct Downsampler::Binding::Impl {
     std::vector<Unique<vk::ImageView>> views;
     std::vector<Pass> passes;
     // for record with a rectangle
-    Downsampler::Impl::PipelineKey some_blocks_kind;
+    Downsampler::Impl::Kind some_blocks_kind;
     // for blits
     ImageResource source;
     ImageResource destination;
@@ -250,8 +239,7 @@ void Downsampler::Impl::check_shape(const Shape& shape) const {
                std::to_string(info.max_map_extent) + " texels on a side and " +
                std::to_string(info.max_layers) + " layers");
     }
-    // lavapipe (Mesa 22.3) loses threads that leave loops early after some barriers, and this
-    // kernel has too many of them.
+    // LOST_THREADS (cpu_drivers.glsl): this kernel has too many early ends of loops.
     if (info.type == "CPU" && options.reduction == Reduction::custom &&
         options.method == MipMethod::spd && has_odd_blocks(shape) &&
         shape.levels - 1 > BLOCK_LEVELS + step_levels(BLOCK_LEVELS, shape.levels - 1)) {
@@ -339,7 +327,7 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
              Descriptor::storage_images(stored)});
     };
     const bool in_one_dispatch = impl.options.method == MipMethod::spd;
-    Downsampler::Impl::PipelineKey kind{
+    Downsampler::Impl::Kind kind{
         .first = true,
         .odd_blocks = impl.has_odd_blocks(shape),
         .whole_blocks = in_one_dispatch && shape.levels > BLOCK_LEVELS &&

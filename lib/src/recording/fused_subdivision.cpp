@@ -57,7 +57,9 @@ std::uint32_t levels_of_share(const MapShape& shape) {
 }  // namespace
 
 void FusedSubdivision::prepare() const {
-    (void)pipeline({});
+    const Run run{.shape = {.width = 1, .height = 1}, .tile_capacity = 1};
+    const Pass pass = pass_of(run, "fused_all", false, STAGE_ANY);
+    (void)program_.pipeline(kernel_code(pass.kernel, uses_subgroups()), pass.constants);
 }
 
 vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
@@ -78,63 +80,41 @@ vk::DeviceSize FusedSubdivision::balance_size_bytes(const MapShape& shape) {
     return words * sizeof(std::uint32_t);
 }
 
-vk::Pipeline FusedSubdivision::pipeline(const PipelineKey& key) const {
-    const std::lock_guard lock(mutex_);
-    Unique<vk::Pipeline>& made = pipelines_[key];
-    if (!made) {
-        made = program_.make_pipeline(
-            code_of(key.pass, program_.context().info.features.subgroup_operations), "fused",
-            {{TILE_CHUNK_SHIFT, program_.context().tile_chunk_shift},
-             {TILES_IN_ONE_CHUNK, key.tiles_in_one_chunk ? 1U : 0U},
-             {WITH_BUDGET, key.with_budget ? 1U : 0U},
-             {LAYER_THRESHOLDS, key.layer_thresholds ? 1U : 0U},
-             {THRESHOLDS_BY_NODE, key.node_thresholds ? 1U : 0U},
-             {SHARE_LEVELS, key.share_levels},
-             {CORNERS, key.corners ? 1U : 0U},
-             {STAGE, key.stage},
-             {SOURCE_ENCODING, key.encoding}});
-    }
-    return made.get();
+FusedSubdivision::Pass FusedSubdivision::pass_of(const Run& run, const std::string& kernel,
+                                                 bool with_budget, std::uint32_t stage) const {
+    const std::uint32_t chunk_shift = program_.context().tile_chunk_shift;
+    return {kernel,
+            {{TILE_CHUNK_SHIFT, chunk_shift},
+             {TILES_IN_ONE_CHUNK, (run.tile_capacity - 1) >> chunk_shift == 0 ? 1U : 0U},
+             {WITH_BUDGET, with_budget ? 1U : 0U},
+             {LAYER_THRESHOLDS, run.layer_thresholds ? 1U : 0U},
+             {THRESHOLDS_BY_NODE, run.node_thresholds ? 1U : 0U},
+             {CORNERS, run.options.balance == Balance::corners ? 1U : 0U},
+             {STAGE, stage},
+             {SOURCE_ENCODING, reference::encoding_of(run.shape.format)}}};
 }
 
-FusedSubdivision::PipelineKey FusedSubdivision::key_of(const Run& run) const {
-    return {
-        .encoding = reference::encoding_of(run.shape.format),
-        .tiles_in_one_chunk = (run.tile_capacity - 1) >> program_.context().tile_chunk_shift == 0,
-        .layer_thresholds = run.layer_thresholds,
-        .node_thresholds = run.node_thresholds,
-        .corners = run.options.balance == Balance::corners};
+void FusedSubdivision::bind(vk::CommandBuffer commands, const Pass& pass) const {
+    const KernelCode code = kernel_code(pass.kernel, uses_subgroups());
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, program_.pipeline(code, pass.constants),
+                          program_.dispatch());
 }
 
-void FusedSubdivision::bind(vk::CommandBuffer commands, vk::DescriptorSet descriptors) const {
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program_.layout(), 0, descriptors,
-                                {}, program_.dispatch());
-}
-
-void FusedSubdivision::bind(vk::CommandBuffer commands, const PipelineKey& key) const {
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline(key), program_.dispatch());
-}
-
-void FusedSubdivision::push(vk::CommandBuffer commands, const FusedParameters& parameters) const {
-    commands.pushConstants<FusedParameters>(program_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                                            parameters, program_.dispatch());
-}
-
-void FusedSubdivision::record_blocks(vk::CommandBuffer commands, const PipelineKey& key,
+void FusedSubdivision::record_blocks(vk::CommandBuffer commands, const Pass& pass,
                                      const MapShape& shape) const {
-    bind(commands, key);
+    bind(commands, pass);
     commands.dispatch(level_extent(shape.width, BLOCK_LEVELS),
                       level_extent(shape.height, BLOCK_LEVELS), shape.layers, program_.dispatch());
 }
 
-void FusedSubdivision::record_shares(vk::CommandBuffer commands, PipelineKey key,
+void FusedSubdivision::record_shares(vk::CommandBuffer commands, Pass pass,
                                      const MapShape& shape) const {
-    key.share_levels = levels_of_share(shape);
+    const std::uint32_t levels = BLOCK_LEVELS + levels_of_share(shape);
+    pass.constants.emplace_back(SHARE_LEVELS, levels - BLOCK_LEVELS);
     pass_barrier(commands, program_.dispatch());
-    bind(commands, key);
-    commands.dispatch(level_extent(shape.width, BLOCK_LEVELS + key.share_levels),
-                      level_extent(shape.height, BLOCK_LEVELS + key.share_levels), shape.layers,
-                      program_.dispatch());
+    bind(commands, pass);
+    commands.dispatch(level_extent(shape.width, levels), level_extent(shape.height, levels),
+                      shape.layers, program_.dispatch());
 }
 
 void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet descriptors,
@@ -142,47 +122,48 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
     const bool is_balanced = run.options.balance != Balance::none;
     const DebugLabel label(program_.context(), commands,
                            is_balanced ? "subdivision, balanced" : "subdivision, fused");
-    bind(commands, descriptors);
-    push(commands, parameters_of(program_.context(), run));
+    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program_.layout(), 0, descriptors,
+                                {}, program_.dispatch());
+    commands.pushConstants<FusedParameters>(program_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
+                                            parameters_of(program_.context(), run),
+                                            program_.dispatch());
     if (is_balanced) {
         record_balanced(commands, run);
         return;
     }
     const bool is_canonical = run.options.order == Order::canonical;
-    PipelineKey key = key_of(run);
-    if (run.options.max_tiles) {
-        key.pass = Kernel::fused_budget;
-        record_blocks(commands, key, run.shape);
-        key.with_budget = true;
+    const bool with_budget = run.options.max_tiles.has_value();
+    if (with_budget) {
+        record_blocks(commands, pass_of(run, "fused_budget", false, STAGE_ANY), run.shape);
     }
-    if (is_canonical || !run.options.max_tiles) {
-        if (key.with_budget) {
+    if (is_canonical || !with_budget) {
+        if (with_budget) {
             pass_barrier(commands, program_.dispatch());
         }
-        key.pass = is_canonical ? Kernel::fused_count : Kernel::fused_all;
-        record_blocks(commands, key, run.shape);
+        record_blocks(
+            commands,
+            pass_of(run, is_canonical ? "fused_count" : "fused_all", with_budget, STAGE_ANY),
+            run.shape);
     }
-    if (is_canonical || run.options.max_tiles) {
-        key.pass = Kernel::fused_emit;
-        key.stage = is_canonical ? STAGE_CANONICAL : STAGE_ANY;
-        record_shares(commands, key, run.shape);
+    if (is_canonical || with_budget) {
+        record_shares(
+            commands,
+            pass_of(run, "fused_emit", with_budget, is_canonical ? STAGE_CANONICAL : STAGE_ANY),
+            run.shape);
     }
 }
 
 void FusedSubdivision::record_balanced(vk::CommandBuffer commands, const Run& run) const {
-    PipelineKey key = key_of(run);
-    key.pass = Kernel::balance_marks;
-    record_blocks(commands, key, run.shape);
-    key.pass = Kernel::balance_tiles;
+    record_blocks(commands, pass_of(run, "balance_marks", false, STAGE_ANY), run.shape);
+    const auto record_stage = [&](std::uint32_t stage) {
+        record_shares(commands, pass_of(run, "balance_tiles", false, stage), run.shape);
+    };
     if (run.options.order == Order::any) {
-        key.stage = STAGE_ANY;
-        record_shares(commands, key, run.shape);
+        record_stage(STAGE_ANY);
         return;
     }
-    for (const std::uint32_t stage : {STAGE_COUNT, STAGE_CANONICAL}) {
-        key.stage = stage;
-        record_shares(commands, key, run.shape);
-    }
+    record_stage(STAGE_COUNT);
+    record_stage(STAGE_CANONICAL);
 }
 
 }  // namespace quadtile::detail

@@ -10,9 +10,7 @@
 
 #include "device/compute_program.hpp"
 
-#include <compare>
-#include <map>
-#include <mutex>
+#include <string>
 #include <vector>
 
 namespace quadtile::detail {
@@ -33,11 +31,11 @@ class FusedSubdivision {
     struct Run {
         MapShape shape;
         std::uint32_t tile_capacity;
-        std::vector<float> thresholds;  // of all levels, monotone
-        SubdivideOptions options;
+        std::vector<float> thresholds{};  // of all levels, monotone
+        SubdivideOptions options{};
         // Whether the bound thresholds of the layers replace `thresholds`.
-        bool layer_thresholds;
-        bool node_thresholds;
+        bool layer_thresholds = false;
+        bool node_thresholds = false;
     };
 
     // Records one dispatch, and one more each for canonical order, a budget and a balance. Compiles
@@ -45,34 +43,24 @@ class FusedSubdivision {
     void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
 
  private:
-    struct PipelineKey {
-        Kernel pass = Kernel::fused_all;
-        std::uint32_t encoding = ENCODING_FLOAT32;  // of the map
-        bool tiles_in_one_chunk = true;
-        bool with_budget = false;
-        bool layer_thresholds = false;
-        bool node_thresholds = false;
-        std::uint32_t share_levels = 0;
-        bool corners = false;
-        std::uint32_t stage = STAGE_ANY;
-
-        auto operator<=>(const PipelineKey&) const = default;
+    // A kernel of kernels.cmake with its specialization constants.
+    struct Pass {
+        std::string kernel;
+        Specialization constants;
     };
 
-    [[nodiscard]] PipelineKey key_of(const Run& run) const;
-    [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const;
-    void bind(vk::CommandBuffer commands, vk::DescriptorSet descriptors) const;
-    void bind(vk::CommandBuffer commands, const PipelineKey& key) const;
-    void push(vk::CommandBuffer commands, const FusedParameters& parameters) const;
+    [[nodiscard]] Pass pass_of(const Run& run, const std::string& kernel, bool with_budget,
+                               std::uint32_t stage) const;
+    [[nodiscard]] bool uses_subgroups() const {
+        return program_.context().info.features.subgroup_operations;
+    }
+    void bind(vk::CommandBuffer commands, const Pass& pass) const;
     void record_balanced(vk::CommandBuffer commands, const Run& run) const;
-    void record_blocks(vk::CommandBuffer commands, const PipelineKey& key,
-                       const MapShape& shape) const;
+    void record_blocks(vk::CommandBuffer commands, const Pass& pass, const MapShape& shape) const;
     // Records a pass of workgroups that take several blocks each, after other passes.
-    void record_shares(vk::CommandBuffer commands, PipelineKey key, const MapShape& shape) const;
+    void record_shares(vk::CommandBuffer commands, Pass pass, const MapShape& shape) const;
 
     const ComputeProgram& program_;
-    mutable std::mutex mutex_;  // of the pipelines
-    mutable std::map<PipelineKey, Unique<vk::Pipeline>> pipelines_;
 };
 
 }  // namespace quadtile::detail

@@ -6,10 +6,6 @@
 #include "recording/kernel_constants.hpp"
 #include "recording/map_resources.hpp"
 
-#include <map>
-#include <mutex>
-#include <tuple>
-
 namespace quadtile {
 
 namespace {
@@ -86,10 +82,6 @@ VkFormat vk_format(TexelFormat format) noexcept {
 }
 
 struct Pyramid::Impl {
-    // How texels are read, their encoding, whether one descriptor reaches the whole pyramid,
-    // whether all blocks are whole, and how the levels above them are made.
-    using PipelineKey = std::tuple<bool, std::uint32_t, bool, bool, detail::UpperLevels>;
-
     explicit Impl(const Device& device)
         : program(device.context(), "the pyramid", binding_types(), sizeof(DownsampleParameters)),
           gather(program.make_sampler(vk::Filter::eNearest,
@@ -97,31 +89,26 @@ struct Pyramid::Impl {
         if (program.context().info.features.sampler_minmax) {
             maximum = program.make_sampler(vk::Filter::eLinear, vk::SamplerReductionMode::eMax);
         }
-        (void)pipeline(
-            {false, ENCODING_FLOAT32, true, true, {}});  // fails here if a pipeline cannot work
+        (void)pipeline(false, ENCODING_FLOAT32, true, true, {});  // fails here if it cannot work
     }
 
-    // Returns a pipeline, compiled at its first use.
-    [[nodiscard]] vk::Pipeline pipeline(const PipelineKey& key) const {
-        const auto [filtered, encoding, one_chunk, whole_blocks, upper_levels] = key;
+    // Returns the pipeline for an encoding. `filtered`: by the sampler of maxima. `one_chunk`: one
+    // descriptor reaches the whole pyramid. `upper_levels`: the levels above the blocks.
+    [[nodiscard]] vk::Pipeline pipeline(bool filtered, std::uint32_t encoding, bool one_chunk,
+                                        bool whole_blocks,
+                                        const detail::UpperLevels& upper_levels) const {
         const DeviceInfo& info = program.context().info;
-        const std::lock_guard lock(mutex);
-        Unique<vk::Pipeline>& made = pipelines[key];
-        if (!made) {
-            made = program.make_pipeline(
-                detail::code_of(detail::Kernel::pyramid, info.features.subgroup_operations),
-                "pyramid",
-                {{detail::FILTERED, filtered ? 1U : 0U},
-                 {detail::SOURCE_ENCODING, encoding},
-                 detail::pyramid_chunk_constant(program.context()),
-                 {detail::PYRAMID_IN_ONE_CHUNK, one_chunk ? 1U : 0U},
-                 {detail::WHOLE_BLOCKS, whole_blocks ? 1U : 0U},
-                 {detail::GROUP_LEVELS, upper_levels.group_levels},
-                 {detail::ONE_GROUP, upper_levels.one_group ? 1U : 0U},
-                 {detail::CREW_SIZE,
-                  upper_levels.crew_size(info.features.subgroup_operations, info.subgroup_size)}});
-        }
-        return made.get();
+        return program.pipeline(
+            detail::kernel_code("pyramid", info.features.subgroup_operations),
+            {{detail::FILTERED, filtered ? 1U : 0U},
+             {detail::SOURCE_ENCODING, encoding},
+             detail::pyramid_chunk_constant(program.context()),
+             {detail::PYRAMID_IN_ONE_CHUNK, one_chunk ? 1U : 0U},
+             {detail::WHOLE_BLOCKS, whole_blocks ? 1U : 0U},
+             {detail::GROUP_LEVELS, upper_levels.group_levels},
+             {detail::ONE_GROUP, upper_levels.one_group ? 1U : 0U},
+             {detail::CREW_SIZE,
+              upper_levels.crew_size(info.features.subgroup_operations, info.subgroup_size)}});
     }
 
     // Unorm texels are never NaN, so the sampler returns the same as comparisons.
@@ -139,8 +126,6 @@ struct Pyramid::Impl {
     ComputeProgram program;
     Unique<vk::Sampler> gather;
     Unique<vk::Sampler> maximum;  // with Features::sampler_minmax
-    mutable std::mutex mutex;     // of the pipelines
-    mutable std::map<PipelineKey, Unique<vk::Pipeline>> pipelines;
 };
 
 struct Pyramid::Binding::Impl {
@@ -167,11 +152,11 @@ Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources
     const detail::DeviceContext& context = impl_->program.context();
     const bool filters = impl_->filters(shape.format);
     const std::uint32_t encoding = reference::encoding_of(shape.format);
-    const vk::Pipeline pipeline = impl_->pipeline(
-        {filters, encoding, detail::pyramid_is_one_chunk(context, shape),
-         detail::has_whole_blocks(shape.width, shape.height),
-         detail::upper_levels(shape.width, shape.height, top_level(shape.width, shape.height),
-                              EDGE_ROUND_UP)});
+    const vk::Pipeline pipeline =
+        impl_->pipeline(filters, encoding, detail::pyramid_is_one_chunk(context, shape),
+                        detail::has_whole_blocks(shape.width, shape.height),
+                        detail::upper_levels(shape.width, shape.height,
+                                             top_level(shape.width, shape.height), EDGE_ROUND_UP));
     std::vector<Descriptor> descriptors{
         Descriptor::sampled(filters ? *impl_->maximum : *impl_->gather, resources.map.view,
                             resources.map.layout),

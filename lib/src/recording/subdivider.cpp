@@ -1,5 +1,6 @@
 #include "../reference/balance.hpp"
 #include "../reference/layers_and_budgets.hpp"
+#include "glsl/user_kernels.hpp"
 #include "recording/kernel_constants.hpp"
 #include "recording/map_resources.hpp"
 #include "recording/subdivider_impl.hpp"
@@ -81,6 +82,11 @@ Subdivider::Impl::Impl(const Device& device, const SubdividerOptions& options)
     if (is_fused()) {
         fused.prepare();
     } else {  // fails here if it cannot work
+        if (threshold_function) {
+            function_code = detail::code_of(
+                detail::UserKernel::threshold(device.info().features.subgroup_operations),
+                threshold_function->glsl());
+        }
         (void)pipeline(threshold_function ? ThresholdSource::function : ThresholdSource::levels);
     }
 }

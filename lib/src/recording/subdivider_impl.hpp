@@ -9,8 +9,6 @@
 #include "recording/fused_subdivision.hpp"
 
 #include <array>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -55,7 +53,6 @@ struct Subdivider::Impl {
                                                     : ThresholdSource::levels;
     }
 
-    [[nodiscard]] Unique<vk::Pipeline> make_pipeline(ThresholdSource source) const;
     // Returns the pipeline of the passes, compiled at its first use; not for `fused`. Thread-safe.
     [[nodiscard]] vk::Pipeline pipeline(ThresholdSource source) const;
 
@@ -99,9 +96,8 @@ struct Subdivider::Impl {
     std::optional<ThresholdFunction> threshold_function;
     detail::ComputeProgram program;
     Unique<vk::Sampler> sampler;
-    mutable std::mutex pipelines_mutex;
-    mutable std::map<ThresholdSource, Unique<vk::Pipeline>> pipelines;  // empty for `fused`
-    detail::FusedSubdivision fused;                                     // for the strategy `fused`
+    std::vector<std::uint32_t> function_code;  // subtree.comp with the threshold function
+    detail::FusedSubdivision fused;            // for the strategy `fused`
 };
 
 struct Subdivider::Binding::Impl {

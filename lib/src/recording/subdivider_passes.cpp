@@ -1,6 +1,5 @@
 // Recording of the passes of `subtree`.
 
-#include "glsl/user_kernels.hpp"
 #include "recording/kernel_constants.hpp"
 #include "recording/map_resources.hpp"
 #include "recording/subdivider_impl.hpp"
@@ -62,29 +61,15 @@ void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
 
 }  // namespace
 
-Unique<vk::Pipeline> Subdivider::Impl::make_pipeline(ThresholdSource source) const {
+vk::Pipeline Subdivider::Impl::pipeline(ThresholdSource source) const {
     const bool subgroups = program.context().info.features.subgroup_operations;
-    std::vector<std::uint32_t> with_function;
-    detail::KernelCode code = detail::code_of(detail::Kernel::subtree, subgroups);
-    if (source == ThresholdSource::function) {
-        with_function =
-            detail::code_of(detail::UserKernel::threshold(subgroups), threshold_function->glsl());
-        code = {with_function, subgroups};
-    }
-    return program.make_pipeline(
-        code, "subtree",
+    const bool calls_function = source == ThresholdSource::function;
+    return program.pipeline(
+        calls_function ? detail::KernelCode{"subtree with a function", function_code, subgroups}
+                       : detail::kernel_code("subtree", subgroups),
         {{detail::TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
          detail::pyramid_chunk_constant(program.context()),
          {detail::THRESHOLDS_BY_NODE, source == ThresholdSource::nodes ? 1 : 0}});
-}
-
-vk::Pipeline Subdivider::Impl::pipeline(ThresholdSource source) const {
-    const std::lock_guard lock(pipelines_mutex);
-    Unique<vk::Pipeline>& made = pipelines[source];
-    if (!made) {
-        made = make_pipeline(source);
-    }
-    return made.get();
 }
 
 SubdivisionParameters Subdivider::Impl::parameters_of(const Binding::Impl& bound,
