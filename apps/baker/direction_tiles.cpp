@@ -46,10 +46,9 @@ DirectionTiles add_windows(const TracedScene& scene, const TileOptions& options,
 
 }  // namespace
 
-// Uniform tiles do not depend on their content.
 bool needs_window(const MapTile& tile, const TileOptions& options) {
     return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
-           static_cast<float>(tile.resolution) > options.max_resolution && !options.uniform;
+           static_cast<float>(tile.resolution) > options.max_resolution;
 }
 
 std::uint64_t count_pieces(const DirectionTiles& parts) {
