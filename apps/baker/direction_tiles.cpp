@@ -51,13 +51,10 @@ bool needs_window(const MapTile& tile, const TileOptions& options) {
            static_cast<float>(tile.resolution) > options.max_resolution;
 }
 
-std::uint64_t count_pieces(const DirectionTiles& parts) {
+std::uint64_t count_tiles(const DirectionTiles& parts) {
     std::uint64_t count = 0;
     for (const WindowTiles& part : parts) {
-        for (const MapTile& tile : part.tiles) {
-            const std::uint64_t along = (tile.resolution + LARGEST_PIECE - 1) / LARGEST_PIECE;
-            count += along * along;
-        }
+        count += part.tiles.size();
     }
     return count;
 }
