@@ -6,7 +6,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include <cstring>
 #include <thread>
 
 namespace quadtile::bench {
@@ -51,17 +50,11 @@ void check(const TileList& list, const SubdivisionRequest& request) {
     }
 }
 
-// Measures one request at a time. `image`, if any, replaces the texels on the host.
-void measure_alone(benchmark::State& state, const Device& device,
-                   const test::Image* image = nullptr) {
+// Measures one request at a time.
+void measure_alone(benchmark::State& state, const Device& device) {
     Service service(device);
-    const SubdivisionRequest texels = smooth_request();
-    SubdivisionRequest request = texels;
-    if (image != nullptr) {
-        request.map.texels = nullptr;
-        request.image = image->map_image();
-    }
-    check(service.submit(request).result.get(), texels);
+    const SubdivisionRequest request = smooth_request();
+    check(service.submit(request).result.get(), request);
     std::vector<double> total_us;
     std::vector<double> gpu_us;
     std::vector<double> copy_us;  // the host's copy into staging memory
@@ -90,18 +83,12 @@ void measure_alone(benchmark::State& state, const Device& device,
 }
 
 // Measures eight threads, each with several requests in flight, beside a Tiler with batches of
-// LAYERS maps. `buffer`, if any, holds the threads' maps instead of the host.
-void measure_threads(benchmark::State& state, const Device& device,
-                     const test::Buffer* buffer = nullptr) {
+// LAYERS maps.
+void measure_threads(benchmark::State& state, const Device& device) {
     constexpr std::uint32_t THREADS = 8;
     constexpr std::uint32_t REQUESTS = 128;  // per thread
-    const SubdivisionRequest texels = smooth_request();
-    SubdivisionRequest request = texels;
-    if (buffer != nullptr) {
-        request.map.texels = nullptr;
-        request.buffer = buffer->range();
-    }
-    const auto* const first = static_cast<const float*>(texels.map.texels);
+    const SubdivisionRequest request = smooth_request();
+    const auto* const first = static_cast<const float*>(request.map.texels);
     const std::vector<float> one(first, first + std::size_t{SHAPE.width} * SHAPE.height);
     std::vector<float> batch;
     for (std::uint32_t layer = 0; layer < LAYERS; ++layer) {
@@ -138,7 +125,7 @@ void measure_threads(benchmark::State& state, const Device& device,
             thread.join();
         }
     };
-    check(service.submit(request).result.get(), texels);
+    check(service.submit(request).result.get(), request);
     run_threads();  // buffers grow to their sizes
     double service_us = 0.0;
     for (auto _ : state) {
@@ -214,26 +201,8 @@ void add_service(Session& session, std::uint32_t devices) {
     session.add_own("service/alone/1024x1024", [&session](benchmark::State& state) {
         measure_alone(state, session.gpu().device());
     });
-    session.add_own("service/alone_on_device/1024x1024", [&session](benchmark::State& state) {
-        const test::Image image = session.gpu().upload(smooth_request().map);
-        measure_alone(state, session.gpu().device(), &image);
-    });
     session.add_own("service/8_threads/1024x1024", [&session](benchmark::State& state) {
         measure_threads(state, session.gpu().device());
-    });
-    session.add_own("service/8_threads_on_device/1024x1024", [&session](benchmark::State& state) {
-        const std::size_t size_bytes = std::size_t{SHAPE.width} * SHAPE.height * sizeof(float);
-        const test::Buffer buffer = session.gpu().make_buffer(
-            size_bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, test::Memory::host_visible);
-        std::memcpy(buffer.mapped(), smooth_request().map.texels, size_bytes);
-        const test::Buffer on_device =
-            session.gpu().make_buffer(size_bytes, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
-        session.gpu().run([&](VkCommandBuffer commands) {
-            const VkBufferCopy all{0, 0, size_bytes};
-            vkCmdCopyBuffer(commands, buffer.handle(), on_device.handle(), 1, &all);
-            session.gpu().barrier(commands);
-        });
-        measure_threads(state, session.gpu().device(), &on_device);
     });
 }
 

@@ -2,6 +2,7 @@
 // pyramid that exists; and both, or a strategy without pyramid.
 
 #include "measurement.hpp"
+#include "support/glsl.hpp"
 
 #include <algorithm>
 
@@ -163,7 +164,7 @@ void add_stages(Session& session, const MapSource& source) {
     for (const Way& way : ways_from_the_pyramid()) {
         add_way("subdivision_", way, false);
     }
-    if (can_compile_glsl()) {
+    if (test::can_compile_glsl()) {
         add("subdivision_subtree_6_by_function", measure_function);
     }
     for (const Way& way : ways_from_the_map()) {

@@ -41,6 +41,10 @@ foreach(program_component cli:runtime viewer:viewer bake:baker bake_mpi:baker_mp
 endforeach()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} ${runtime})
+if(TARGET quadtile_cli)
+    install(FILES ${PROJECT_SOURCE_DIR}/examples/maps/zdm2.exr ${PROJECT_SOURCE_DIR}/examples/maps/README.md
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/quadtile ${runtime})
+endif()
 
 set(headers_left_out "")
 if(NOT TARGET quadtile_images)

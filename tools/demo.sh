@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the program and subdivides its built-in importance map: writes tiles.json and tiles.png in the current folder.
+# Builds the program and subdivides the importance map of examples/maps: writes tiles.json and tiles.png in the current folder.
 # `tools/demo.sh view` builds and opens the viewer. `tools/demo.sh bake` bakes a room: lightmap.exr, scene.png.
 # `tools/demo.sh shadow` shows examples/shadow in a window, or writes shadow.png if there is no display. Further arguments
 # go to the program; after `shadow` they begin with a scene.

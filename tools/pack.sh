@@ -44,6 +44,7 @@ cmake --build "$root/build/pack"
 
 mkdir "$directory/bin" "$directory/lib"
 cp "$root/build/pack/bin/quadtile"* "$directory/bin"
+cp -r "$root/build/pack/share" "$directory"
 cp "$root/tools/run_packed.sh" "$directory/run.sh"
 cp "$root/bench/scaling.py" "$directory"
 # Libraries that every Linux has (the C and C++ runtime), or that belong to the GPU's driver (the loader).

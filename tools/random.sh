@@ -26,7 +26,7 @@ run() {
         lavapipe) manifest=$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json) ;;
         swiftshader)
             manifest=$("$root/tools/swiftshader.sh")
-            subjects=(tiles hand_overs mips shadows) # a single bake may take ten minutes on SwiftShader
+            subjects=(tiles hand_overs service mips shadows) # a single bake may take ten minutes on SwiftShader
             ;;
         *)
             echo "tools/random.sh: error: there is no driver '$driver'; there are lavapipe and swiftshader" >&2

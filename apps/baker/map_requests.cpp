@@ -51,7 +51,6 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
                          const TileOptions& options, std::uint32_t layers,
                          double submission_seconds)
     : gpu_(gpu),
-      scene_(scene),
       triangles_(triangles),
       options_(options),
       shape_{options.map_extent, options.map_extent, layers},

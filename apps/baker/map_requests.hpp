@@ -41,7 +41,6 @@ class MapRequests {
     [[nodiscard]] std::vector<Tile> subdivide();
 
     app::Gpu& gpu_;
-    const TracedScene& scene_;
     vk::Buffer triangles_;
     TileOptions options_;
     MapShape shape_;

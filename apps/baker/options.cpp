@@ -399,11 +399,11 @@ void apply_light(const CLI::App& app, const Arguments& arguments, Options& optio
 }
 
 // Returns a path beside the output. Names beyond 255 bytes, the limit of file systems, are cut.
-std::filesystem::path default_checkpoint(const std::filesystem::path& output) {
-    constexpr std::string_view ENDING = ".checkpoint";
+std::filesystem::path beside(const std::filesystem::path& output, const std::string& name,
+                             const std::string& ending) {
     constexpr std::size_t LONGEST_NAME = 255;
-    const std::string name = output.filename().string();
-    return output.parent_path() / (name.substr(0, LONGEST_NAME - ENDING.size()) += ENDING);
+    return output.parent_path() /
+           (name.substr(0, LONGEST_NAME - std::min(LONGEST_NAME, ending.size())) + ending);
 }
 
 void apply_densities(const Arguments& arguments, Options& options) {
@@ -482,8 +482,10 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
             "--no-checkpoint excludes --resume and --checkpoint; leave one of them out");
     }
     if (!arguments.no_checkpoint) {
-        options.bake.checkpoint = arguments.checkpoint.empty() ? default_checkpoint(options.output)
-                                                               : arguments.checkpoint;
+        options.bake.checkpoint =
+            arguments.checkpoint.empty()
+                ? beside(options.output, options.output.filename().string(), ".checkpoint")
+                : arguments.checkpoint;
     }
     options.bake.checkpoint_interval = std::chrono::seconds(arguments.checkpoint_seconds);
 
@@ -528,7 +530,7 @@ std::filesystem::path partial_path(const std::filesystem::path& path) {
         !std::filesystem::is_regular_file(path, ignored)) {
         return path;
     }
-    return path.parent_path() / (path.stem().string() + ".partial" + path.extension().string());
+    return beside(path, path.stem().string(), ".partial" + path.extension().string());
 }
 
 std::vector<app::FileArgument> file_arguments(const Options& options, std::uint32_t pages) {

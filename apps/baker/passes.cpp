@@ -1,7 +1,6 @@
 #include "passes.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <string>
 
 namespace quadtile::baker {
@@ -43,13 +42,13 @@ Passes::Passes(const SurfaceMap& surface, const std::vector<Sun>& suns,
             {Pass::Kind::light, i, lights[i].is_spot ? "spot light" : "point light"});
     }
     const auto shines = [](const glm::vec3& colour) { return greatest_of(colour) > 0.0F; };
-    has_direct_ =
-        std::ranges::any_of(
-            std::views::iota(std::size_t{0}, surface.emission.size()),
-            [&](std::size_t i) { return !lamps.is_of_lamp(i) && shines(surface.emission[i]); }) ||
-        std::ranges::any_of(direct_.directions, [&](const BundleDirection& direction) {
-            return shines(direction.sky_ahead) || shines(direction.sky_behind);
-        });
+    for (std::size_t i = 0; i < surface.emission.size() && !has_direct_; ++i) {
+        has_direct_ = !lamps.is_of_lamp(i) && shines(surface.emission[i]);
+    }
+    has_direct_ = has_direct_ ||
+                  std::ranges::any_of(direct_.directions, [&](const BundleDirection& direction) {
+                      return shines(direction.sky_ahead) || shines(direction.sky_behind);
+                  });
     // Without any light the pass only finds the known texels.
     if (has_direct_ || planned_.empty() || (!lamps.patches.empty() && options.bounces == 0)) {
         planned_.push_back({Pass::Kind::direct, 0, "direct light"});

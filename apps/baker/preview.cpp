@@ -26,7 +26,7 @@ constexpr double NEAR = 1e-4;  // in diagonals of the scene; nearer surfaces are
 constexpr std::uint32_t NOTHING = RTC_INVALID_GEOMETRY_ID;
 
 Box<glm::dvec3> bounds_of(const Scene& scene) {
-    return scene.positions.empty() ? Box{glm::dvec3(0.0), glm::dvec3(0.0)}
+    return scene.positions.empty() ? Box<glm::dvec3>{glm::dvec3(0.0), glm::dvec3(0.0)}
                                    : box_around(scene.positions);
 }
 

@@ -172,7 +172,7 @@ std::vector<Probe> probes_of(const std::vector<glm::vec3>& positions, const Bake
     std::vector<Probe> probes;
     for (std::size_t i = 0; i < positions.size(); ++i) {
         const double* sums = &state.probe_sums[PROBE_SUMS * i];
-        Probe& probe = probes.emplace_back(positions[i], sums[BACKS] <= MOST_BACKS);
+        Probe& probe = probes.emplace_back(Probe{positions[i], sums[BACKS] <= MOST_BACKS});
         for (glm::vec3& coefficient : probe.radiance_sh) {
             coefficient = {sums[0], sums[1], sums[2]};
             sums += 3;

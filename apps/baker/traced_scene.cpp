@@ -198,8 +198,9 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
         return alpha.materials[scene.triangles[index].material];
     };
     std::vector<PlaceOnCurve> places = sort_along_curve(scene, box.low, box.size());
-    std::ranges::stable_partition(
-        places, [&](const PlaceOnCurve& place) { return alpha_of(place.triangle).has_value(); });
+    std::stable_partition(places.begin(), places.end(), [&](const PlaceOnCurve& place) {
+        return alpha_of(place.triangle).has_value();
+    });
     for (const auto& [code, index] : places) {
         const Triangle& triangle = scene.triangles[index];
         if (const auto texture = alpha_of(index)) {

@@ -90,11 +90,13 @@ std::string lower_case(std::string text) {
     return text;
 }
 
-bool is_selected(const std::string& select, std::size_t index, const std::string& name) {
+// A number that no device has may be a part of a name ("4090").
+bool is_selected(const std::string& select, std::size_t index, const std::string& name,
+                 std::size_t devices) {
     std::size_t number = 0;
     const char* const end = select.data() + select.size();
     const auto [last, error] = std::from_chars(select.data(), end, number);
-    if (error == std::errc() && last == end) {
+    if (error == std::errc() && last == end && number < devices) {
         return number == index;
     }
     return lower_case(name).find(lower_case(select)) != std::string::npos;
@@ -136,7 +138,16 @@ Instance::Instance(const char* application, std::span<const char* const> extensi
                 " is not installed; install it (Debian: vulkan-validationlayers)");
         }
         names.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
-        info.setPEnabledLayerNames(VALIDATION_LAYER).setPNext(&features);
+        info.setPEnabledLayerNames(VALIDATION_LAYER);
+        const auto offered =
+            vk::enumerateInstanceExtensionProperties(std::string(VALIDATION_LAYER));
+        if (std::ranges::any_of(offered, [](const vk::ExtensionProperties& extension) {
+                return std::string_view(extension.extensionName) ==
+                       VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
+            })) {
+            names.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
+            info.setPNext(&features);
+        }
     }
     info.setPEnabledExtensionNames(names);
     try {
@@ -189,7 +200,7 @@ void Gpu::choose_physical_device(const std::string& select, vk::SurfaceKHR surfa
         choices_.push_back({name, objection_to(all[i], surface)});
         if (!choices_.back().objection.empty()) {
             objections += "; " + name + ": " + choices_.back().objection;
-        } else if (!wanted.empty() && !is_selected(wanted, i, name)) {
+        } else if (!wanted.empty() && !is_selected(wanted, i, name, all.size())) {
             objections += "; " + name + ": it is not '" + wanted + "'";
         } else {
             if (!best.empty() && rank(all[i]) > rank(all[best.front()])) {

@@ -15,6 +15,8 @@
 namespace quadtile::app::platform {
 
 [[nodiscard]] int process_id();
+// Returns the folder of the program that runs.
+[[nodiscard]] std::filesystem::path program_folder();
 
 // Number of a file, whatever paths and links lead to it. None: it does not exist.
 using FileId = std::pair<std::uint64_t, std::uint64_t>;

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <system_error>
 
 namespace quadtile::app::platform {
 
@@ -33,6 +34,11 @@ int take_over(int descriptor, const struct stat& like) {
 
 int process_id() {
     return ::getpid();
+}
+
+fs::path program_folder() {
+    std::error_code ignored;  // then the current folder
+    return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
 std::optional<FileId> file_id(const fs::path& path) {

@@ -51,9 +51,6 @@ struct Arguments {
     ThresholdArguments tiles_threshold;
     std::optional<TileFormat> tiles_format;
     MipmapRequest mipmap;
-    DemoRequest demo;
-    ThresholdArguments demo_threshold;
-    std::optional<TileFormat> demo_format;
 };
 
 CLI::Validator threshold_value() {
@@ -84,7 +81,7 @@ void add_memory_options(OptionGroup& group, ThresholdArguments& arguments) {
     group
         .add("--fragments", arguments.fragments, "FILE",
              "For --memory: file with the number of fragments in a pixel of each texel, in a "
-             "format and of the size of INPUT")
+             "format and of the size of INPUT; a PNG's integers are the numbers")
         ->needs(memory);
     memory->needs("--fragments");
     group
@@ -161,9 +158,10 @@ void define_tiles(CLI::App& command, Arguments& arguments) {
     add_format_option(group, arguments.tiles_format);
     group.add("--image", request.image, "FILE",
               "PNG file for a picture of the map with the tiles' outlines");
-    group.add("--channel", request.channel, "NAME",
-              "Channel of INPUT; default: Y, else the luminance of R, G and B, else the "
-              "first");
+    group.add(
+        "--channel", request.channel, "NAME",
+        "Channel, layer or PART/CHANNEL of INPUT; default: Y, else the luminance of R, G and B, "
+        "else that of the first layer with them, else Z, else the first that is no alpha");
     OptionGroup threshold(command, "Threshold (exactly one)");
     add_threshold_options(threshold, arguments.tiles_threshold);
     add_memory_options(threshold, arguments.tiles_threshold);
@@ -209,27 +207,9 @@ void define_mipmap(CLI::App& command, MipmapRequest& request) {
     group.add("--channel", request.channel, "NAME", "Only this channel of IMAGE; default: all");
     group.add_flag("--linear", request.linear,
                    "Take the values of an 8-bit PNG as they are, not as sRGB colours");
-    group.add_flag(
-        "!--no-compare", request.compare,
-        "Leave out the comparison with the CPU reference, which takes long for large images");
+    group.add_flag("--compare", request.compare,
+                   "Compare with the CPU reference, which takes long for large images");
     add_device_option(group, request.device);
-}
-
-void define_demo(CLI::App& command, Arguments& arguments) {
-    DemoRequest& request = arguments.demo;
-    OptionGroup group(command, GENERAL);
-    group.add("-o,--output", request.output, "FILE", "File for the tiles")->capture_default_str();
-    add_format_option(group, arguments.demo_format);
-    group.add("--image", request.image, "FILE", "PNG file for the picture")->capture_default_str();
-    group
-        .add("--size", request.size, "N", "Texels on a side of the map, 16 to 16384",
-             within(16U, 16384U))
-        ->capture_default_str();
-    group.add("--map", request.map, "FILE",
-              "File for the map itself: OpenEXR if its name ends in .exr, otherwise PFM");
-    OptionGroup threshold(command, "Threshold (at most one; default: --max-resolution 16)");
-    add_threshold_options(threshold, arguments.demo_threshold);
-    add_subdivision_options(command, request.subdivision);
 }
 
 void check_function(const CLI::App& command, const TilesRequest& request) {
@@ -347,16 +327,7 @@ Request request_of(const CLI::App& app, Arguments& arguments) {
         return request;
     }
     if (command.get_name() == "demo") {
-        finish_threshold(command, arguments.demo_threshold, arguments.demo.subdivision);
-        check_files(command, {{"--output", arguments.demo.output, true},
-                              {"--image", arguments.demo.image, true},
-                              {"--map", arguments.demo.map, true},
-                              {"--trace", arguments.demo.subdivision.trace, true}});
-        check_endings(arguments.demo.output, arguments.demo_format, arguments.demo.image);
-        check_ending("--map", arguments.demo.map, {"exr", "pfm"});
-        arguments.demo.format =
-            arguments.demo_format.value_or(format_by_ending(arguments.demo.output));
-        return arguments.demo;
+        return DemoRequest{};
     }
     return DevicesRequest{};
 }
@@ -378,9 +349,8 @@ Request parse_command_line(int argc, const char* const* argv) {
     define_mipmap(*app.add_subcommand("mipmap", "Make the mip levels of an image"),
                   arguments.mipmap);
     app.add_subcommand("devices", "List the Vulkan devices and their features for quadtile");
-    define_demo(*app.add_subcommand(
-                    "demo", "Subdivide a built-in map: the texel density of a town's lightmap"),
-                arguments);
+    app.add_subcommand("demo",
+                       "Subdivide the map of a game level: writes tiles.json and tiles.png");
 
     try {
         return parse_arguments(app, argc, argv, [&] {

@@ -248,11 +248,14 @@ std::string difference_text(double difference, bool codes) {
     return text.str();
 }
 
-std::string table(const std::vector<Row>& rows, TexelFormat format) {
+std::string table(const std::vector<Row>& rows, TexelFormat format, bool compares) {
     const bool codes = has_codes(format);
     std::ostringstream text;
-    text << "method     levels  GPU time (µs)  largest difference ("
-         << (codes ? "codes" : "absolute") << ")\n";
+    text << "method     levels  GPU time (µs)";
+    if (compares) {
+        text << "  largest difference (" << (codes ? "codes" : "absolute") << ")";
+    }
+    text << "\n";
     for (const Row& row : rows) {
         std::ostringstream time;
         if (row.gpu_time_us) {
@@ -261,8 +264,10 @@ std::string table(const std::vector<Row>& rows, TexelFormat format) {
         const auto or_dash = [](std::string cell) { return cell.empty() ? "-" : cell; };
         text << std::left << std::setw(9) << name_in(LEVEL_METHODS, row.method) << std::right
              << std::setw(8) << or_dash(row.levels ? std::to_string(*row.levels) : "")
-             << std::setw(15) << or_dash(time.str()) << "  "
-             << or_dash(row.difference ? difference_text(*row.difference, codes) : "");
+             << std::setw(15) << or_dash(time.str());
+        if (compares) {
+            text << "  " << or_dash(row.difference ? difference_text(*row.difference, codes) : "");
+        }
         if (!row.obstacle.empty()) {
             text << "  " << row.obstacle;
         }
@@ -354,7 +359,8 @@ void run(const MipmapRequest& request) {
     }
 
     OutputFile output = OutputFile::standard_output();
-    output.write(description(request, image.shape, maker) + table(rows, maker.format()));
+    output.write(description(request, image.shape, maker) +
+                 table(rows, maker.format(), request.compare));
     if (methods.automatic) {
         output.write("auto takes " + std::string(name_in(LEVEL_METHODS, *methods.automatic)) +
                      "\n");

@@ -13,7 +13,8 @@
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 #include <quadtile/tiler.hpp>
-#include <quadtile/trace.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -26,7 +27,6 @@ namespace quadtile::app {
 
 namespace {
 
-// Prints warnings that cost time, not results, for example of an unusable cache directory.
 void print_warning(Severity severity, std::string_view message) {
     if (severity != Severity::info) {
         std::cerr << message_line("quadtile: warning", message) + "\n";
@@ -51,7 +51,7 @@ Device open_device(const std::string& select, const std::string& without) {
     }
 }
 
-// ---- Common parts of `tiles` and `demo`: subdivide a map, write the result, report about it
+// ---- Parts of `tiles` and `demo`: subdivide a map, write the result, report about it
 
 namespace {
 
@@ -107,7 +107,7 @@ Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
         });
     }
     const Stopwatch device_watch;
-    const Device device = open_device(request.device, "--strategy reference");
+    const Device device = open_device(request.device, "'quadtile tiles' with --strategy reference");
     const StageTime opening = device_watch.stage("open the device");
     const Stopwatch tiler_watch;
     Tiler tiler(device, {request.strategy, request.subtree_levels});
@@ -124,27 +124,36 @@ void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& 
     file.write(encode_png(draw_tiles(map, tiles)));
 }
 
-// Makes the empty file of --trace, if given, after all inputs have been read. Times count from the
-// start of `load`.
-std::unique_ptr<TraceFile> open_trace(const SubdivisionRequest& request, const StageTime& load) {
-    return request.trace.empty() ? nullptr
-                                 : std::make_unique<TraceFile>(request.trace.string(), load.start);
-}
-
-void write_trace(TraceFile* trace, const TileList& list, const StageTime& load,
-                 const StageTime& write) {
-    if (trace == nullptr) {
-        return;
+// Returns the stages in Chrome's trace-event format. Times count from the start of `load`.
+std::string trace_of(const TileList& list, const StageTime& load, const StageTime& write) {
+    using Microseconds = std::chrono::duration<double, std::micro>;
+    using nlohmann::json;
+    json events = json::array();
+    for (const auto& [thread, name] : {std::pair{1, "quadtile"}, std::pair{2, "quadtile, GPU"}}) {
+        events.push_back({{"ph", "M"},
+                          {"pid", 1},
+                          {"tid", thread},
+                          {"name", "thread_name"},
+                          {"args", {{"name", name}}}});
     }
-    const std::string track = "quadtile";
-    trace->add({&load, 1}, track);
-    trace->add(list.report.stages, track);
-    trace->add({&write, 1}, track);
-    trace->close();
+    std::vector<StageTime> stages = list.report.stages;
+    stages.insert(stages.begin(), load);
+    stages.push_back(write);
+    for (const StageTime& stage : stages) {
+        events.push_back({{"ph", "X"},
+                          {"pid", 1},
+                          {"tid", stage.on_gpu ? 2 : 1},
+                          {"name", stage.stage},
+                          {"ts", Microseconds(stage.start - load.start).count()},
+                          {"dur", 1000.0 * stage.milliseconds}});
+    }
+    return events.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
 // Returns a line for each number of --stats, with the stages before and after those of the list.
-std::string describe_run(const Subdivided& result, const StageTime& load, const StageTime& write) {
+// `channel`: that of the map; empty: it is no file's.
+std::string describe_run(const Subdivided& result, const std::string& channel,
+                         const StageTime& load, const StageTime& write) {
     const TileList& list = result.list;
     std::ostringstream text;
     text << std::fixed << std::setprecision(3);
@@ -156,6 +165,9 @@ std::string describe_run(const Subdivided& result, const StageTime& load, const 
     const std::string device = report.device.empty() ? "none (host)" : report.device;
 
     line("map") << list.shape.width << " x " << list.shape.height << " texels\n";
+    if (!channel.empty()) {
+        line("channel") << channel << "\n";
+    }
     line("device") << device << "\n";
     line("strategy") << name_in(STRATEGIES, report.strategy)
                      << (report.strategy_reason.empty() ? "" : ": " + report.strategy_reason)
@@ -190,6 +202,14 @@ std::string text_of_size(const MapShape& shape) {
     return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " texels";
 }
 
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) {
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    return text;
+}
+
 // Returns the channel that counts fragments. It must be known: no other one may stand for it.
 std::string fragments_channel(const MemoryRequest& request) {
     const std::vector<std::string> channels = channels_of(request.fragments);
@@ -199,11 +219,8 @@ std::string fragments_channel(const MemoryRequest& request) {
     if (std::ranges::find(channels, "count") != channels.end()) {
         return "count";
     }
-    std::string names;
-    for (const std::string& channel : channels) {
-        names += (names.empty() ? "" : ", ") + channel;
-    }
-    throw UsageError("--fragments '" + request.fragments.string() + "' has the channels " + names +
+    throw UsageError("--fragments '" + request.fragments.string() + "' has the channels " +
+                     joined(channels) +
                      "; give the one that counts fragments with --fragments-channel");
 }
 
@@ -227,11 +244,16 @@ Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
     return Threshold::function(ThresholdFunction::from_glsl(file.text), request.parameters);
 }
 
-}  // namespace
-
-void run(const TilesRequest& request) {
+// Returns the list that it has written.
+TileList make_tiles(const TilesRequest& request) {
     const Stopwatch load_watch;
     const LoadedMap map = load_map(request.input, request.channel);
+    if (map.is_guess) {
+        print_warning(Severity::warning,
+                      "'" + request.input.string() + "' has several layers, parts or channels; '" +
+                          map.channel + "' is read, and --channel chooses another: " +
+                          joined(channels_of(request.input)));
+    }
     SubdivisionRequest subdivision = request.subdivision;
     if (request.memory) {
         subdivision.threshold = memory_threshold(*request.memory, map.shape);
@@ -251,7 +273,6 @@ void run(const TilesRequest& request) {
     }();
     const TileList& list = result.list;
 
-    const auto trace = open_trace(subdivision, load);
     const Stopwatch write_watch;
     std::vector<OutputFile> files;
     if (!request.image.empty()) {
@@ -261,19 +282,29 @@ void run(const TilesRequest& request) {
     OutputFile& output = files.emplace_back(request.output.empty() ? OutputFile::standard_output()
                                                                    : OutputFile(request.output));
     write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });
+    if (!subdivision.trace.empty()) {
+        files.emplace_back(subdivision.trace)
+            .write(trace_of(list, load, write_watch.stage("write")));
+    }
     OutputFile::commit_all(files);
     const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
-        std::cerr << describe_run(result, load, write);
+        std::cerr << describe_run(result, map.channel, load, write);
     }
-    write_trace(trace.get(), list, load, write);
+    return list;
+}
+
+}  // namespace
+
+void run(const TilesRequest& request) {
+    (void)make_tiles(request);
 }
 
 // ---- demo
 
 namespace {
 
-std::string summary(const TileList& list, const DemoRequest& request) {
+std::string summary(const TileList& list, const TilesRequest& request) {
     std::uint32_t levels = 0;
     for (const std::uint64_t count : list.tiles_per_level()) {
         levels += count > 0 ? 1 : 0;
@@ -292,50 +323,24 @@ std::string summary(const TileList& list, const DemoRequest& request) {
          << name_in(STRATEGIES, list.report.strategy) << ").\n"
          << "  " << request.output.string() << "  the tiles\n"
          << "  " << request.image.string() << "  the map (bright: more texels needed) and the "
-         << "tiles' outlines\n";
-    if (!request.map.empty()) {
-        text << "  " << request.map.string() << "  the map, for 'quadtile tiles'\n";
-    }
+         << "tiles' outlines\n"
+         << "  " << request.input.string() << "  the map, for 'quadtile tiles'\n";
     return text.str();
 }
 
 }  // namespace
 
-void run(const DemoRequest& request) {
-    const Stopwatch load_watch;
-    const std::vector<float> texels = render_demo_map(request.size);
-    const MapView map = view_of(texels, request.size, request.size);
-    const StageTime load = load_watch.stage("load");
-
-    SubdivisionRequest subdivision = request.subdivision;
-    if (!subdivision.threshold) {
-        subdivision.threshold = Threshold::max_resolution(DEMO_MAX_RESOLUTION);
-    }
-    const Subdivided result = subdivide_map(map, subdivision);
-    const TileList& list = result.list;
-
-    const auto trace = open_trace(subdivision, load);
-    const Stopwatch write_watch;
-    OutputFile output(request.output);
-    write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });
-    OutputFile image(request.image);
-    write_image(image, map, list.tiles);
-    if (!request.map.empty()) {
-        OutputFile map_file(request.map);
-        map_file.write(request.map.extension() == ".exr" ? encode_exr(map) : encode_pfm(map));
-        map_file.commit();
-    }
+void run(const DemoRequest& /*request*/) {
+    TilesRequest request;
+    request.input = demo_map_path();
+    request.output = "tiles.json";
+    request.image = "tiles.png";
+    request.subdivision.threshold = Threshold::max_resolution(16.0F);
+    request.subdivision.options.order = Order::canonical;
+    const TileList list = make_tiles(request);
+    OutputFile output = OutputFile::standard_output();
+    output.write(summary(list, request));
     output.commit();
-    image.commit();
-    const StageTime write = write_watch.stage("write");
-    if (subdivision.stats) {
-        std::cerr << describe_run(result, load, write);
-    }
-    write_trace(trace.get(), list, load, write);
-
-    OutputFile standard_output = OutputFile::standard_output();
-    standard_output.write(summary(list, request));
-    standard_output.commit();
 }
 
 // ---- devices

@@ -26,7 +26,7 @@ class Device;
 
 namespace quadtile::app {
 
-// Options of a subdivision, for `tiles` and `demo`.
+// Options of a subdivision.
 struct SubdivisionRequest {
     std::optional<Threshold> threshold;
     std::vector<float> level_thresholds;  // of --level-thresholds: the last one stays
@@ -78,20 +78,13 @@ struct MipmapRequest {
     EdgeRule edge_rule = EdgeRule::fold;
     std::optional<std::uint32_t> levels;  // level 0 included; none: the full chain
     std::optional<TexelFormat> format;    // none: the best for the source
-    bool compare = true;                  // whether to compare with the CPU reference
+    bool compare = false;                 // whether to compare with the CPU reference
     std::string device;                   // as in DeviceOptions::select
 };
 
 struct DevicesRequest {};
 
-struct DemoRequest {
-    std::uint32_t size = 1024;
-    std::filesystem::path output = "tiles.json";
-    TileFormat format = TileFormat::json;
-    std::filesystem::path image = "tiles.png";
-    std::filesystem::path map;  // empty: the map is not written
-    SubdivisionRequest subdivision;
-};
+struct DemoRequest {};
 
 void run(const TilesRequest& request);
 void run(const MipmapRequest& request);
@@ -99,7 +92,7 @@ void run(const DevicesRequest& request);
 void run(const DemoRequest& request);
 
 // Opens the device of a command. `select` as in DeviceOptions. If there is none, the error says
-// that the option `without` ("--strategy reference") works without a device.
+// that `without` ("--method reference") works without a device.
 [[nodiscard]] Device open_device(const std::string& select, const std::string& without);
 
 // Names in options, messages and folders, in the order of messages.

@@ -2,15 +2,12 @@
 
 #include "picture.hpp"
 
-#include <quadtile/reference.hpp>
-
 #include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfFrameBuffer.h>
 #include <OpenEXR/ImfHeader.h>
 #include <OpenEXR/ImfOutputFile.h>
 #include <OpenEXR/ImfStdIO.h>
 
-#include <bit>
 #include <string_view>
 #include <vector>
 
@@ -72,24 +69,6 @@ std::string encode_image(const ImageView& image) {
     const std::uint32_t channels = channel_count(shape.format);
     const auto bits = static_cast<std::uint32_t>(8 * texel_size_bytes(shape.format) / channels);
     return encode_png({shape.width, shape.height, channels, bits, image.texels});
-}
-
-std::string encode_pfm(const MapView& map) {
-    static_assert(std::endian::native == std::endian::little);
-    const std::vector<float> texels = reference::decode(map);
-    std::string bytes = "Pf\n" + std::to_string(map.shape.width) + " " +
-                        std::to_string(map.shape.height) + "\n-1.0\n";
-    const std::size_t row_bytes = map.shape.width * sizeof(float);
-    const char* rows = reinterpret_cast<const char*>(texels.data());
-    for (std::size_t y = map.shape.height; y-- > 0;) {  // from the bottom to the top
-        bytes.append(rows + y * row_bytes, row_bytes);
-    }
-    return bytes;
-}
-
-std::string encode_exr(const MapView& map) {
-    const std::vector<float> texels = reference::decode(map);
-    return encode_floats({texels.data(), {map.shape.width, map.shape.height}});
 }
 
 }  // namespace quadtile::app

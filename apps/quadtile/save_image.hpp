@@ -1,4 +1,4 @@
-// Images and importance maps as files that keep their values.
+// Images as files that keep their values.
 
 #pragma once
 
@@ -19,11 +19,5 @@ namespace quadtile::app {
 // PNG: grey, or colour with alpha. OpenEXR: half or float channels as in the format; Y, or R and G,
 // or R, G, B and A. Throws std::runtime_error, std::bad_alloc.
 [[nodiscard]] std::string encode_image(const ImageView& image);
-
-// Returns the PFM file (grey, little-endian) of a map of one layer.
-[[nodiscard]] std::string encode_pfm(const MapView& map);
-
-// Returns the OpenEXR file of a one-layer map: channel Y, floats. Throws std::runtime_error.
-[[nodiscard]] std::string encode_exr(const MapView& map);
 
 }  // namespace quadtile::app

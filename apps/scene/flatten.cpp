@@ -142,7 +142,7 @@ bool overlap(const std::vector<FlatTriangle>& triangles) {
     constexpr std::size_t MAX_TESTS = 4096;  // of pairs, on average; further pairs are not tested
     std::vector<Compared> all;
     for (const FlatTriangle& triangle : triangles) {
-        Compared& added = all.emplace_back(triangle);
+        Compared& added = all.emplace_back(Compared{triangle});
         if (doubled_area(triangle) < 0.0) {
             std::swap(added.corners[1], added.corners[2]);
         }

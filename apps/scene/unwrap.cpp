@@ -230,10 +230,10 @@ std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options) {
         charts = kept_layouts(scene, takes, without_use);
     }
     std::ranges::move(make_charts(scene, takes, max_size), std::back_inserter(charts));
-    const auto hidden = std::ranges::stable_partition(charts, [&](const Chart& chart) {
-        return !part_of(scene, chart.triangles.front()).excluded;
-    });
-    const auto written = static_cast<std::size_t>(hidden.begin() - charts.begin());
+    const auto hidden = std::stable_partition(
+        charts.begin(), charts.end(),
+        [&](const Chart& chart) { return !part_of(scene, chart.triangles.front()).excluded; });
+    const auto written = static_cast<std::size_t>(hidden - charts.begin());
     if (written == 0) {
         fail("all its objects are excluded", "exclude only objects that need no lightmap");
     }
@@ -249,7 +249,7 @@ std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options) {
                               : find_layout(sizes, options);
     const std::uint32_t gap = options.gutter_texels;
     const Pages pages{layout.extent, layout.pages, gap};
-    const std::uint32_t all_pages = pages.count + (hidden.empty() ? 0 : 1);
+    const std::uint32_t all_pages = pages.count + (hidden == charts.end() ? 0 : 1);
     const std::uint64_t rows = std::uint64_t{all_pages} * (pages.extent.height + gap) - gap;
     if (rows > MAX_LIGHT_MAP_SIDE) {
         fail(std::to_string(all_pages) + " pages of " + text(pages.extent) +
@@ -269,7 +269,7 @@ std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options) {
         }
     };
     add_places(layout, 0);
-    if (!hidden.empty()) {
+    if (hidden != charts.end()) {
         // Uses the others' texels per unit, if there is room.
         const auto dense = pack(hidden_sizes, gap, layout.texels_per_unit, layout.extent);
         const UnwrapOptions filling{.extent = layout.extent, .gutter_texels = gap};

@@ -14,12 +14,8 @@ namespace quadtile::viewer {
 namespace {
 
 MapFrame demo_frame() {
-    constexpr std::uint32_t EXTENT = 1024;
-    const auto texels = std::make_shared<const std::vector<float>>(app::render_demo_map(EXTENT));
-    const LoadedImage image{{texels, reinterpret_cast<const std::byte*>(texels->data())},
-                            view_of(*texels, EXTENT, EXTENT).shape};
     MapFrame frame{.name = "demo map"};
-    frame.map = {image, "Y"};
+    frame.map = load_map(app::demo_map_path());
     return frame;
 }
 

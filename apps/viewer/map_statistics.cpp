@@ -24,61 +24,40 @@ std::vector<float> row_of(const MapView& map, std::uint32_t x, std::uint32_t y,
         {texels + first * texel_size_bytes(map.shape.format), {count, 1, 1, map.shape.format}});
 }
 
-// Returns where the bin of a key begins. Those of the last one end where floats do, at 2^128.
-double first_value(std::size_t key) {
-    const auto bits = static_cast<int>(key);
-    return std::ldexp(128 + (bits & 127), (bits >> 7) - 134);
-}
-
-std::uint64_t sum(const std::vector<std::uint32_t>& counts) {
-    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-}
-
-// Adds a number to the bins that the interval [from, to) covers, to each its share. The bins at the
-// ends get what lies outside.
-void spread(std::vector<double>& bins, double from, double to, double number) {
-    const double last = static_cast<double>(bins.size()) - 1.0;
-    const double first_bin = std::clamp(std::floor(from), 0.0, last);
-    const double last_bin = std::clamp(std::floor(to), 0.0, last);
-    for (double bin = first_bin; bin <= last_bin; ++bin) {
-        const double begin = bin == first_bin ? from : bin;
-        const double end = bin == last_bin ? to : bin + 1.0;
-        bins[static_cast<std::size_t>(bin)] += number * (end - begin) / (to - from);
-    }
+// Returns the least value of a key.
+float first_value(std::size_t key) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(key) << 16U);
 }
 
 }  // namespace
 
 float MapStatistics::percentile(double fraction) const {
-    const double rank = std::clamp(fraction, 0.0, 1.0) * static_cast<double>(sum(positive_by_key));
+    const double rank = std::clamp(fraction, 0.0, 1.0) *
+                        std::accumulate(positive_by_key.begin(), positive_by_key.end(), 0.0);
     double below = 0.0;
     for (std::size_t key = 0; key < positive_by_key.size(); ++key) {
-        const double number = positive_by_key[key];
-        if (number > 0.0 && below + number >= rank) {
-            const double first = first_value(key);
-            const double value = first + (first_value(key + 1) - first) * ((rank - below) / number);
-            return static_cast<float>(std::min(value, double{max}));
+        below += positive_by_key[key];
+        if (positive_by_key[key] > 0 && below >= rank) {
+            return first_value(key);
         }
-        below += number;
     }
     return 0.0F;
 }
 
 std::vector<float> MapStatistics::histogram(float low, float high, bool logarithmic,
                                             std::size_t count) const {
-    const auto scale = [&](double value) { return logarithmic ? std::log2(value) : value; };
-    const double first = scale(low);
-    const double bins_per_unit = static_cast<double>(count) / (scale(high) - first);
-    const auto position = [&](std::size_t key) {
-        return (scale(first_value(key)) - first) * bins_per_unit;
-    };
-    std::vector<double> bins(count);
+    const auto scale = [&](float value) { return logarithmic ? std::log2(value) : value; };
+    const float bins_per_unit = static_cast<float>(count) / (scale(high) - scale(low));
+    std::vector<float> bins(count);
     for (std::size_t key = 0; key < positive_by_key.size(); ++key) {
         if (positive_by_key[key] > 0) {
-            spread(bins, position(key), position(key + 1), positive_by_key[key]);
+            const float place = (scale(first_value(key)) - scale(low)) * bins_per_unit;
+            const float last = static_cast<float>(count) - 1.0F;
+            bins[static_cast<std::size_t>(std::clamp(place, 0.0F, last))] +=
+                static_cast<float>(positive_by_key[key]);
         }
     }
-    return {bins.begin(), bins.end()};
+    return bins;
 }
 
 MapStatistics measure(const MapView& map) {

@@ -29,7 +29,7 @@ struct MapStatistics {
     // Counts of positive finite values by the upper 16 bits of the float: 128 bins per octave.
     std::vector<std::uint32_t> positive_by_key;
 
-    // Returns the value below which a fraction of the positive finite values lies, exact to 1/128
+    // Returns the value below which a fraction of the positive finite values lies, less up to 1/128
     // octave; 0 if there are none.
     [[nodiscard]] float percentile(double fraction) const;
 

@@ -27,8 +27,10 @@ void define(CLI::App& app, Arguments& arguments) {
                    "Importance maps: OpenEXR, PFM, or PNG of 8 or 16 bits; default: the demo's map")
         ->type_name("");
     app::OptionGroup group(app, "Options");
-    group.add("--channel", options.channel, "NAME",
-              "Channel of FILE; default: Y, else the luminance of R, G and B, else the first");
+    group.add(
+        "--channel", options.channel, "NAME",
+        "Channel, layer or PART/CHANNEL of FILE; default: Y, else the luminance of R, G and B, "
+        "else that of the first layer with them, else Z, else the first that is no alpha");
     group.add("--settings", arguments.settings, "FILE",
               "Settings that Ctrl+E has saved, or some of them, as JSON; default: the look of the "
               "last run");

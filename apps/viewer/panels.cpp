@@ -54,7 +54,7 @@ float Panels::width(float scale) const {
 
 bool Panels::is_animated() const {
     constexpr int SETTLING_FRAMES = 3;  // frames until a window has the size of its contents
-    return form_.has_waiting_tooltip() || shows_notice() != has_shown_notice_ ||
+    return shows_notice() != has_shown_notice_ ||
            (viewer_.pinned() && inspector_frames_ < SETTLING_FRAMES);
 }
 
@@ -76,7 +76,7 @@ std::uint32_t Panels::map_top_level() const {
 
 void Panels::draw(float scale) {
     scale_ = scale;
-    form_.begin_frame(scale);
+    form_.set_scale(scale);
     handle_mouse();
     handle_keys();
     draw_texel_values();
@@ -245,7 +245,7 @@ void Panels::draw_highlight(const ProbedTexel& texel, ImU32 colour, float thickn
     const MapShape& shape = viewer_.frame()->map.shape;
     const TexelRect rect = texel.tile ? texels_of(*texel.tile, shape.width, shape.height)
                                       : TexelRect{texel.x, texel.y, texel.x + 1, texel.y + 1};
-    const View& view = viewer_.view();
+    const View view = viewer_.view();
     const auto corner = [&](std::uint32_t x, std::uint32_t y) {
         return from_picture(view.origin_x + static_cast<float>(x) * view.zoom,
                             view.origin_y + static_cast<float>(y) * view.zoom);

@@ -67,8 +67,7 @@ class Panels {
     // Returns the width of the panel at the right side, in pixels. The rest shows the map.
     [[nodiscard]] float width(float scale) const;
 
-    // Tells whether the next picture differs without any event: a notice ends, or a tooltip is
-    // about to appear.
+    // Tells whether the next picture differs without any event.
     [[nodiscard]] bool is_animated() const;
 
     // Tells whether the user has asked to quit.

@@ -328,15 +328,15 @@ void Panels::ask_for_glsl() {
 
 const std::vector<Panels::Export>& Panels::exports() {
     static const std::vector<Export> all{
-        {"Save list...", "Saves the tiles as JSON, or as CSV if the name ends in .csv",
+        {"Save list...", "Save the tiles as JSON, or as CSV if the name ends in .csv",
          ".tiles.json", "Ctrl+S",
          [](Viewer& viewer, const auto& path) { viewer.export_list(path); }},
-        {"Save picture...", "Saves the shown part of the map as PNG, without the panel", ".png",
+        {"Save picture...", "Save the shown part of the map as PNG, without the panel", ".png",
          "Ctrl+P", [](Viewer& viewer, const auto& path) { viewer.export_picture(path, false); }},
-        {"Save whole map...", "Saves the whole map as PNG, with a pixel per texel", ".map.png",
+        {"Save whole map...", "Save the whole map as PNG, with a pixel per texel", ".map.png",
          "Ctrl+Shift+P",
          [](Viewer& viewer, const auto& path) { viewer.export_picture(path, true); }},
-        {"Save settings...", "Saves all settings as JSON, for --settings", ".viewer.json", "Ctrl+E",
+        {"Save settings...", "Save all settings as JSON, for --settings", ".viewer.json", "Ctrl+E",
          [](Viewer& viewer, const auto& path) { viewer.export_settings(path); }}};
     return all;
 }

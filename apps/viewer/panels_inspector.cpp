@@ -31,7 +31,7 @@ std::string coarser_text(const Tile& tile) {
 
 // Writes the value into each texel that is large enough.
 void Panels::draw_texel_values() {
-    const View& view = viewer_.view();
+    const View view = viewer_.view();
     const ImVec2 factor = ImGui::GetIO().DisplayFramebufferScale;
     const float side = view.zoom / factor.x;
     if (!has_map() || side < form_.px(VALUE_SIDE) || viewer_.settings.drawing.level != 0) {
@@ -73,7 +73,7 @@ void Panels::draw_inspector() {
     ++inspector_frames_;
     const ProbedTexel& texel = *viewer_.pinned();
     const float factor = ImGui::GetIO().DisplayFramebufferScale.x;
-    const View& view = viewer_.view();
+    const View view = viewer_.view();
     const bool is_left = (view.origin_x + float(texel.x) * view.zoom) / factor < map_width() / 2.0F;
     const float margin = form_.px(INSPECTOR_MARGIN);
     const float width = std::min(form_.px(INSPECTOR_WIDTH), map_width());
@@ -96,45 +96,36 @@ void Panels::draw_inspector() {
 }
 
 void Panels::draw_texel(const ProbedTexel& texel) {
-    const std::string place = std::to_string(texel.x) + ", " + std::to_string(texel.y);
-    form_.text_row("Texel", "Column and row, from 0 at the upper left.", place);
+    form_.text_row("Texel", "Column and row, from 0 at the upper left.",
+                   std::to_string(texel.x) + ", " + std::to_string(texel.y));
     form_.text_row("Value", "Value in the file.", number_text(texel.value, 9));
     if (!texel.tile) {
         form_.text_row("Tile", "The tile that covers the texel.", "none", BAD_COLOUR);
-    } else {
-        const Tile& tile = *texel.tile;
-        const MapShape& shape = viewer_.frame()->map.shape;
-        const TexelRect rect = texels_of(tile, shape.width, shape.height);
-        form_.text_row(
-            "Tile",
-            "The tile that covers the texel: its level (2^level texels on a side), and its number "
-            "in the list, from 0.",
-            "level " + std::to_string(tile.level()) + ", number " + count_text(texel.tile_index));
-        form_.text_row("Place",
-                       "Column and row of the tile's first texel, and its width and height, cut at "
-                       "the map's edge.",
-                       std::to_string(rect.left) + ", " + std::to_string(rect.top) + ";  " +
-                           std::to_string(rect.right - rect.left) + " x " +
-                           std::to_string(rect.bottom - rect.top));
-        if ((viewer_.summary().header.flags & TILE_LIST_BALANCED) != 0) {
-            form_.text_row(
-                "Coarser",
-                "Sides on which the neighbour is one level coarser; there the outline is magenta.",
-                coarser_text(tile));
-        }
-        form_.text_row("Importance", "Largest importance in the tile.",
-                       number_text(tile.importance, 7));
-        form_.text_row(
-            "Threshold",
-            "Threshold of the tile: its importance is below it, unless the tile is clamped.",
-            number_text(tile.threshold, 7));
-        form_.text_row(
-            "Ratio",
-            "Importance divided by threshold; below 1, unless the tile is clamped: a single texel "
-            "that cannot be split further.",
-            number_text(tile.importance / tile.threshold, 4) + (tile.clamped() ? "  clamped" : ""),
-            tile.clamped() ? WARNING_COLOUR : TEXT_COLOUR);
+        return;
     }
+    const Tile& tile = *texel.tile;
+    const MapShape& shape = viewer_.frame()->map.shape;
+    const TexelRect rect = texels_of(tile, shape.width, shape.height);
+    form_.text_row(
+        "Tile", "Level (2^level texels on a side) and number in the list, from 0.",
+        "level " + std::to_string(tile.level()) + ", number " + count_text(texel.tile_index));
+    form_.text_row("Place", "First column and row, width and height, cut at the map's edge.",
+                   std::to_string(rect.left) + ", " + std::to_string(rect.top) + ";  " +
+                       std::to_string(rect.right - rect.left) + " x " +
+                       std::to_string(rect.bottom - rect.top));
+    if ((viewer_.summary().header.flags & TILE_LIST_BALANCED) != 0) {
+        form_.text_row("Coarser", "Sides with a coarser neighbour; their outline is magenta.",
+                       coarser_text(tile));
+    }
+    form_.text_row("Importance", "Largest importance in the tile.",
+                   number_text(tile.importance, 7));
+    form_.text_row("Threshold", "Threshold of the tile.", number_text(tile.threshold, 7));
+    form_.text_row(
+        "Ratio",
+        "Importance / threshold: below 1, unless the tile is clamped, a single texel "
+        "that cannot be split further.",
+        number_text(tile.importance / tile.threshold, 4) + (tile.clamped() ? "  clamped" : ""),
+        tile.clamped() ? WARNING_COLOUR : TEXT_COLOUR);
     draw_ancestors(texel);
 }
 

@@ -66,7 +66,7 @@ void Panels::draw_files() {
         ask_for_files();
     }
     ImGui::SameLine();
-    if (form_.button("Demo", "Shows a built-in map of a small town (D).", form_.px(70.0F))) {
+    if (form_.button("Demo", "Shows the map of a game level (D).", form_.px(70.0F))) {
         viewer_.open({});
     }
     MapFiles& files = viewer_.files();

@@ -109,13 +109,9 @@ void Panels::draw_totals() {
         "Single texels whose importance is not below their threshold: they need a finer map.",
         count_text(summary.clamped), summary.clamped > 0 ? WARNING_COLOUR : TEXT_COLOUR);
     if (viewer_.settings.subdivision.has_budget) {
-        const bool is_scaled = header.threshold_factor != 1.0F;
         form_.text_row("Budget factor",
-                       is_scaled
-                           ? "Factor by which the budget has raised the threshold. It goes in "
-                             "steps of 1 to 2%, and squares at the same limit split together: with "
-                             "one step less there are more tiles than the budget allows."
-                           : "The threshold alone gives no more tiles than the budget allows.",
+                       "Factor by which the budget has raised the threshold, in steps of 1 to 2%. "
+                       "With one step less there are more tiles than the budget allows.",
                        number_text(header.threshold_factor, 6) + ", " + count_text(header.written) +
                            " of " + tiles_text(viewer_.settings.subdivision.max_tiles));
     }

@@ -198,8 +198,7 @@ void Viewer::put_map_on_device() {
 const LoadedMap& Viewer::fragments(const std::string& channel) {
     if (!fragments_ || fragments_channel_ != channel) {
         if (frame_->path.empty()) {
-            throw std::runtime_error(
-                "the demo map has no channel of fragments; open an OpenEXR file with one");
+            throw std::runtime_error("open a file that has a channel with the number of fragments");
         }
         if (channel.empty()) {
             throw std::runtime_error(

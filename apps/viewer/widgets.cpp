@@ -15,15 +15,10 @@ namespace {
 
 constexpr float LABEL_COLUMN = 124.0F;
 constexpr float TOOLTIP_WIDTH = 320.0F;
-constexpr double TOOLTIP_DELAY = 0.35;  // seconds
 
 // Rounds a finite value to few digits, for sliders.
 float rounded(float value) {
     return std::min(std::strtof(number_text(value, 4).c_str(), nullptr), FLT_MAX);
-}
-
-bool is_hovered() {
-    return ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) && !ImGui::IsItemActive();
 }
 
 // Takes a number typed into the field before. The value changes when the user leaves the field: on
@@ -82,17 +77,6 @@ std::string time_text(double milliseconds) {
     return text.data();
 }
 
-// ---- The frame
-
-void Form::begin_frame(float scale) {
-    scale_ = scale;
-    if (!is_tooltip_seen_) {
-        waits_for_.clear();
-    }
-    is_tooltip_seen_ = false;
-    tooltip_waits_ = false;
-}
-
 bool Form::section(const char* title, bool is_open_at_first, const char* tooltip) {
     ImGui::Dummy({0.0F, px(1.0F)});
     const bool is_open = ImGui::CollapsingHeader(
@@ -102,17 +86,8 @@ bool Form::section(const char* title, bool is_open_at_first, const char* tooltip
 }
 
 void Form::tip(const std::string& text) {
-    if (text.empty() || !is_hovered()) {
-        return;
-    }
-    is_tooltip_seen_ = true;
-    const double now = ImGui::GetTime();
-    if (waits_for_ != text) {
-        waits_for_ = text;
-        waits_since_ = now;
-    }
-    tooltip_waits_ = now - waits_since_ < TOOLTIP_DELAY;
-    if (tooltip_waits_) {
+    const bool is_hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
+    if (text.empty() || !is_hovered || ImGui::IsItemActive()) {
         return;
     }
     ImGui::BeginTooltip();

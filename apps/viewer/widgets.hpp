@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,17 +54,15 @@ struct ValueRange {
 
 class Form {
  public:
-    // Begins a frame. Call it first.
-    void begin_frame(float scale);
-    // Tells whether a tooltip is about to appear.
-    [[nodiscard]] bool has_waiting_tooltip() const { return tooltip_waits_; }
+    // Sets the pixels of this display per pixel of a display of 96 dots per inch.
+    void set_scale(float scale) { scale_ = scale; }
 
     // Converts pixels of a display of 96 dots per inch.
     [[nodiscard]] float px(float pixels) const { return pixels * scale_; }
 
     // Draws the head of a section. Returns whether the section is open.
     [[nodiscard]] bool section(const char* title, bool is_open_at_first, const char* tooltip);
-    // Sets the tooltip of the item before. It appears when the mouse rests on the item.
+    // Sets the tooltip of the item before.
     void tip(const std::string& text);
     // Draws the label of a row. The next item is its control, as wide as the rest of the row.
     void label(const char* text, const std::string& tooltip);
@@ -78,9 +75,10 @@ class Form {
     // For the values of a table of Named.
     template <typename Table, typename Value>
     bool combo(const char* label, const std::string& tooltip, const Table& table, Value& value,
-               const std::vector<std::string>& tooltips) {
-        const auto values = std::views::transform(table, [](const auto& one) { return one.value; });
-        auto index = static_cast<std::size_t>(std::ranges::find(values, value) - values.begin());
+                const std::vector<std::string>& tooltips) {
+        const auto current =
+            std::ranges::find_if(table, [&](const auto& one) { return one.value == value; });
+        auto index = static_cast<std::size_t>(current - std::begin(table));
         const bool changed = combo(label, tooltip, app::names_in(table), tooltips, index);
         value = table[index].value;
         return changed;
@@ -118,10 +116,6 @@ class Form {
     float scale_ = 1.0F;
     std::optional<float> typed_number_;  // in the field that is being edited
     std::optional<std::uint64_t> typed_count_;
-    std::string waits_for_;  // the tooltip of the item under the mouse
-    double waits_since_ = 0.0;
-    bool tooltip_waits_ = false;
-    bool is_tooltip_seen_ = false;  // in this frame
 };
 
 }  // namespace quadtile::viewer

@@ -41,7 +41,7 @@ Camera Flight::at(float second) const {
         return poses[std::min(i == 0 ? 0 : i - 1, poses.size() - 1)];
     };
     std::array<Camera, 4> around{pose(0), pose(1), pose(2), pose(3)};
-    for (const auto& [one, other] : {std::array{0, 1}, {2, 1}, {3, 2}}) {
+    for (const auto& [one, other] : {std::array{0U, 1U}, {2U, 1U}, {3U, 2U}}) {
         around[one].yaw_degrees = turned_near(around[one].yaw_degrees, around[other].yaw_degrees);
     }
     const auto along = [&](auto Camera::*member) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes two levels for quadtile_shadow_bench as OBJ: bench/shadow_levels.py FOLDER.
+"""Writes two levels for quadtile_shadow_bench as OBJ: bench/shadow/levels.py FOLDER.
 
 yard.obj: halls and yards of boxes: walls with doors, columns, slatted roofs, stairs. grove.obj: hills with trees and
 rocks. Both have at most 60,000 triangles, and are the same in every run.

@@ -22,6 +22,7 @@ struct Arguments {
     std::vector<float> sun_direction;
     float sun_degrees_per_second = 0.0F;
     std::vector<float> sun_levels;
+    float sun_radius_degrees = Light{}.radius;
     std::uint32_t moving = 0;
     Filter filter = Filter::hard;
     float seconds = 60.0F;
@@ -63,10 +64,14 @@ void define_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--sun-turn", arguments.sun_degrees_per_second,
                    "Degrees per second by which the sun turns around the vertical axis")
         ->check(CLI::Range(-360.0F, 360.0F));
+    app.add_option("--sun-radius", arguments.sun_radius_degrees,
+                   "Radius of its disc in the sky, degrees, for --filter soft")
+        ->check(CLI::Range(0.0F, 20.0F));
     app.add_option("--sun-levels", arguments.sun_levels,
                    "Width of the first level of the sun, and the number of levels: EXTENT,N")
         ->delimiter(',')
-        ->expected(2);
+        ->expected(2)
+        ->check(CLI::Range(0.001F, 1e9F));
     app.add_option("--moving", arguments.moving, "Moving boxes beside the flight")
         ->check(CLI::Range(0U, 10'000U));
     app.add_option("--filter", arguments.filter, "Of the picture, for its time")
@@ -128,7 +133,7 @@ baker::Scene load(const std::string& name) {
 }
 
 Light sun_of(const Arguments& arguments, const baker::Scene& scene) {
-    Light sun;
+    Light sun{.radius = arguments.sun_radius_degrees};
     if (!arguments.sun_direction.empty()) {
         sun.direction = {arguments.sun_direction[0], arguments.sun_direction[1],
                          arguments.sun_direction[2]};

@@ -6,7 +6,7 @@
 #include "process.hpp"
 #include "render_pass.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <stdexcept>

@@ -57,6 +57,8 @@ class Window {
     Renderer renderer_;
     std::optional<app::Swapchain> swapchain_;
     vk::UniquePipeline show_picture_;
+    vk::ImageView shown_;     // by the descriptor of picture_
+    bool has_shown_ = false;  // a frame on this surface
     app::Ui ui_;
     std::optional<app::InputBackend> input_;
     Steering steering_;
@@ -97,6 +99,7 @@ void Window::open_surface() {
         surface_ = app::make_surface(instance_, window_.get());
     }
     swapchain_.emplace(gpu_, *surface_, app::framebuffer_extent(window_.get()));
+    has_shown_ = false;
     show_picture_ = gpu_.make_draw_pipeline(
         *picture_.layout, swapchain_->render_pass(),
         {.vertex_shader = app::PICTURE_VERT, .fragment_shader = app::PICTURE_FRAG});
@@ -122,6 +125,9 @@ void Window::run() {
         try {
             frame();
         } catch (const vk::SurfaceLostKHRError&) {
+            if (!has_shown_) {
+                throw;  // a new surface does not help
+            }
             close_surface();
             open_surface();
         }
@@ -155,7 +161,10 @@ void Window::frame() {
     });
     if (!shown) {
         swapchain_->resize(app::framebuffer_extent(window_.get()));
-    } else if (options_.log) {
+        return;
+    }
+    has_shown_ = true;
+    if (options_.log) {
         log();
     }
 }
@@ -170,12 +179,14 @@ void Window::draw_scene() {
     const ImGuiIO& io = ImGui::GetIO();
     steering_.move(state_.settings.camera, step, !io.WantCaptureMouse, !io.WantTextInput);
     state_.settings.second += state_.is_paused ? 0.0F : step;
-    if (renderer_.targets().extent != swapchain_->extent()) {
-        renderer_.configure(swapchain_->extent(), renderer_.targets().options);
+    renderer_.configure(swapchain_->extent(), renderer_.targets().options);
+    const vk::ImageView picture = *renderer_.targets().colour.view;
+    if (picture != shown_) {
+        gpu_.device().waitIdle();  // the last frame may still use the descriptor
+        picture_.write(0, picture, vk::ImageLayout::eGeneral);
+        shown_ = picture;
     }
     gpu_.run([&](vk::CommandBuffer commands) { renderer_.record(commands, state_.settings); });
-    gpu_.device().waitIdle();  // the last frame of the window no longer uses the descriptor
-    picture_.write(0, *renderer_.targets().colour.view, vk::ImageLayout::eGeneral);
     state_.frame_milliseconds = 1000.0F * seconds;
     state_.timings = renderer_.timings();
     state_.header = renderer_.header();

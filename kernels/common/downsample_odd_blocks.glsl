@@ -169,11 +169,11 @@ void reduce_strip(Block block, Part level_1, uvec2 start, uvec2 end, uint thread
               thread);
 }
 
-// Copies the texels of a part of a block, up to 4 x 256.
+// Copies the texels of a part of a block: all of it if no level is made.
 void copy_part(Block block, uvec2 start, uvec2 end, uint thread) {
     const uvec2 extent = end - start;
-    for (uint turn = 0; turn < 4; ++turn) {
-        const uint i = thread + WORKGROUP_SIZE * turn;
+    for (uint first = 0; first < extent.x * extent.y; first += WORKGROUP_SIZE) {
+        const uint i = first + thread;
         if (i < extent.x * extent.y) {
             const uvec2 position = first_texel(block) + start + place_in(i, extent.x);
             store_texel(0, ivec3(position, layer), VEC4_OF(copy_of(fetch_texel(position))));

@@ -4,8 +4,7 @@
 // Dispatch: workgroups of 64 threads, one thread per object, and per tile of max_tiles.
 // Bindings: bindings.glsl, and set 1 below; reads tiles and their list `render`. Adds to the counter of these objects,
 // which allocate.comp has set to 0, and to that of all.
-// Memory order: atomics reserve places among the instances, first those of a workgroup, since atomics on one word wait
-// for each other. Each thread writes its own. Barriers separate writes and reads of shared data.
+// Memory order: an atomic reserves places among the instances; each thread writes its own.
 // Source: docs/shadows_definition.md, "Culling".
 #version 460
 #include "bindings.glsl"
@@ -59,26 +58,6 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
     return visited;
 }
 
-shared uint group_count;  // instances of the workgroup
-shared uint group_place;  // of the first one
-
-// Reserves places for `count` instances and returns the first. All threads call it.
-uint reserve(uint count) {
-    const uint thread = gl_LocalInvocationIndex;
-    if (thread == 0) {
-        group_count = 0;
-    }
-    barrier();
-    const uint before = count > 0 ? atomicAdd(group_count, count) : 0;
-    barrier();
-    if (thread == 0 && group_count > 0) {
-        group_place = parameters.max_tiles + atomicAdd(cull_counters[cull_counter], group_count);
-        atomicAdd(header.instances, group_count);
-    }
-    barrier();
-    return count > 0 ? group_place + before : 0;
-}
-
 void main() {
     const uint index = gl_GlobalInvocationID.x;
     if (index < header.render_count) {
@@ -89,7 +68,11 @@ void main() {
         object.light_mask = 0;
     }
     const uint count = visit_tiles(object, false, 0);
-    const uint place = reserve(count);
+    uint place = 0;
+    if (count > 0) {
+        place = parameters.max_tiles + atomicAdd(cull_counters[cull_counter], count);
+        atomicAdd(header.instances, count);
+    }
     const bool finds_room = place + count <= instance_capacity;
     visit_tiles(object, count > 0 && finds_room, place);
     if (index < object_count) {

@@ -43,12 +43,21 @@ class Bytes {
 
     [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
 
+    [[nodiscard]] std::uint8_t byte() {
+        char c = 0;
+        if (left_ == 0 || !file_->get(c)) {
+            throw_damaged("its header ends too early");
+        }
+        --left_;
+        return static_cast<std::uint8_t>(c);
+    }
+
     // Reads up to a NUL.
     [[nodiscard]] std::string name() {
         constexpr std::size_t LONGEST = 255;
         std::string name;
         while (true) {
-            const char c = byte();
+            const char c = static_cast<char>(byte());
             if (c == '\0') {
                 return name;
             }
@@ -64,7 +73,7 @@ class Bytes {
     [[nodiscard]] std::uint32_t word() {
         std::uint32_t word = 0;
         for (unsigned int shift = 0; shift < 32; shift += 8) {
-            word |= std::uint32_t{static_cast<std::uint8_t>(byte())} << shift;
+            word |= std::uint32_t{byte()} << shift;
         }
         return word;
     }
@@ -85,18 +94,23 @@ class Bytes {
     }
 
  private:
-    [[nodiscard]] char byte() {
-        char c = 0;
-        if (left_ == 0 || !file_->get(c)) {
-            throw_damaged("its header ends too early");
-        }
-        --left_;
-        return c;
-    }
-
     std::istream* file_;
     std::uint64_t left_;
 };
+
+// Throws for methods of newer versions than the OpenEXR here, which takes them for damage.
+void check_compression(std::uint32_t method) {
+    constexpr std::uint32_t FIRST_HTJ2K = 10;
+    constexpr std::uint32_t LAST_HTJ2K = 11;
+    if (method >= Imf::NUM_COMPRESSION_METHODS) {
+        throw std::runtime_error(
+            (method >= FIRST_HTJ2K && method <= LAST_HTJ2K
+                 ? std::string("it is compressed by HTJ2K")
+                 : "it is compressed by the unknown method " + std::to_string(method)) +
+            ", which the OpenEXR library of this machine does not read; save it with another "
+            "compression, for example ZIP");
+    }
+}
 
 // Checks values that OpenEXR reads up to an end in their content.
 void check_value(Bytes& value, std::string_view type, const std::string& what) {
@@ -108,6 +122,8 @@ void check_value(Bytes& value, std::string_view type, const std::string& what) {
         if (value.left() != 0) {
             throw_damaged(what + " ends " + std::to_string(value.left()) + " bytes too early");
         }
+    } else if (type == "compression") {
+        check_compression(value.byte());
     } else if (type == "stringvector") {
         while (value.left() != 0) {
             const std::uint32_t size = value.word();

@@ -8,6 +8,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/images.hpp>
 
+#include <array>
 #include <exception>
 #include <new>
 #include <string>
@@ -59,9 +60,13 @@ template <typename Load>
     return const_cast<std::byte*>(image.texels.get());
 }
 
-// Returns the luminance of linear light with Rec. 709 primaries.
-[[nodiscard]] inline float luminance(float red, float green, float blue) noexcept {
-    return 0.212639F * red + 0.715169F * green + 0.072192F * blue;
+// What the luminance has of linear red, green and blue light with Rec. 709 primaries.
+constexpr std::array<float, 3> REC_709_LUMINANCE{0.212639F, 0.715169F, 0.072192F};
+
+[[nodiscard]] inline float luminance(
+    float red, float green, float blue,
+    const std::array<float, 3>& weights = REC_709_LUMINANCE) noexcept {
+    return weights[0] * red + weights[1] * green + weights[2] * blue;
 }
 
 // A choice among the interleaved components of an image.

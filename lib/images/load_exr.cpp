@@ -5,15 +5,21 @@
 
 #include <OpenEXR/Iex.h>
 #include <OpenEXR/ImfChannelList.h>
+#include <OpenEXR/ImfChromaticities.h>
 #include <OpenEXR/ImfFrameBuffer.h>
 #include <OpenEXR/ImfHeader.h>
 #include <OpenEXR/ImfInputPart.h>
 #include <OpenEXR/ImfMultiPartInputFile.h>
 #include <OpenEXR/ImfPartType.h>
+#include <OpenEXR/ImfStandardAttributes.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -22,9 +28,10 @@ namespace quadtile::detail {
 namespace {
 
 struct Source {
-    int part;
+    int part = 0;
     std::vector<std::string> channels;  // one, or R, G and B, or R, G, B and A
     std::string name;                   // of all of them together
+    bool is_guess = false;              // whether another one may be meant
 };
 
 // Returns the parts with one value per pixel and channel. OpenEXR gives a type to a part without
@@ -69,6 +76,17 @@ std::string layer_of(const std::string& channel) {
     return dot == std::string::npos ? "" : channel.substr(0, dot);
 }
 
+// Returns the name of a channel in its layer.
+std::string name_in_layer(const std::string& channel) {
+    return channel.substr(channel.rfind('.') + 1);  // npos + 1 is 0
+}
+
+// Alpha, or that of a colour.
+bool is_alpha(const std::string& channel) {
+    const std::string name = name_in_layer(channel);
+    return name == "A" || name == "AR" || name == "AG" || name == "AB";
+}
+
 bool is_subsampled(const Imf::Header& header, const std::string& name) {
     const Imf::Channel* stored = header.channels().findChannel(name);
     return stored != nullptr && (stored->xSampling != 1 || stored->ySampling != 1);
@@ -81,17 +99,30 @@ void check_parts(const std::vector<int>& parts) {
     }
 }
 
-// Names that load_map takes, each once, layers before their channels.
+// Returns the name of a part, or its number if it has none.
+std::string part_name(const Imf::MultiPartInputFile& file, int part) {
+    const Imf::Header& header = file.header(part);
+    return header.hasName() && !header.name().empty() ? header.name() : std::to_string(part);
+}
+
+// Names that load_map takes, each once, layers before their channels. A name that a part before
+// has, too, stands behind the part's.
 class Names {
  public:
     Names(const Imf::MultiPartInputFile& file, const std::vector<int>& parts) {
         for (const int part : parts) {
-            for (const std::string& name : channel_names(file.header(part))) {
-                add_layer(file.header(part), layer_of(name));
-                if (seen_.insert(name).second) {
-                    add(name, is_subsampled(file.header(part), name));
-                }
+            prefix_ = part_name(file, part) + "/";
+            if (part != parts[0] && has_colour(file.header(part))) {
+                add(prefix_, any_is_subsampled(file.header(part), colours_of({})));
             }
+            for (const std::string& name : channel_names(file.header(part))) {
+                const std::string layer = layer_of(name);
+                if (!layer.empty() && has_colour(file.header(part), layer)) {
+                    add_of_part(layer, any_is_subsampled(file.header(part), colours_of(layer)));
+                }
+                add_of_part(name, is_subsampled(file.header(part), name));
+            }
+            before_.insert(all_.begin(), all_.end());
         }
     }
 
@@ -100,62 +131,163 @@ class Names {
     [[nodiscard]] const std::vector<std::string>& loadable() const noexcept { return loadable_; }
 
  private:
-    void add_layer(const Imf::Header& header, const std::string& layer) {
-        if (!layer.empty() && has_colour(header, layer) && seen_.insert(layer).second) {
-            add(layer, std::ranges::any_of(colours_of(layer), [&](const std::string& colour) {
-                    return is_subsampled(header, colour);
-                }));
-        }
+    static bool any_is_subsampled(const Imf::Header& header,
+                                  const std::vector<std::string>& channels) {
+        return std::ranges::any_of(
+            channels, [&](const std::string& name) { return is_subsampled(header, name); });
+    }
+
+    void add_of_part(const std::string& name, bool subsampled) {
+        add(before_.contains(name) ? prefix_ + name : name, subsampled);
     }
 
     void add(const std::string& name, bool subsampled) {
+        if (!seen_.insert(name).second) {
+            return;
+        }
         all_.push_back(name);
         if (!subsampled) {
             loadable_.push_back(name);
         }
     }
 
+    std::string prefix_;            // of the part
+    std::set<std::string> before_;  // names of the parts before
     std::set<std::string> seen_;
     std::vector<std::string> all_;
     std::vector<std::string> loadable_;
 };
 
-Source choose_source(const Imf::MultiPartInputFile& file, const std::string& channel) {
-    const std::vector<int> parts = flat_parts(file);
-    check_parts(parts);
-    if (!channel.empty()) {
-        for (const int part : parts) {
-            if (has_channel(file.header(part), channel)) {
-                return {part, {channel}, channel};
-            }
+// Returns the source with this name in the first part that has one.
+std::optional<Source> find_source(const Imf::MultiPartInputFile& file,
+                                  const std::vector<int>& parts, const std::string& channel) {
+    for (const int part : parts) {
+        if (has_channel(file.header(part), channel)) {
+            return Source{part, {channel}, channel};
         }
-        for (const int part : parts) {
-            if (has_colour(file.header(part), channel)) {
-                return {part, colours_of(channel), channel};
-            }
+    }
+    for (const int part : parts) {
+        if (has_colour(file.header(part), channel)) {
+            return Source{part, colours_of(channel), channel};
         }
-        throw_unknown_channel(channel, Names(file, parts).all());
     }
-    if (has_channel(file.header(parts[0]), "Y")) {
-        return {parts[0], {"Y"}, "Y"};
-    }
-    if (has_colour(file.header(parts[0]))) {
-        return {parts[0], colours_of({}), "luminance"};
-    }
-    const std::vector<std::string> names = channel_names(file.header(parts[0]));
+    return std::nullopt;
+}
+
+// Chooses among the channels of a part.
+Source default_source(const Imf::MultiPartInputFile& file, int part) {
+    const Imf::Header& header = file.header(part);
+    const std::vector<std::string> names = channel_names(header);
     if (names.empty()) {
         throw std::runtime_error("it has no channels; save it with at least one");
     }
-    return {parts[0], {names[0]}, names[0]};
+    if (has_channel(header, "Y")) {
+        return {part, {"Y"}, "Y"};
+    }
+    if (has_colour(header)) {
+        return {part, colours_of({}), "luminance"};
+    }
+    const auto colour = std::ranges::find_if(names, [&](const std::string& name) {
+        return !layer_of(name).empty() && has_colour(header, layer_of(name));
+    });
+    const auto named = [&](const char* wanted) {
+        return std::ranges::find_if(
+            names, [&](const std::string& name) { return name_in_layer(name) == wanted; });
+    };
+    Source source{part, {}, {}};
+    if (colour != names.end()) {
+        source.name = layer_of(*colour);
+        source.channels = colours_of(source.name);
+    } else {
+        auto chosen = named("Y");
+        chosen = chosen != names.end() ? chosen : named("Z");
+        chosen = chosen != names.end() ? chosen : std::ranges::find_if_not(names, is_alpha);
+        source.name = chosen != names.end() ? *chosen : names[0];
+        source.channels = {source.name};
+    }
+    source.is_guess = std::ranges::any_of(names, [&](const std::string& name) {
+        return !is_alpha(name) && std::ranges::find(source.channels, name) == source.channels.end();
+    });
+    return source;
+}
+
+// Returns the source PART/CHANNEL, or PART/ for the default of a part.
+std::optional<Source> find_in_part(const Imf::MultiPartInputFile& file,
+                                   const std::vector<int>& parts, const std::string& name) {
+    for (std::size_t slash = name.find('/'); slash != std::string::npos;
+         slash = name.find('/', slash + 1)) {  // names may contain some
+        const std::string of_part = name.substr(0, slash);
+        auto part = std::ranges::find_if(
+            parts, [&](int other) { return part_name(file, other) == of_part; });
+        if (part == parts.end()) {
+            part = std::ranges::find_if(
+                parts, [&](int other) { return std::to_string(other) == of_part; });
+        }
+        if (part == parts.end()) {
+            continue;
+        }
+        const std::string channel = name.substr(slash + 1);
+        std::optional<Source> source =
+            channel.empty() ? default_source(file, *part) : find_source(file, {*part}, channel);
+        if (source) {
+            source->name = name;
+            return source;
+        }
+    }
+    return std::nullopt;
+}
+
+Source choose_source(const Imf::MultiPartInputFile& file, const std::string& channel) {
+    const std::vector<int> parts = flat_parts(file);
+    check_parts(parts);
+    if (channel.empty()) {
+        Source source = default_source(file, parts[0]);
+        source.is_guess = source.is_guess || parts.size() > 1;
+        return source;
+    }
+    std::optional<Source> source = find_source(file, parts, channel);
+    if (!source) {
+        source = find_in_part(file, parts, channel);
+    }
+    if (!source) {
+        throw_unknown_channel(channel, Names(file, parts).all());
+    }
+    return *source;
 }
 
 // Chooses R, G, B and A, or one channel.
 Source choose_image(const Imf::MultiPartInputFile& file) {
     const std::vector<int> parts = flat_parts(file);
-    if (parts.empty() || !has_colour(file.header(parts[0]))) {
-        return choose_source(file, {});
+    Source source = !parts.empty() && has_colour(file.header(parts[0]))
+                        ? Source{parts[0], colours_of({}), {}}
+                        : choose_source(file, {});
+    if (source.channels.size() > 1) {
+        source.channels.push_back(source.name.empty() ? "A" : source.name + ".A");
     }
-    return {parts[0], {"R", "G", "B", "A"}, {}};
+    return source;
+}
+
+// Returns what the luminance has of R, G and B.
+std::array<float, 3> luminance_weights(const Imf::Header& header) {
+    if (!Imf::hasChromaticities(header)) {
+        return REC_709_LUMINANCE;
+    }
+    const Imf::Chromaticities& chromaticities = Imf::chromaticities(header);
+    if (chromaticities == Imf::Chromaticities()) {  // those of Rec. 709
+        return REC_709_LUMINANCE;
+    }
+    std::array<float, 3> weights{};
+    try {
+        const Imath::M44f xyz = Imf::RGBtoXYZ(chromaticities, 1.0F);
+        weights = {xyz[0][1], xyz[1][1], xyz[2][1]};
+    } catch (const std::exception&) {
+        weights[0] = std::numeric_limits<float>::quiet_NaN();
+    }
+    if (!std::ranges::all_of(weights, [](float weight) { return std::isfinite(weight); })) {
+        throw std::runtime_error(
+            "its chromaticities define no luminance; correct them, or choose a channel");
+    }
+    return weights;
 }
 
 // Reads a channel in its own type; `texels` has room for the data window.
@@ -196,6 +328,7 @@ LoadedMap load_luminance(Imf::InputPart& part, const Source& source, std::uint32
                          std::uint32_t height) {
     LoadedMap map = allocate_map(width, height, TexelFormat::r32_float, source.name);
     auto* texels = reinterpret_cast<float*>(room_of(map));
+    const std::array<float, 3> weights = luminance_weights(part.header());
     const Imath::Box2i& window = part.header().dataWindow();
     // In bands, to save memory; no compression method has blocks of more rows.
     constexpr int BAND_ROWS = 256;
@@ -215,7 +348,7 @@ LoadedMap load_luminance(Imf::InputPart& part, const Source& source, std::uint32
         const std::size_t texels_of_band =
             std::size_t{width} * static_cast<std::size_t>(band.max.y - band.min.y + 1);
         for (std::size_t i = 0; i < texels_of_band; ++i) {
-            *texels++ = luminance(pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2]);
+            *texels++ = luminance(pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2], weights);
         }
     }
     return map;
@@ -301,9 +434,12 @@ LoadedMap load_exr(const std::filesystem::path& path, const std::string& channel
     return read_exr(
         path, [&](const auto& file) { return choose_source(file, channel); },
         [](auto& part, const Source& source, std::uint32_t width, std::uint32_t height) {
-            return source.channels.size() == 1
-                       ? load_channel(part, source.channels[0], width, height)
-                       : load_luminance(part, source, width, height);
+            LoadedMap map = source.channels.size() == 1
+                                ? load_channel(part, source.channels[0], width, height)
+                                : load_luminance(part, source, width, height);
+            map.channel = source.name;
+            map.is_guess = source.is_guess;
+            return map;
         });
 }
 

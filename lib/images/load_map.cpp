@@ -62,7 +62,7 @@ FileType identify(const fs::path& path) {
 
 LoadedMap allocate_map(std::uint32_t width, std::uint32_t height, TexelFormat format,
                        std::string channel) {
-    return {allocate_image(width, height, format), std::move(channel)};
+    return {allocate_image(width, height, format), std::move(channel), false};
 }
 
 std::vector<std::string> component_names(bool colour) {

@@ -5,12 +5,17 @@
 
 #include <spng.h>
 
+#include <sys/types.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
 #include <stdexcept>
+#include <string_view>
 
 namespace quadtile::detail {
 
@@ -34,28 +39,117 @@ void check(int result) {
     }
 }
 
-class PngFile {
+std::uint32_t big_endian(const std::uint8_t* bytes) {
+    return std::uint32_t{bytes[0]} << 24U | std::uint32_t{bytes[1]} << 16U |
+           std::uint32_t{bytes[2]} << 8U | bytes[3];
+}
+
+// Reads a PNG file as if it had only the chunks that define its pixels. libspng keeps all others,
+// of which valid files have any number, of any size and kind.
+class PixelChunks {
  public:
-    explicit PngFile(const std::filesystem::path& path)
-        : file_(std::fopen(path.c_str(), "rb")), context_(spng_ctx_new(0)) {
+    explicit PixelChunks(const std::filesystem::path& path)
+        : file_(std::fopen(path.c_str(), "rb")) {
         if (!file_) {
             throw std::runtime_error("it cannot be opened; check its permissions");
         }
+        // The signature and the first chunk's head.
+        std::array<std::uint8_t, SIGNATURE_BYTES + HEAD_BYTES> begin{};
+        if (std::fread(begin.data(), 1, begin.size(), file_.get()) == begin.size() &&
+            std::memcmp(begin.data() + SIGNATURE_BYTES + 4, "CgBI", 4) == 0) {
+            throw std::runtime_error(
+                "it is a PNG of Apple's own kind (CgBI), which only Apple's programs read; convert "
+                "it with Xcode's 'pngcrush -revert-iphone-optimizations'");
+        }
+        std::rewind(file_.get());
+    }
+
+    // As libspng calls it: fills `to` and returns 0, or an error.
+    static int read(spng_ctx* /*context*/, void* self, void* to, std::size_t size) {
+        return static_cast<PixelChunks*>(self)->read(static_cast<std::uint8_t*>(to), size);
+    }
+
+ private:
+    static constexpr std::size_t SIGNATURE_BYTES = 8;
+    static constexpr std::size_t HEAD_BYTES = 8;  // of a chunk: length and type
+    static constexpr std::size_t CHECKSUM_BYTES = 4;
+
+    int read(std::uint8_t* to, std::size_t size) {
+        while (size > 0) {
+            if (left_ == 0) {
+                const int result = go_to_pixel_chunk();
+                if (result != 0) {
+                    return result;
+                }
+            }
+            const std::size_t part = static_cast<std::size_t>(std::min<std::uint64_t>(size, left_));
+            if (head_left_ > 0) {
+                const std::size_t head_part = std::min(part, head_left_);
+                std::copy_n(head_.end() - static_cast<std::ptrdiff_t>(head_left_), head_part, to);
+                head_left_ -= head_part;
+                left_ -= head_part;
+                to += head_part;
+                size -= head_part;
+                continue;
+            }
+            const int result = read_file(to, part);
+            if (result != 0) {
+                return result;
+            }
+            left_ -= part;
+            to += part;
+            size -= part;
+        }
+        return 0;
+    }
+
+    // Skips chunks up to one that is passed on; its head is in head_.
+    int go_to_pixel_chunk() {
+        while (true) {
+            const int result = read_file(head_.data(), head_.size());
+            if (result != 0) {
+                return result;
+            }
+            const std::uint64_t length = big_endian(head_.data());
+            const std::string_view type(reinterpret_cast<const char*>(head_.data()) + 4, 4);
+            const bool is_critical = (static_cast<std::uint8_t>(type[0]) & 0x20U) == 0;
+            if (is_critical || type == "tRNS") {
+                head_left_ = HEAD_BYTES;
+                left_ = HEAD_BYTES + length + CHECKSUM_BYTES;
+                return 0;
+            }
+            if (::fseeko(file_.get(), static_cast<off_t>(length + CHECKSUM_BYTES), SEEK_CUR) != 0) {
+                return SPNG_IO_ERROR;
+            }
+        }
+    }
+
+    int read_file(std::uint8_t* to, std::size_t size) {
+        if (std::fread(to, 1, size, file_.get()) == size) {
+            return 0;
+        }
+        return std::feof(file_.get()) != 0 ? SPNG_IO_EOF : SPNG_IO_ERROR;
+    }
+
+    std::unique_ptr<std::FILE, FileCloser> file_;
+    std::array<std::uint8_t, HEAD_BYTES> head_{};
+    std::size_t head_left_ = 0;             // bytes of head_ that are to be passed on
+    std::uint64_t left_ = SIGNATURE_BYTES;  // bytes to be passed on before the next chunk
+};
+
+class PngFile {
+ public:
+    explicit PngFile(const std::filesystem::path& path) : file_(path), context_(spng_ctx_new(0)) {
         if (!context_) {
             throw std::bad_alloc();
         }
-        // Limit of the memory for the text of chunks, which may unpack to much more than the file.
-        constexpr std::uint64_t LONGEST_CHUNK = 0x7fffffff;
-        constexpr std::uint64_t MOST_TEXT_BYTES = std::uint64_t{64} << 20U;
-        const std::uint64_t file_bytes = std::filesystem::file_size(path);
-        const std::uint64_t chunk_bytes = std::min(file_bytes, LONGEST_CHUNK);
-        check(spng_set_chunk_limits(context_.get(), chunk_bytes,
-                                    std::max(chunk_bytes, MOST_TEXT_BYTES)));
         check(spng_set_crc_action(context_.get(), SPNG_CRC_ERROR, SPNG_CRC_DISCARD));
-        check(spng_set_png_file(context_.get(), file_.get()));
+        check(spng_set_png_stream(context_.get(), PixelChunks::read, &file_));
         check(spng_get_ihdr(context_.get(), &header_));
-        check_pixels(file_bytes);
+        check_pixels(std::filesystem::file_size(path));
     }
+    PngFile(const PngFile&) = delete;  // context_ has its address
+    PngFile& operator=(const PngFile&) = delete;
 
     [[nodiscard]] std::uint32_t width() const noexcept { return header_.width; }
     [[nodiscard]] std::uint32_t height() const noexcept { return header_.height; }
@@ -102,7 +196,7 @@ class PngFile {
         check(spng_decode_chunks(context_.get()));  // to the end of the file
     }
 
-    std::unique_ptr<std::FILE, FileCloser> file_;
+    PixelChunks file_;
     std::unique_ptr<spng_ctx, ContextDeleter> context_;
     spng_ihdr header_{};
 };

@@ -19,7 +19,6 @@ namespace {
 using detail::ComputeProgram;
 using detail::Descriptor;
 using detail::DeviceContext;
-using detail::vulkan_calls;
 
 #include "quadtile_shadow_kernels.inc"
 
@@ -137,7 +136,7 @@ VkImageCreateInfo image_of(const ShadowOptions& options, VkFormat format,
 
 Unique<vk::ImageView> make_view(const DeviceContext& context, VkImage image, vk::Format format,
                                 std::uint32_t layers) {
-    return vulkan_calls("creating a view of a shadow map's image", [&] {
+    return context.calls("creating a view of a shadow map's image", [&] {
         auto view = context.device.createImageViewUnique(
             {{},
              image,
@@ -294,6 +293,7 @@ ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
       sampler(
           program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage)),
       large_group(largest_group(program.context())) {
+    detail::watch_exit(made_on.context()->owned);  // a shared library has its own copy of this
     const bool by_subgroups = made_on.info().features.subgroup_operations;
     const auto make = [&](std::span<const std::uint32_t> plain, const std::string& name,
                           std::span<const std::uint32_t> by_subgroup = {}) {

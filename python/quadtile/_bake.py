@@ -7,12 +7,12 @@ The module needs none of the baker's libraries.
 import os
 import re
 import warnings
-from typing import Any, Callable, List, NamedTuple, Optional, Union
+from typing import Any, Callable, List, NamedTuple, Optional
 
 import numpy
 
 from ._errors import ArgumentError, Error
-from ._files import images
+from ._files import Path, file_name, images
 
 
 class BakeProgress(NamedTuple):
@@ -45,27 +45,28 @@ def _arguments(options: "dict[str, Any]") -> List[str]:
     arguments = []
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
-        if value is True:
-            arguments.append(option)
-        elif isinstance(value, (list, tuple)):
+        if isinstance(value, (bool, numpy.bool_)):
+            arguments += [option] if value else []
+        elif isinstance(value, (list, tuple, numpy.ndarray)):
             arguments.append(f"{option}={','.join(str(part) for part in value)}")
-        elif value is not None and value is not False:
-            arguments.append(f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+        elif isinstance(value, (bytes, os.PathLike)):
+            arguments.append(f"{option}={os.fsdecode(value)}")
+        elif value is not None:
+            arguments.append(f"{option}={value}")
     return arguments
 
 
 def _failure(status: int, message: str) -> Exception:
     if status < 0:
         return Error(f"quadtile-bake was ended by signal {-status}{': ' if message else ''}{message}", "baker")
-    if status == 2:
-        return ArgumentError(message, "invalid_argument")
-    return Error(message or f"quadtile-bake ended with the status {status}", "baker")
+    message = message or f"quadtile-bake ended with the status {status}"
+    return ArgumentError(message, "invalid_argument") if status == 2 else Error(message, "baker")
 
 
 def bake(
-    scene: "Union[str, os.PathLike[str]]",
+    scene: Path,
     *,
-    output: "Union[None, str, os.PathLike[str]]" = None,
+    output: Optional[Path] = None,
     progress: Optional[Callable[[BakeProgress], None]] = None,
     **options: Any,
 ) -> numpy.ndarray:
@@ -96,16 +97,14 @@ def bake(
 
     if "page" in options:
         raise ValueError("quadtile.bake returns one lightmap, but `page` makes several; run the program quadtile-bake instead")
-    if output is not None and not os.fspath(output).endswith(".exr"):
-        raise ValueError(
-            f"output must be an OpenEXR file (.exr), not {os.fspath(output)!r}; lit_scene=FILE.glb writes the scene"
-        )
+    if output is not None and not os.fsdecode(output).endswith(".exr"):
+        raise ValueError(f"output must be an OpenEXR file (.exr), not {output!r}; lit_scene=FILE.glb writes the scene")
     with tempfile.TemporaryDirectory(prefix="quadtile-") as folder:
-        light_map = os.fspath(output) if output is not None else os.path.join(folder, "light.exr")
-        command = [_program(), os.fspath(scene), "--output", light_map, *_arguments(options)]
+        light_map = os.fsdecode(output) if output is not None else os.path.join(folder, "light.exr")
+        command = [_program(), os.fsdecode(scene), "--output", light_map, *_arguments(options)]
         message = ""
         with subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace"
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8", errors="surrogateescape"
         ) as child:
             try:
                 for line in child.stderr or ():
@@ -124,4 +123,4 @@ def bake(
                 raise
         if child.returncode != 0:
             raise _failure(child.returncode, message)
-        return images().load_image(light_map)
+        return images().load_image(file_name(light_map))

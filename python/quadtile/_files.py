@@ -22,7 +22,18 @@ def images() -> Any:
     return _images
 
 
-def load_map(path: "Union[str, os.PathLike[str]]", channel: str = "") -> numpy.ndarray:
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+
+
+def file_name(path: Path) -> bytes:
+    """Returns a path as the system has it; a name that is not UTF-8 has surrogates in Python."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise ValueError(f"a path cannot have the character NUL: {path!r}")
+    return name
+
+
+def load_map(path: Path, channel: str = "") -> numpy.ndarray:
     """Loads the importance map in an OpenEXR, PFM or PNG file of 8 or 16 bits.
 
     Args:
@@ -36,6 +47,7 @@ def load_map(path: "Union[str, os.PathLike[str]]", channel: str = "") -> numpy.n
 
     Raises:
         ArgumentError: with the file, its fault and the remedy.
+        TypeError: `path` is no path, or `channel` no text.
         ImportError: this installation cannot read files.
     """
-    return images().load_map(path, channel)
+    return images().load_map(file_name(path), channel)

@@ -1,5 +1,6 @@
 """Pictures of maps and tiles."""
 
+import operator
 from typing import Any
 
 import numpy
@@ -54,11 +55,21 @@ def plot(map: Any, tiles: TileList, *, layer: int = 0, axes: Any = None) -> Any:
         raise ImportError(
             f"quadtile.plot needs Matplotlib (Debian: python3-matplotlib; pip install matplotlib): {error}"
         ) from error
+    if not isinstance(tiles, TileList):
+        raise TypeError(f"tiles must be a TileList, not {type(tiles).__name__}")
+    try:
+        layer = operator.index(layer)
+    except TypeError:
+        raise TypeError(f"layer must be an integer, not {type(layer).__name__}") from None
     map = numpy.asarray(map)
+    if map.dtype.kind not in "fiub":
+        raise TypeError(f"map must be an array of numbers, not of {map.dtype}")
     if map.shape[-2:] != (tiles.height, tiles.width) or map.ndim not in (2, 3):
         raise ValueError(
             f"the tiles are of a map of {tiles.height} x {tiles.width} texels, but the map's shape is {map.shape}"
         )
+    if axes is not None and not hasattr(axes, "imshow"):
+        raise TypeError(f"axes must be Matplotlib's Axes, not {type(axes).__name__}")
     if not 0 <= layer < tiles.layers:
         raise ValueError(f"there is no layer {layer}: layers are numbered from 0, and the map has {tiles.layers}")
     if axes is None:

@@ -1,15 +1,29 @@
 """Maps from any thread, tile lists in Futures."""
 
+import functools
 import queue
 import threading
 import weakref
-from concurrent.futures import Future, InvalidStateError
-from typing import Any, Optional, Sequence, Union
+from concurrent.futures import Future
+from typing import Any, Callable, Optional, Sequence, Union
 
 from . import _native
 from ._errors import Error
 from ._subdivide import Device, DeviceInfo, Map, Memory, device_name
 from ._tiles import TileList, tile_list
+
+
+_THREAD = "quadtile answers"
+
+
+def _call(callback: Callable[[Future], object], future: Future) -> None:
+    """Calls a Future's callback. On the thread that answers, nothing that it raises may end the thread."""
+    try:
+        callback(future)
+    except BaseException as error:
+        if isinstance(error, Exception) or threading.current_thread().name != _THREAD:
+            raise
+        raise RuntimeError(f"a callback of {future} raised {type(error).__name__}") from error  # the Future logs it
 
 
 class _TileListFuture(Future):
@@ -21,6 +35,9 @@ class _TileListFuture(Future):
         if self._request is not None and not self.done() and not self._request.cancel():
             return False
         return super().cancel()
+
+    def add_done_callback(self, fn: Callable[[Future], object]) -> None:
+        super().add_done_callback(functools.partial(_call, fn))
 
 
 def _answer(native: _native.Service) -> None:
@@ -38,8 +55,8 @@ def _answer(native: _native.Service) -> None:
                     Future.cancel(future)
                 else:
                     future.set_exception(answer)
-            except InvalidStateError:
-                pass  # the caller has cancelled it
+            except BaseException:
+                pass  # InvalidStateError: the caller has cancelled it; others come from a handler of logs
             if future.cancelled():
                 future.set_running_or_notify_cancel()
         del answers, future, answer  # else their memory would be kept until the next answer
@@ -95,7 +112,7 @@ class Service:
             repeat_lost,
         )
         # Only the native half, so that the service ends when its user releases it.
-        self._thread = threading.Thread(target=_answer, args=(self._native,), name="quadtile answers", daemon=True)
+        self._thread = threading.Thread(target=_answer, args=(self._native,), name=_THREAD, daemon=True)
         self._thread.start()
         weakref.finalize(self, self._native.shutdown, False).atexit = False
 

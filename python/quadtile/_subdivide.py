@@ -1,5 +1,6 @@
 """Functions from maps to tile lists that wait for their result."""
 
+import operator
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy
@@ -36,8 +37,13 @@ def device_name(device: Device) -> str:
         return ""
     if isinstance(device, DeviceInfo):
         return str(device.index)
-    if isinstance(device, (int, str)) and not isinstance(device, bool):
-        return str(device)
+    if isinstance(device, str):
+        return device
+    if hasattr(type(device), "__index__") and not isinstance(device, (bool, numpy.bool_, numpy.ndarray)):
+        number = operator.index(device)  # of Python or NumPy
+        if number < 0:
+            raise ValueError(f"device must be 0 or more, or a part of a name, not {number}")
+        return str(number)
     raise TypeError(f"device must be a number, a part of a name, or one of devices(), not {type(device).__name__}")
 
 
@@ -77,16 +83,18 @@ def subdivide(
         map: array of (height, width) or (layers, height, width), of float32, float16, uint16 (values / 65535) or
             uint8 (values / 255). An array in C order and native byte order is read in place, others from a copy.
 
-        Exactly one threshold:
+        Exactly one threshold, in the unit of the importance: from 0 to 1 for maps of integers.
 
         max_resolution: pixels. The importance is the number of pixels that a texel needs on a side; no tile needs
             `max_resolution` or more.
         constant: the same value for all nodes.
         per_level: one value per level, from 0 (texels) to the root's.
         memory: (pixels, nodes, fragments) for per-pixel linked lists: as max_resolution, and no tile needs `nodes` or
-            more list nodes if `fragments`, an array like the map, has the number of fragments in a pixel of each texel.
+            more list nodes if `fragments`, an array of the map's shape, has the number of fragments in a pixel of each
+            texel, in integers (also uint8 and uint16 are counts) or floats.
         threshold_map: one value per node: a sequence of an array per level, from 0 to the root's, of
-            (ceil(height / 2**level), ceil(width / 2**level)), with a first axis for layers if there are several.
+            (ceil(height / 2**level), ceil(width / 2**level)), with a first axis for layers if there are several. They
+            have the types of maps with the same meaning (uint8 / 255, uint16 / 65535), or float64.
         glsl: GLSL 4.60 that defines `float threshold(uint level, uvec2 position, uint layer)`; it may call
             `map_extent()`, `map_layers()` and `threshold_parameter(i)`, which are the `parameters`, up to 16 floats.
 
@@ -159,8 +167,9 @@ def mip_levels(
     Raises:
         TypeError, ValueError, Error: as `subdivide`.
     """
+    image = numpy.asanyarray(image)
     if dtype is None:
-        dtype = numpy.asarray(image).dtype
+        dtype = image.dtype
         no_format = dtype.kind == "u" and (reduction == "sum" or reduction == "min_max")
         dtype = numpy.float32 if no_format else dtype
     return _native.mip_levels(

@@ -79,8 +79,12 @@ class TileList(numpy.ndarray):
     def __array_finalize__(self, source: Any) -> None:
         self._run = getattr(source, "_run", None)
 
-    def __array_wrap__(self, array: Any, context: Any = None) -> Any:
-        return array[()]  # results of computations are plain arrays, not tile lists
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        if array.dtype != _native.tile_dtype:
+            return array[()]  # results of computations are plain arrays, not tile lists
+        part = array.view(TileList)  # of squeeze, for example
+        part._run = self._run
+        return part
 
     def __getitem__(self, key: Any) -> Any:
         part = super().__getitem__(key)

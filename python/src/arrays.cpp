@@ -1,12 +1,11 @@
 #include "arrays.hpp"
 
-#include "errors.hpp"
-
-#include <array>
 #include <quadtile/tiles.hpp>
 
+#include <array>
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace quadtile::python {
 
@@ -37,29 +36,28 @@ std::string text(py::handle object) {
     return py::str(object).cast<std::string>();
 }
 
-// Returns the given array; no texel is copied.
+// Returns the given array; no texel is copied. What its __array__ raises goes through.
 py::array array_from(py::handle given, const char* name) {
     static const py::handle masked_array =
         py::object(py::module_::import("numpy.ma").attr("MaskedArray")).release();
     if (py::isinstance(given, masked_array)) {
         throw py::type_error(std::string(name) +
-                             " is a masked array, but importance has no mask; give " + name +
+                             " is a masked array, but texels have no mask; give " + name +
                              ".filled(value)");
     }
-    py::array array = py::array::ensure(given);
-    if (!array) {
-        throw_type_error(name, "a NumPy array or what numpy.asarray takes", given);
-    }
-    const py::dtype dtype = array.dtype();
+    return py::array(py::reinterpret_borrow<py::object>(given));
+}
+
+bool is_texel(const py::dtype& dtype) {
     const auto size = static_cast<std::size_t>(dtype.itemsize());
-    const bool is_texel = (dtype.kind() == 'f' && (size == 4 || size == 2)) ||
-                          (dtype.kind() == 'u' && (size == 2 || size == 1));
-    if (!is_texel) {
-        throw py::type_error(
-            std::string(name) + " must be an array of float32, float16, uint16 or uint8, not of " +
-            text(dtype) + "; convert it, e.g. by " + name + ".astype(numpy.float32)");
-    }
-    return array;
+    return (dtype.kind() == 'f' && (size == 4 || size == 2)) ||
+           (dtype.kind() == 'u' && (size == 2 || size == 1));
+}
+
+[[noreturn]] void throw_dtype_error(const py::array& array, const char* name, const char* wanted) {
+    throw py::type_error(std::string(name) + " must be an array of " + wanted + ", not of " +
+                         text(array.dtype()) + "; convert it, e.g. by " + name +
+                         ".astype(numpy.float32)");
 }
 
 std::uint32_t extent(const py::array& array, py::ssize_t axis, const char* name) {
@@ -72,9 +70,17 @@ std::uint32_t extent(const py::array& array, py::ssize_t axis, const char* name)
     return static_cast<std::uint32_t>(size);
 }
 
-// `axes`: the last one is the channels if has_channels.
-HostImage image_from(py::handle given, bool has_channels, bool srgb, const char* name) {
+py::array texels_from(py::handle given, const char* name) {
     py::array array = array_from(given, name);
+    if (!is_texel(array.dtype())) {
+        throw_dtype_error(array, name, "float32, float16, uint16 or uint8");
+    }
+    return array;
+}
+
+// An array of other types than texels becomes one of float32. The last axis is the channels if
+// has_channels.
+HostImage image_from(py::array array, bool has_channels, bool srgb, const char* name) {
     const py::ssize_t axes = array.ndim() - (has_channels ? 1 : 0);
     if (axes != 2 && axes != 3) {
         const std::string channels = has_channels ? ", channels" : "";
@@ -83,19 +89,21 @@ HostImage image_from(py::handle given, bool has_channels, bool srgb, const char*
                               text(array.attr("shape")));
     }
     const auto channels = has_channels ? static_cast<std::size_t>(array.shape(axes)) : 1;
+    const bool is_read = is_texel(array.dtype());
+    const py::dtype dtype =
+        is_read ? py::dtype(array.dtype().attr("newbyteorder")("=")) : py::dtype::of<float>();
     const ImageShape shape = {
         .width = extent(array, axes - 1, name),
         .height = extent(array, axes - 2, name),
         .layers = axes == 3 ? extent(array, 0, name) : 1,
-        .format = texel_format(array.dtype().kind(), static_cast<std::size_t>(array.itemsize()),
-                               channels, srgb)};
+        .format =
+            texel_format(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()), channels, srgb)};
     check_image(shape);  // before a copy, which may be too large
     const bool is_swapped = array.dtype().byteorder() == '>';
     constexpr int READABLE =
         py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
-    if (is_swapped || (array.flags() & READABLE) != READABLE) {
-        array =
-            array.attr("astype")(array.dtype().attr("newbyteorder")("="), py::arg("order") = "C");
+    if (!is_read || is_swapped || (array.flags() & READABLE) != READABLE) {
+        array = array.attr("astype")(dtype, py::arg("order") = "C");
     }
     const ImageView view = {array.data(), shape};
     return {std::move(array), view};
@@ -104,11 +112,32 @@ HostImage image_from(py::handle given, bool has_channels, bool srgb, const char*
 }  // namespace
 
 HostImage map_from(py::handle given, const char* name) {
-    return image_from(given, false, false, name);
+    return image_from(texels_from(given, name), false, false, name);
 }
 
 HostImage image_with_channels_from(py::handle given, bool srgb, const char* name) {
-    return image_from(given, true, srgb, name);
+    return image_from(texels_from(given, name), true, srgb, name);
+}
+
+HostImage counts_from(py::handle given, const char* name) {
+    const py::array array = array_from(given, name);
+    if (std::string_view("fiu").find(array.dtype().kind()) == std::string_view::npos) {
+        throw_dtype_error(array, name, "floats or integers");
+    }
+    return image_from(array, false, false, name);
+}
+
+ThresholdArray thresholds_from(py::handle given, const char* name) {
+    const py::array array = array_from(given, name);
+    const bool is_integer = array.dtype().kind() == 'u';
+    if (array.dtype().kind() != 'f' && !is_texel(array.dtype())) {
+        throw_dtype_error(array, name,
+                          "float64 or a type of maps (float32, float16, uint16, uint8)");
+    }
+    return {py::array_t<float, py::array::c_style | py::array::forcecast>(array),
+            !is_integer             ? 1.0F
+            : array.itemsize() == 1 ? 255.0F
+                                    : 65535.0F};
 }
 
 TexelFormat texel_format(char kind, std::size_t size_bytes, std::size_t channels, bool srgb) {

@@ -24,7 +24,20 @@ struct HostImage {
 // uint8. `name` is for messages. Throws TypeError (dtype, no array), ValueError (shape).
 [[nodiscard]] HostImage map_from(py::handle given, const char* name);
 
-// Does the same for an image whose last axis is its channels.
+// Does the same for counts: any integers, which are not scaled, or floats.
+[[nodiscard]] HostImage counts_from(py::handle given, const char* name);
+
+// Thresholds in C order; each is to be divided by `divisor`.
+struct ThresholdArray {
+    py::array_t<float, py::array::c_style | py::array::forcecast> values;
+    float divisor;
+};
+
+// Returns thresholds in the unit of the importance: of the types of maps, with the same meaning, or
+// of float64. Throws TypeError.
+[[nodiscard]] ThresholdArray thresholds_from(py::handle given, const char* name);
+
+// Does the same as map_from for an image whose last axis is its channels.
 [[nodiscard]] HostImage image_with_channels_from(py::handle given, bool srgb, const char* name);
 
 // Returns the format of texels; throws ValueError if there is none.

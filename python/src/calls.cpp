@@ -2,6 +2,7 @@
 
 #include <quadtile/error.hpp>
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -14,7 +15,10 @@ namespace {
 // Guarded by the GIL.
 bool has_ended = false;
 std::size_t calls_under_way = 0;
-const pid_t process = getpid();
+pid_t vulkans_process = 0;  // 0: Vulkan was not used
+
+// The threads of calls do not exist in a forked process.
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { calls_under_way = 0; });
 
 }  // namespace
 
@@ -34,9 +38,6 @@ WithoutGil::~WithoutGil() {
 }
 
 void end_calls(const std::function<void()>& stop, const std::function<bool()>& is_done) {
-    if (getpid() != process) {
-        return;
-    }
     has_ended = true;
     stop();
     while (calls_under_way > 0 || !is_done()) {
@@ -45,13 +46,18 @@ void end_calls(const std::function<void()>& stop, const std::function<bool()>& i
     }
 }
 
+bool is_forked() {
+    return vulkans_process != 0 && vulkans_process != getpid();
+}
+
 void check_process() {
-    if (getpid() != process) {
+    if (is_forked()) {
         throw Error(
             ErrorCode::unsupported,
-            "this process was forked from one that has imported quadtile, and Vulkan does not work "
-            "in forked processes; start it e.g. by multiprocessing.get_context('spawn')");
+            "this process was forked from one that has used quadtile's devices, and Vulkan does "
+            "not work in forked processes; start it e.g. by multiprocessing.get_context('spawn')");
     }
+    vulkans_process = getpid();
 }
 
 }  // namespace quadtile::python

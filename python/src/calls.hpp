@@ -31,14 +31,16 @@ class WithoutGil {
     PyThreadState* state_;
 };
 
-// Lets no new call begin, runs `stop`, and waits for running calls and until `is_done`. Does
-// nothing in a process that was forked from the one that imported the module.
+// Lets no new call begin, runs `stop`, and waits for running calls and until `is_done`.
 void end_calls(
     const std::function<void()>& stop = [] {},
     const std::function<bool()>& is_done = [] { return true; });
 
-// Throws Error(unsupported) in a process that was forked from the one that imported the module,
-// because Vulkan's drivers do not work there.
+// Returns whether this process was forked from one that has called check_process.
+[[nodiscard]] bool is_forked();
+
+// Precedes all use of Vulkan. Throws Error(unsupported) in a process that was forked from one that
+// has used it, because drivers do not work there.
 void check_process();
 
 }  // namespace quadtile::python

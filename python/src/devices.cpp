@@ -11,7 +11,7 @@ struct Devices {
     std::map<std::string, std::shared_ptr<SharedDevice>> by_name;
 };
 
-// Never destroyed: forget_devices() releases the devices while the drivers still work.
+// Never destroyed, because Tilers of other threads may still work when statics are.
 Devices& devices() {
     static Devices& all = *new Devices;
     return all;
@@ -36,14 +36,6 @@ void forget_device(const std::string& select) {
     if (const auto device = all.by_name.extract(select)) {
         forgotten = device.mapped();
     }
-}
-
-void forget_devices() {
-    Devices& all = devices();
-    std::map<std::string, std::shared_ptr<SharedDevice>>
-        forgotten;  // destroyed after the lock is released
-    const std::lock_guard lock(all.mutex);
-    forgotten.swap(all.by_name);
 }
 
 }  // namespace quadtile::python

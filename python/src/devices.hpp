@@ -95,9 +95,6 @@ struct SharedDevice {
 // Releases a device that was lost: the next call makes it anew.
 void forget_device(const std::string& select);
 
-// Releases all devices.
-void forget_devices();
-
 // Returns the result of `run`; forgets the device if it is lost meanwhile.
 template <typename Run>
 auto with_device(const std::string& select, const Run& run) {

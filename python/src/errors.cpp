@@ -1,5 +1,7 @@
 #include "errors.hpp"
 
+#include "arguments.hpp"
+
 namespace quadtile::python {
 
 namespace {
@@ -32,7 +34,7 @@ py::object exception_object(const Error& error) {
     const bool is_argument = error.code() == ErrorCode::invalid_argument;
     const py::object type =
         py::module_::import("quadtile._errors").attr(is_argument ? "ArgumentError" : "Error");
-    return type(error.what(), name_of(error.code()), error.vk_result());
+    return type(text_of(error.what()), name_of(error.code()), error.vk_result());
 }
 
 void translate_errors() {
@@ -44,10 +46,6 @@ void translate_errors() {
             PyErr_SetObject(py::type::handle_of(exception).ptr(), exception.ptr());
         }
     });
-}
-
-void throw_type_error(const std::string& name, const std::string& wanted, py::handle given) {
-    throw py::type_error(name + " must be " + wanted + ", not " + Py_TYPE(given.ptr())->tp_name);
 }
 
 }  // namespace quadtile::python

@@ -6,8 +6,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include <string>
-
 namespace quadtile::python {
 
 namespace py = pybind11;
@@ -18,9 +16,5 @@ void translate_errors();
 
 // Returns the exception as an object, not raised.
 [[nodiscard]] py::object exception_object(const Error& error);
-
-// TypeError: "`name` must be `wanted`, not int"; the type is that of `given`.
-[[noreturn]] void throw_type_error(const std::string& name, const std::string& wanted,
-                                   py::handle given);
 
 }  // namespace quadtile::python

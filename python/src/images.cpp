@@ -1,13 +1,12 @@
 // quadtile._images: maps and images from files. It is a module of its own, so that the others need
 // no OpenEXR.
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "calls.hpp"
 #include "errors.hpp"
 
 #include <quadtile/images.hpp>
-
-#include <pybind11/stl/filesystem.h>
 
 namespace quadtile::python {
 
@@ -17,20 +16,24 @@ py::array array_of_image(const LoadedImage& image) {
     return array_of(image.texels.get(), image.shape, false, owner_of(image.texels));
 }
 
-py::array load_map(const std::filesystem::path& path, const std::string& channel) {
+// `path`: bytes, as os.fsencode returns.
+py::array load_map(const py::bytes& path, py::handle channel) {
+    const std::string file = path;
+    const std::string name = text_from(channel, "channel");
     LoadedMap map;
     {
         const WithoutGil without_gil;
-        map = quadtile::load_map(path, channel);
+        map = quadtile::load_map(file, name);
     }
     return array_of_image(map);
 }
 
-py::array load_image(const std::filesystem::path& path) {
+py::array load_image(const py::bytes& path) {
+    const std::string file = path;
     LoadedImage image;
     {
         const WithoutGil without_gil;
-        image = quadtile::load_image(path);
+        image = quadtile::load_image(file);
     }
     return array_of_image(image);
 }

@@ -1,6 +1,7 @@
 // quadtile._native: the interface of the package quadtile to the library. The functions for users,
 // with their docstrings, are in python/quadtile.
 
+#include "arguments.hpp"
 #include "arrays.hpp"
 #include "calls.hpp"
 #include "devices.hpp"
@@ -11,8 +12,6 @@
 #include <quadtile/version.h>
 #include <quadtile/reference.hpp>
 
-#include <pybind11/stl.h>
-
 #include <sstream>
 
 namespace quadtile::python {
@@ -20,9 +19,10 @@ namespace quadtile::python {
 namespace {
 
 py::tuple subdivide(py::handle map, const py::tuple& threshold, const py::tuple& options,
-                    const std::string& strategy, const std::string& device) {
+                    py::handle strategy, py::handle device) {
     const Subdivision given = subdivision_from(map, threshold, options);
     const Strategy chosen = strategy_from(strategy);
+    const std::string select = text_from(device, "device");
     if (chosen != Strategy::reference) {
         check_process();
     }
@@ -32,9 +32,10 @@ py::tuple subdivide(py::handle map, const py::tuple& threshold, const py::tuple&
         if (chosen == Strategy::reference) {
             list = reference::subdivide(given.map.view, given.threshold, given.options);
         } else {
-            list = with_device(device, [&](SharedDevice& shared) {
+            list = with_device(select, [&](SharedDevice& shared) {
                 return shared.tilers.use<TileList>(
-                    strategy, [&] { return Tiler(shared.device, {.strategy = chosen}); },
+                    std::to_string(static_cast<int>(chosen)),
+                    [&] { return Tiler(shared.device, {.strategy = chosen}); },
                     [&](Tiler& tiler) {
                         return tiler.subdivide(given.map.view, given.threshold, given.options);
                     });
@@ -44,9 +45,15 @@ py::tuple subdivide(py::handle map, const py::tuple& threshold, const py::tuple&
     return tile_list(std::move(list));
 }
 
-py::list mip_levels(py::handle image, bool has_channels, bool srgb, const std::string& reduction,
-                    const std::string& edge_rule, std::uint32_t levels, const py::object& dtype,
-                    const std::string& glsl, const std::string& method, const std::string& device) {
+py::list mip_levels(py::handle image, py::handle channel_axis, py::handle is_srgb,
+                    py::handle reduction, py::handle edge_rule, py::handle level_count,
+                    const py::object& dtype, py::handle given_glsl, py::handle method,
+                    py::handle device) {
+    const bool has_channels = flag_from(channel_axis, "channels");
+    const bool srgb = flag_from(is_srgb, "srgb");
+    const std::uint32_t levels = count32_from(level_count, "levels");
+    const std::string glsl = text_from(given_glsl, "glsl");
+    const std::string select = text_from(device, "device");
     const HostImage given =
         has_channels ? image_with_channels_from(image, srgb, "image") : map_from(image, "image");
     DownsamplerOptions options = {.source_format = given.view.shape.format, .custom_glsl = glsl};
@@ -69,7 +76,7 @@ py::list mip_levels(py::handle image, bool has_channels, bool srgb, const std::s
     MipChain chain;
     {
         const WithoutGil without_gil;
-        chain = with_device(device, [&](SharedDevice& shared) {
+        chain = with_device(select, [&](SharedDevice& shared) {
             return shared.mipmappers.use<MipChain>(
                 key.str(), [&] { return Mipmapper(shared.device, options); },
                 [&](Mipmapper& mipmapper) { return mipmapper.make(given.view, levels); });
@@ -92,20 +99,40 @@ py::list devices() {
     }
     py::list infos;
     for (const DeviceInfo& info : found) {
-        infos.append(py::make_tuple(info.index, info.name, info.type, info.driver,
+        py::list rejections;
+        for (const std::string& rejection : info.rejections) {
+            rejections.append(text_of(rejection));
+        }
+        infos.append(py::make_tuple(info.index, text_of(info.name), info.type, text_of(info.driver),
                                     info.subgroup_size, info.max_map_extent, info.max_layers,
                                     info.max_tiles, info.local_memory_bytes,
-                                    py::tuple(py::cast(info.rejections))));
+                                    py::tuple(rejections)));
     }
     return infos;
 }
 
-// Ends calls before the interpreter does, because nothing works any more when static objects are
-// destroyed.
+// Older ones find items of 0 bytes in arrays of NumPy 2.
+constexpr bool KNOWS_NUMPY_2 = PYBIND11_VERSION_HEX >= 0x020C0000;
+
+void check_numpy() {
+    const std::string version =
+        text_from(py::module_::import("numpy").attr("__version__"), "numpy.__version__");
+    if (!KNOWS_NUMPY_2 && std::stoi(version) >= 2) {
+        throw py::import_error(
+            "this quadtile was built with pybind11 " + std::to_string(PYBIND11_VERSION_MAJOR) +
+            "." + std::to_string(PYBIND11_VERSION_MINOR) + ", which cannot read arrays of NumPy " +
+            version +
+            "; install an older NumPy (pip install 'numpy<2'), or build quadtile with pybind11 "
+            "2.12 or newer");
+    }
+}
+
+// Ends calls before the interpreter does.
 void end() {
+    if (is_forked()) {
+        return;  // the devices' threads do not exist here
+    }
     end_calls(&shut_down_services, &all_answers_taken);
-    const py::gil_scoped_release without_gil;
-    forget_devices();
 }
 
 }  // namespace
@@ -115,6 +142,8 @@ void end() {
 PYBIND11_MODULE(_native, module) {
     using namespace quadtile::python;
     translate_errors();
+    check_numpy();
+    module.attr("knows_numpy_2") = KNOWS_NUMPY_2;
     module.attr("version") = QUADTILE_VERSION_STRING;
     module.attr("tile_dtype") = tile_dtype();
     module.attr("TILE_CLAMPED") = quadtile::TILE_CLAMPED;

@@ -1,12 +1,9 @@
 #include "service.hpp"
 
+#include "arguments.hpp"
 #include "calls.hpp"
 #include "devices.hpp"
 #include "errors.hpp"
-
-#include <pybind11/stl.h>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -55,7 +52,7 @@ py::object exception_of(const std::exception_ptr& thrown) {
     } catch (const std::bad_alloc&) {
         return py::reinterpret_borrow<py::object>(PyExc_MemoryError)("out of memory");
     } catch (const std::exception& error) {
-        return py::reinterpret_borrow<py::object>(PyExc_RuntimeError)(error.what());
+        return py::reinterpret_borrow<py::object>(PyExc_RuntimeError)(text_of(error.what()));
     }
 }
 
@@ -69,7 +66,21 @@ bool is_lost_device(const std::exception_ptr& thrown) {
     }
 }
 
-std::chrono::milliseconds milliseconds_from(double seconds, const char* name) {
+// Returns what Python gets for an answer.
+py::object value_of(Answer&& answer) {
+    try {
+        auto* const list = std::get_if<TileList>(&answer);
+        return list != nullptr ? py::object(tile_list(std::move(*list)))
+                               : exception_of(std::get<std::exception_ptr>(answer));
+    } catch (py::error_already_set& error) {  // also then its Future must end
+        return error.value();
+    } catch (const std::exception&) {
+        return exception_of(std::current_exception());
+    }
+}
+
+std::chrono::milliseconds milliseconds_from(py::handle given, const char* name) {
+    const double seconds = double_from(given, name);
     if (!(seconds >= 0.0)) {
         throw py::value_error(std::string(name) + " must be 0 or more seconds, not " +
                               std::to_string(seconds));
@@ -82,7 +93,7 @@ std::chrono::milliseconds milliseconds_from(double seconds, const char* name) {
 }  // namespace
 
 NativeService::NativeService(const std::vector<std::string>& devices, const ServiceOptions& options)
-    : device_names_(devices), answers_(std::make_shared<Answers>()), process_(getpid()) {
+    : device_names_(devices), answers_(std::make_shared<Answers>()) {
     check_process();
     {
         const WithoutGil without_gil;
@@ -101,8 +112,8 @@ NativeService::~NativeService() {
 }
 
 std::shared_ptr<Request> NativeService::submit(const py::object& future, Subdivision subdivision,
-                                               int priority, std::optional<double> deadline_s,
-                                               std::optional<std::uint32_t> device, bool waits) {
+                                               py::handle priority, py::handle deadline_s,
+                                               py::handle device, bool waits) {
     check_process();
     if (!service_) {
         throw Error(ErrorCode::cancelled, "the service was shut down; make a new one");
@@ -111,13 +122,15 @@ std::shared_ptr<Request> NativeService::submit(const py::object& future, Subdivi
     request->future = future;
     request->texels = std::move(subdivision.map.array);
     SubdivisionRequest submitted = {.map = subdivision.map.view,
-                                    .device = device,
                                     .threshold = std::move(subdivision.threshold),
                                     .options = subdivision.options,
-                                    .priority = priority};
-    if (deadline_s) {
+                                    .priority = integer_from(priority, "priority")};
+    if (!device.is_none()) {
+        submitted.device = count32_from(device, "device");
+    }
+    if (!deadline_s.is_none()) {
         submitted.deadline =
-            std::chrono::steady_clock::now() + milliseconds_from(*deadline_s, "deadline_s");
+            std::chrono::steady_clock::now() + milliseconds_from(deadline_s, "deadline_s");
     }
     // Called by the answering thread, or by this one if the request is refused.
     submitted.texels_owner = std::shared_ptr<const void>(
@@ -220,11 +233,7 @@ py::object NativeService::next_answers() {
     take_answered(taken, false);
     py::list answers;
     for (auto& [request, answer] : taken) {
-        auto* const list = std::get_if<TileList>(&answer);
-        const py::object value = list != nullptr
-                                     ? py::object(tile_list(std::move(*list)))
-                                     : exception_of(std::get<std::exception_ptr>(answer));
-        answers.append(py::make_tuple(std::move(request->future), value));
+        answers.append(py::make_tuple(std::move(request->future), value_of(std::move(answer))));
         request->future = {};
         request->texels = {};
     }
@@ -232,10 +241,9 @@ py::object NativeService::next_answers() {
 }
 
 void NativeService::shutdown(bool cancel) {
-    if (getpid() != process_) {
-        // In a forked process the service's threads do not exist, and its destructor would wait for
-        // ever, so it is leaked.
-        new std::shared_ptr<Service>(std::move(service_));
+    if (is_forked()) {
+        service_.reset();
+        return;
     }
     std::shared_ptr<Service> service = service_;
     if (!service) {
@@ -259,6 +267,7 @@ void NativeService::shutdown(bool cancel) {
 }
 
 py::dict NativeService::statistics() const {
+    check_process();
     const ServiceStatistics now = service_ ? service_->statistics() : last_statistics_;
     py::list devices;
     for (const DeviceStatistics& device : now.devices) {
@@ -289,15 +298,21 @@ bool all_answers_taken() {
 void define_service(py::module_& module) {
     py::class_<Request, std::shared_ptr<Request>>(module, "Request")
         .def("cancel", [](Request& request) {
+            check_process();
             const WithoutGil without_gil(WithoutGil::AtExit::allowed);
             return request.ticket.cancel();
         });
     py::class_<NativeService>(module, "Service")
-        .def(py::init([](const std::vector<std::string>& devices, const std::string& strategy,
-                         py::handle lanes, py::handle max_batch_layers, py::handle queue_capacity,
-                         py::handle memory_limit_bytes, double gpu_timeout_s, bool repeat_lost) {
+        .def(py::init([](const py::list& devices, py::handle strategy, py::handle lanes,
+                         py::handle max_batch_layers, py::handle queue_capacity,
+                         py::handle memory_limit_bytes, py::handle gpu_timeout_s,
+                         py::handle repeat_lost) {
+            std::vector<std::string> names;
+            for (const py::handle device : devices) {
+                names.push_back(text_from(device, "device"));
+            }
             return std::make_unique<NativeService>(
-                devices,
+                names,
                 ServiceOptions{
                     .strategy = strategy_from(strategy),
                     .lanes = count32_from(lanes, "lanes"),
@@ -305,17 +320,18 @@ void define_service(py::module_& module) {
                     .queue_capacity = count_from(queue_capacity, "queue_capacity"),
                     .memory_limit_bytes = count_from(memory_limit_bytes, "memory_limit_bytes"),
                     .gpu_timeout = milliseconds_from(gpu_timeout_s, "gpu_timeout_s"),
-                    .repeat_lost = repeat_lost});
+                    .repeat_lost = flag_from(repeat_lost, "repeat_lost")});
         }))
         .def("submit",
              [](NativeService& service, const py::object& future, py::handle map,
-                const py::tuple& threshold, const py::tuple& options, int priority,
-                std::optional<double> deadline_s, std::optional<std::uint32_t> device, bool waits) {
+                const py::tuple& threshold, const py::tuple& options, py::handle priority,
+                py::handle deadline_s, py::handle device, py::handle waits) {
                  return service.submit(future, subdivision_from(map, threshold, options), priority,
-                                       deadline_s, device, waits);
+                                       deadline_s, device, flag_from(waits, "wait"));
              })
         .def("next_answers", &NativeService::next_answers)
-        .def("shutdown", &NativeService::shutdown)
+        .def("shutdown", [](NativeService& service,
+                            py::handle cancel) { service.shutdown(flag_from(cancel, "cancel")); })
         .def("statistics", &NativeService::statistics);
 }
 

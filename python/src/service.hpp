@@ -10,7 +10,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -36,10 +35,11 @@ class NativeService {
     NativeService(const NativeService&) = delete;
     NativeService& operator=(const NativeService&) = delete;
 
-    // Submits a request. Returns None (null) if the queue is full and `waits` is not set.
-    std::shared_ptr<Request> submit(const py::object& future, Subdivision subdivision, int priority,
-                                    std::optional<double> deadline_s,
-                                    std::optional<std::uint32_t> device, bool waits);
+    // Submits a request. `deadline_s` and `device` may be None. Returns None (null) if the queue is
+    // full and `waits` is not set.
+    std::shared_ptr<Request> submit(const py::object& future, Subdivision subdivision,
+                                    py::handle priority, py::handle deadline_s, py::handle device,
+                                    bool waits);
 
     // Waits for answers. Returns a list of (Future, tile list or exception); None after a shutdown
     // when all have been taken.
@@ -58,7 +58,6 @@ class NativeService {
     std::shared_ptr<Service> service_;  // null after shutdown
     ServiceStatistics last_statistics_;
     std::shared_ptr<Answers> answers_;
-    int process_;
 };
 
 // Shuts down all Services, for end_calls.

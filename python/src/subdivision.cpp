@@ -1,7 +1,7 @@
 #include "subdivision.hpp"
 
+#include "arguments.hpp"
 #include "calls.hpp"
-#include "errors.hpp"
 
 #include <array>
 #include <vector>
@@ -16,7 +16,7 @@ std::vector<float> numbers_from(py::handle given, const char* name) {
         throw_type_error(name, "a sequence of numbers", given);
     }
     for (const py::handle number : given) {
-        numbers.push_back(number_from(number, name));
+        numbers.push_back(float_from(number, name));
     }
     return numbers;
 }
@@ -28,22 +28,15 @@ py::sequence sequence_from(py::handle given, const char* name, const char* wante
     return py::reinterpret_borrow<py::sequence>(given);
 }
 
-std::string text_from(py::handle given, const char* name) {
-    if (!py::isinstance<py::str>(given)) {
-        throw_type_error(name, "a text", given);
-    }
-    return given.cast<std::string>();
-}
-
 Threshold memory_threshold(py::handle given) {
     const py::sequence values = sequence_from(given, "memory", "(pixels, nodes, fragments)");
     if (values.size() != 3) {
         throw py::value_error("memory must be (pixels, nodes, fragments), not " +
                               std::to_string(values.size()) + " values");
     }
-    const float pixels = number_from(values[0], "memory[0]");
-    const float nodes = number_from(values[1], "memory[1]");
-    const HostImage fragments = map_from(py::object(values[2]), "fragments");
+    const float pixels = float_from(values[0], "memory[0]");
+    const float nodes = float_from(values[1], "memory[1]");
+    const HostImage fragments = counts_from(py::object(values[2]), "fragments");
     const WithoutGil without_gil;
     return Threshold::memory(pixels, nodes, fragments.view);
 }
@@ -61,11 +54,7 @@ Threshold map_threshold(py::handle given, const MapShape& map) {
         const std::string name = "threshold_map[" + std::to_string(level) + "]";
         const std::size_t width = level_extent(map.width, level);
         const std::size_t height = level_extent(map.height, level);
-        using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
-        const Floats values = Floats::ensure(py::object(levels[level]));
-        if (!values) {
-            throw py::type_error(name + " must be an array of numbers");
-        }
+        const auto [values, divisor] = thresholds_from(py::object(levels[level]), name.c_str());
         const py::tuple wanted = values.ndim() == 2 ? py::make_tuple(height, width)
                                                     : py::make_tuple(map.layers, height, width);
         if (!wanted.equal(values.attr("shape")) || (values.ndim() == 2 && map.layers != 1)) {
@@ -79,7 +68,7 @@ Threshold map_threshold(py::handle given, const MapShape& map) {
         for (std::uint32_t layer = 0; layer < map.layers; ++layer) {
             for (std::uint32_t y = 0; y < height; ++y) {
                 for (std::uint32_t x = 0; x < width; ++x) {
-                    nodes.at(level, x, y, layer) = *value++;
+                    nodes.at(level, x, y, layer) = *value++ / divisor;
                 }
             }
         }
@@ -114,9 +103,9 @@ Threshold threshold_from(const py::tuple& given, const MapShape& map) {
     }
     switch (which) {
         case 0:
-            return Threshold::max_resolution(number_from(value, NAMES[which]));
+            return Threshold::max_resolution(float_from(value, NAMES[which]));
         case 1:
-            return Threshold::constant(number_from(value, NAMES[which]));
+            return Threshold::constant(float_from(value, NAMES[which]));
         case 2:
             return Threshold::per_level(numbers_from(value, NAMES[which]));
         case 3:
@@ -142,12 +131,11 @@ const char* name_of(std::initializer_list<const char*> names, Enumerator enumera
 
 SubdivideOptions options_from(const py::tuple& given) {
     SubdivideOptions options;
-    options.order = static_cast<Order>(choice_from("order", text_from(given[0], "order"), ORDERS));
+    options.order = static_cast<Order>(choice_from("order", given[0], ORDERS));
     if (!given[1].is_none()) {
         options.max_tiles = count_from(given[1], "max_tiles");
     }
-    options.balance =
-        static_cast<Balance>(choice_from("balance", text_from(given[2], "balance"), BALANCES));
+    options.balance = static_cast<Balance>(choice_from("balance", given[2], BALANCES));
     return options;
 }
 
@@ -159,49 +147,8 @@ Subdivision subdivision_from(py::handle map, const py::tuple& threshold, const p
     return {std::move(image), std::move(made), options_from(options)};
 }
 
-Strategy strategy_from(const std::string& name) {
-    return static_cast<Strategy>(choice_from("strategy", name, STRATEGIES));
-}
-
-std::size_t choice_from(const std::string& argument, const std::string& given,
-                        std::initializer_list<const char*> names) {
-    std::string list;
-    std::size_t index = 0;
-    for (const char* const name : names) {
-        if (given == name) {
-            return index;
-        }
-        ++index;
-        list += std::string(list.empty()            ? ""
-                            : index == names.size() ? " or "
-                                                    : ", ") +
-                "'" + name + "'";
-    }
-    throw py::value_error(argument + " must be " + list + ", not '" + given + "'");
-}
-
-std::uint64_t count_from(py::handle given, const char* name, std::uint64_t most) {
-    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(given.ptr()));
-    if (!number) {
-        PyErr_Clear();
-        throw_type_error(name, "an integer", given);
-    }
-    const std::uint64_t value = PyLong_AsUnsignedLongLong(number.ptr());
-    if (PyErr_Occurred() != nullptr || value > most) {
-        PyErr_Clear();
-        throw py::value_error(std::string(name) + " must be from 0 to " + std::to_string(most) +
-                              ", not " + py::str(number).cast<std::string>());
-    }
-    return value;
-}
-
-float number_from(py::handle given, const char* name) {
-    const double value = PyFloat_AsDouble(given.ptr());
-    if (PyErr_Occurred() != nullptr) {
-        PyErr_Clear();
-        throw_type_error(name, "a number", given);
-    }
-    return static_cast<float>(value);
+Strategy strategy_from(py::handle given) {
+    return static_cast<Strategy>(choice_from("strategy", given, STRATEGIES));
 }
 
 py::tuple tile_list(TileList list) {
@@ -213,7 +160,7 @@ py::tuple tile_list(TileList list) {
         list.shape.width, list.shape.height, list.shape.layers, list.levels(),
         name_of(ORDERS, list.order), name_of(BALANCES, list.balance), list.threshold_factor,
         list.nan_texels, name_of(STRATEGIES, list.report.strategy), list.report.strategy_reason,
-        list.report.device, list.report.buffer_repeats, py::tuple(stages));
+        text_of(list.report.device), list.report.buffer_repeats, py::tuple(stages));
     const void* const first = list.tiles.data();  // moving does not change it
     const auto count = static_cast<py::ssize_t>(list.tiles.size());
     const py::capsule owner = owner_of(std::move(list.tiles));

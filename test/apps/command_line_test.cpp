@@ -2,6 +2,7 @@
 
 #include "image_files.hpp"
 #include "program_test.hpp"
+#include "support/glsl.hpp"
 #include "support/help.hpp"
 #include "support/maps.hpp"
 #include "tiles_json.hpp"
@@ -58,7 +59,7 @@ TEST_F(CommandLine, HelpsWithEveryCommand) {
                                           {Arguments{"mipmap", "--help"}, "--reduce"},
                                           {Arguments{"compile", "--help"}, "--channels"},
                                           {Arguments{"devices", "--help"}, "Vulkan"},
-                                          {Arguments{"demo", "--help"}, "--size"}}) {
+                                          {Arguments{"demo", "--help"}, "tiles.png"}}) {
         const ProgramResult result = run(arguments);
         EXPECT_EQ(result.status, 0);
         EXPECT_THAT(result.output, AllOf(HasSubstr("Usage: quadtile"), HasSubstr(text)));
@@ -79,7 +80,7 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {{"tiles"}, "INPUT"},
              {{"tiles", "--constant", "1"}, "INPUT"},
              {{"tiles", "map.pfm", "other.pfm", "--constant", "1"}, "other.pfm"},
-             {{"demo", "--constant", "1", "--max-resolution", "1"}, "exclude each other"},
+             {{"demo", "--constant", "1"}, "--constant"},
              {{"devices", "--all"}, "--all"},
              {with({}), "no threshold is given"},
              {with({"--constant", "1", "--max-resolution", "2"}), "exclude each other"},
@@ -94,7 +95,6 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--constant", "1", "--balance", "sides"}), "--balance"},
              {with({"--constant", "1", "--balance", "edges", "--max-tiles", "9"}),
               "--max-tiles cannot count the tiles that --balance adds"},
-             {{"demo", "--balance", "corners", "--max-tiles", "9"}, "--max-tiles cannot count"},
              {with({"--level-thresholds", "1,2,3,4,5,6,7,8,9"}), "9 level thresholds"},
              {with({"--memory", "16,100"}), "--fragments"},
              {with({"--fragments", "map.pfm", "--constant", "1"}), "--memory"},
@@ -111,7 +111,6 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--constant", "1", "--image", "a.jpg"}), "has the ending of another format"},
              {{"tiles", "map.pfm", "--constant", "1", "-o", "a.txt"}, ".json, .csv, .bin"},
              {with({"--memory", "16,9", "--fragments", "./out.json"}), "name the same file"},
-             {{"demo", "--memory", "16,9", "--fragments", "map.pfm"}, "--memory"},
              {with({"--constant", "1", "--format", "xml"}), "'xml' is none of json, csv, bin"},
              {with({"--constant", "1", "--strategy", "fused"}), "--strategy"},
              {with({"--constant", "1", "--image", "./out.json"}), "name the same file"},
@@ -119,12 +118,28 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--constant", "1", "--image", ""}), "needs a file name"},
              {{"tiles", "map.pfm", "--constant", "1", "--image", "/dev/stdout"}, "the same file"},
              {{"tiles", "", "--constant", "1"}, "needs a file name"},
-             {{"demo", "-o", "a", "--map", "a"}, "name the same file"},
              {with({"--constant", "1", "--tiles"}), "--tiles"}}) {
         EXPECT_THAT(error_of(arguments, 2), HasSubstr(text));
     }
     EXPECT_THAT(error_of({"tiles", "map.pfm"}, 2), HasSubstr("see 'quadtile tiles --help'"));
     EXPECT_THAT(error_of({"nothing"}, 2), HasSubstr("see 'quadtile --help'"));
+}
+
+// Catches a layer that is read without a word.
+TEST_F(CommandLine, AGuessedChannelIsTold) {
+    const std::vector<float> ones(64, 1.0F);
+    directory_.add("layers.exr", encode_exr_channels(8, 8, {{"a.R", ones}, {"b.Z", ones}}));
+    const auto warning = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{"tiles", "layers.exr", "--constant",
+                                           "2",     "--strategy", "reference"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run(arguments).error;
+    };
+    EXPECT_EQ(warning({"--channel", "b.Z"}), "");
+    EXPECT_EQ(
+        warning({}),
+        "quadtile: warning: 'layers.exr' has several layers, parts or channels; 'b.Z' is read, "
+        "and --channel chooses another: a.R, b.Z\n");
 }
 
 TEST_F(CommandLine, BadInputsAreNamed) {
@@ -250,6 +265,13 @@ TEST_F(CommandLine, GivesTheReferenceList) {
     const std::vector<float> fragments =
         quadtile::test::random_fragments({100, 61, 1, TexelFormat::r32_float});
     directory_.add("fragments.pfm", encode_pfm_values(100, 61, false, fragments, false));
+    // Integers of a PNG are counts, not parts of 1.
+    std::vector<std::uint16_t> integers(fragments.size());
+    for (std::size_t i = 0; i < integers.size(); ++i) {
+        integers[i] = static_cast<std::uint16_t>(i % 256);
+    }
+    directory_.add("counts.png", encode_png_samples(100, 61, PngType::grey, 8, integers));
+    const std::vector<float> counts(integers.begin(), integers.end());
     struct Case {
         Arguments arguments;
         Threshold threshold;
@@ -262,6 +284,8 @@ TEST_F(CommandLine, GivesTheReferenceList) {
              {{"--constant", "inf", "--strategy=reference"}, Threshold::constant(infinite)},
              {{"--memory", "16,40", "--fragments", "fragments.pfm", "--strategy=reference"},
               memory},
+             {{"--memory", "16,40", "--fragments", "counts.png", "--strategy=reference"},
+              Threshold::memory(16.0F, 40.0F, view_of(counts, 100, 61))},
              {{"--constant", "1.25"}, Threshold::constant(1.25F)},
              // The last one stands for the rest.
              {{"--level-thresholds", "0.5,1", "--strategy=reference"},
@@ -369,8 +393,9 @@ TEST_F(CommandLine, StatisticsGoToStandardError) {
           "of level 2 +" + count(2), "of level 0 +" + count(0),
           "NaN texels +" + std::to_string(expected.nan_texels),
           "clamped tiles +" + std::to_string(std::ranges::count_if(expected.tiles, &Tile::clamped)),
-          std::string("buffer repeats +[0-9]+"), std::string("load +[0-9.]+ ms"),
-          std::string("write +[0-9.]+ ms"), std::string("device +[^\n]+")}) {
+          std::string("channel +Y"), std::string("buffer repeats +[0-9]+"),
+          std::string("load +[0-9.]+ ms"), std::string("write +[0-9.]+ ms"),
+          std::string("device +[^\n]+")}) {
         EXPECT_THAT(result.error, ::testing::ContainsRegex(line + "\n"));
     }
 }
@@ -407,32 +432,26 @@ TEST_F(CommandLine, DevicesAreListed) {
                 HasSubstr("chosen: " + std::to_string(chosen.index) + " (" + chosen.name + ")\n"));
 }
 
-TEST_F(CommandLine, DemoWritesTilesPictureAndMap) {
-    const ProgramResult result =
-        run({"demo", "--strategy", "reference", "--size", "300", "--map", "town.exr"});
+// Catches a map that is not where the program looks for it, and other tiles than the reference's.
+TEST_F(CommandLine, DemoSubdividesItsMap) {
+    SKIP_WITHOUT_DEVICE();
+    const ProgramResult result = run({"demo"});
     ASSERT_EQ(result.status, 0) << result.error;
     EXPECT_THAT(result.error, IsEmpty());
-    EXPECT_EQ(directory_.names(), (Names{"map.pfm", "tiles.json", "tiles.png", "town.exr"}));
+    EXPECT_EQ(directory_.names(), (Names{"map.pfm", "tiles.json", "tiles.png"}));
     const TileList list = parse_json(read_file(directory_.path() / "tiles.json"));
-    EXPECT_EQ(list.shape.width, 300U);
-    EXPECT_EQ(check_partition(list.tiles, list.shape), "");
-    EXPECT_THAT(result.output, AllOf(HasSubstr(std::to_string(list.tiles.size()) + " tiles"),
-                                     HasSubstr("tiles.json"), HasSubstr("tiles.png")));
+    EXPECT_THAT(result.output, AllOf(HasSubstr("1000 x 613 texels"), HasSubstr("tiles.png"),
+                                     HasSubstr(std::to_string(list.tiles.size()) + " tiles of ")));
 
-    const ProgramResult again =
-        run({"tiles", "town.exr", "--strategy", "reference", "--max-resolution", "16"});
-    EXPECT_TRUE(again.output == read_file(directory_.path() / "tiles.json"));
-}
-
-TEST_F(CommandLine, DemoRunsOnTheDevice) {
-    SKIP_WITHOUT_DEVICE();
-    ASSERT_EQ(run({"demo", "-o", "gpu.json", "--image", "gpu.png"}).status, 0);
-    ASSERT_EQ(
-        run({"demo", "-o", "host.json", "--image", "host.png", "--strategy", "reference"}).status,
-        0);
-    EXPECT_TRUE(read_file(directory_.path() / "gpu.json") ==
+    const std::size_t end = result.output.find("zdm2.exr") + std::string("zdm2.exr").size();
+    const std::size_t start = result.output.rfind(' ', end - 1) + 1;
+    ASSERT_EQ(run({"tiles", result.output.substr(start, end - start), "--strategy", "reference",
+                   "--max-resolution", "16", "-o", "host.json", "--image", "host.png"})
+                  .status,
+              0);
+    EXPECT_TRUE(read_file(directory_.path() / "tiles.json") ==
                 read_file(directory_.path() / "host.json"));
-    EXPECT_TRUE(read_file(directory_.path() / "gpu.png") ==
+    EXPECT_TRUE(read_file(directory_.path() / "tiles.png") ==
                 read_file(directory_.path() / "host.png"));
 }
 
@@ -482,7 +501,7 @@ TEST_F(CommandLine, ACacheDirectoryIsUsedOrWarnedOf) {
 class CommandLineGlsl : public CommandLine {
  protected:
     void SetUp() override {
-        if (!can_compile_glsl() || !has_usable_device()) {
+        if (!quadtile::test::can_compile_glsl() || !has_usable_device()) {
             GTEST_SKIP() << "no Vulkan device here that quadtile uses, or no GLSL compiler";
         }
         directory_.add("threshold.glsl",

@@ -4,6 +4,7 @@
 #include <OpenEXR/ImfFrameBuffer.h>
 #include <OpenEXR/ImfHeader.h>
 #include <OpenEXR/ImfOutputFile.h>
+#include <OpenEXR/ImfStandardAttributes.h>
 #include <OpenEXR/ImfStdIO.h>
 #include <OpenEXR/ImfTileDescription.h>
 #include <OpenEXR/ImfTiledOutputFile.h>
@@ -66,6 +67,9 @@ std::string encode_exr_channels(int width, int height, const std::vector<ExrChan
                        options.compression);
     const Pixels pixels(channels, window);
     pixels.add_channels_to(header);
+    if (options.chromaticities) {
+        Imf::addChromaticities(header, *options.chromaticities);
+    }
 
     Imf::StdOSStream stream;
     if (options.tile_extent) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <OpenEXR/ImfChromaticities.h>
 #include <OpenEXR/ImfCompression.h>
 
 #include <cstdint>
@@ -25,6 +26,7 @@ struct ExrOptions {
     int top = 0;
     std::optional<int> tile_extent;  // nullopt: scan lines
     bool mip_levels = false;
+    std::optional<Imf::Chromaticities> chromaticities;
 };
 
 [[nodiscard]] std::string encode_exr_channels(int width, int height,

@@ -130,7 +130,13 @@ TEST_F(LoadImage, ExrKeepsHalvesOnlyWhereAllAre) {
 
     image = load(encode({channel("Z", 3, true), channel("Q", 4, true)}));
     EXPECT_EQ(image.shape.format, TexelFormat::r16_float);
-    EXPECT_THAT(floats(image, 5), ElementsAre(4.0F));
+    EXPECT_THAT(floats(image, 5), ElementsAre(3.0F));
+
+    // The first layer with colours, with its own alpha.
+    image = load(
+        encode({channel("a.A", 3, true), channel("b.A", 0.25F, true), channel("b.B", 2, true),
+                channel("b.G", 1.5F, true), channel("b.R", 0.5F, true), channel("c.R", 4, true)}));
+    EXPECT_THAT(floats(image, 5), ElementsAre(0.5F, 1.5F, 2.0F, 0.25F));
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include "image_files.hpp"
-#include "save_image.hpp"
 #include "support/errors.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -14,6 +13,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <tuple>
 
 namespace quadtile::app::test {
 
@@ -87,22 +87,84 @@ TEST_F(LoadMap, ExrUintChannelBecomesFloat) {
                 HasSubstr("4294967295"));
 }
 
-TEST_F(LoadMap, ExrTakesYThenLuminanceThenTheFirstChannel) {
-    const std::vector<float> r = ramp(1.0F);
-    const std::vector<float> g = ramp(2.0F);
-    const std::vector<float> b = ramp(3.0F);
-    std::vector<float> luminance;
-    for (std::size_t i = 0; i < r.size(); ++i) {
-        luminance.push_back(0.212639F * r[i] + 0.715169F * g[i] + 0.072192F * b[i]);
+std::vector<float> luminance_of(float red, float green, float blue) {
+    std::vector<float> values;
+    for (std::size_t i = 0; i < ramp().size(); ++i) {
+        values.push_back(0.212639F * ramp(red)[i] + 0.715169F * ramp(green)[i] +
+                         0.072192F * ramp(blue)[i]);
     }
-    EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT,
-                                         {{"B", b}, {"G", g}, {"R", r}, {"Y", ramp(9.0F)}})),
-              ramp(9.0F));
-    const std::string rgb =
-        encode_exr_channels(WIDTH, HEIGHT, {{"A", b}, {"B", b}, {"G", g}, {"R", r, {}, false}});
-    EXPECT_EQ(values(rgb), luminance);
-    EXPECT_EQ(load(rgb).channel, "luminance");
-    EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT, {{"G", g}, {"Z", b}})), g);
+    return values;
+}
+
+// Catches alpha as importance, and a choice among others that is not told.
+TEST_F(LoadMap, ExrDefaultChannel) {
+    struct Case {
+        std::vector<const char*> channels;  // ramps from 1, 2, 3 ... on
+        const char* chosen;
+        bool is_guess;
+        std::vector<float> values;
+    };
+    for (const auto& [names, chosen, is_guess, expected] : std::vector<Case>{
+             {{"B", "G", "R", "Y"}, "Y", false, ramp(4.0F)},
+             {{"A", "B", "G", "R", "Z", "a.R"}, "luminance", false, luminance_of(4.0F, 3.0F, 2.0F)},
+             {{"A", "AB", "AG", "AR", "Z"}, "Z", false, ramp(5.0F)},
+             {{"A", "D", "Z"}, "Z", true, ramp(3.0F)},
+             {{"A", "AR", "D"}, "D", false, ramp(3.0F)},
+             {{"D", "E"}, "D", true, ramp(1.0F)},
+             {{"A"}, "A", false, ramp(1.0F)},
+             // Krita's and Blender's.
+             {{"Layer 1.A", "Layer 1.B", "Layer 1.G", "Layer 1.R", "Layer 2.A", "Layer 2.B",
+               "Layer 2.G", "Layer 2.R"},
+              "Layer 1",
+              true,
+              luminance_of(4.0F, 3.0F, 2.0F)},
+             {{"View Layer.Combined.A", "View Layer.Combined.B", "View Layer.Combined.G",
+               "View Layer.Combined.R", "View Layer.Depth.Z"},
+              "View Layer.Combined",
+              true,
+              luminance_of(4.0F, 3.0F, 2.0F)},
+             {{"grey.A", "grey.Y"}, "grey.Y", false, ramp(2.0F)},
+             {{"a.A", "a.U", "b.Z"}, "b.Z", true, ramp(3.0F)}}) {
+        std::vector<ExrChannel> channels;
+        for (const char* const name : names) {
+            channels.push_back({name, ramp(static_cast<float>(channels.size() + 1))});
+        }
+        const std::string bytes = encode_exr_channels(WIDTH, HEIGHT, channels);
+        EXPECT_EQ(values(bytes), expected) << chosen;
+        EXPECT_EQ(load(bytes).channel, chosen);
+        EXPECT_EQ(load(bytes).is_guess, is_guess) << chosen;
+        EXPECT_FALSE(load(bytes, names[0]).is_guess);
+    }
+}
+
+TEST_F(LoadMap, ExrLuminanceIsThatOfTheFilesPrimaries) {
+    const std::vector<ExrChannel> rgb{{"R", ramp(1.0F)}, {"G", ramp(2.0F)}, {"B", ramp(3.0F)}};
+    const auto luminance_with = [&](const Imf::Chromaticities& chromaticities) {
+        return values(encode_exr_channels(WIDTH, HEIGHT, rgb, {.chromaticities = chromaticities}));
+    };
+    EXPECT_EQ(luminance_with({}), luminance_of(1.0F, 2.0F, 3.0F));
+    // The Y of XYZ is its luminance; Rec. 2020 and ACES publish theirs.
+    const Imf::Chromaticities xyz({1, 0}, {0, 1}, {0, 0}, {1.0F / 3.0F, 1.0F / 3.0F});
+    const Imf::Chromaticities rec_2020({0.708F, 0.292F}, {0.17F, 0.797F}, {0.131F, 0.046F},
+                                       {0.3127F, 0.329F});
+    const Imf::Chromaticities aces({0.7347F, 0.2653F}, {0.0F, 1.0F}, {0.0001F, -0.077F},
+                                   {0.32168F, 0.33767F});
+    for (const auto& [chromaticities, red, green, blue] :
+         std::vector<std::tuple<Imf::Chromaticities, float, float, float>>{
+             {xyz, 0.0F, 1.0F, 0.0F},
+             {rec_2020, 0.2627F, 0.6780F, 0.0593F},
+             {aces, 0.343966F, 0.728166F, -0.072133F}}) {
+        const std::vector<float> actual = luminance_with(chromaticities);
+        for (std::size_t i = 0; i < actual.size(); ++i) {
+            EXPECT_NEAR(actual[i],
+                        red * ramp(1.0F)[i] + green * ramp(2.0F)[i] + blue * ramp(3.0F)[i], 1e-3F);
+        }
+    }
+    const std::string none = encode_exr_channels(
+        WIDTH, HEIGHT, rgb,
+        {.chromaticities = Imf::Chromaticities({0, 0}, {0, 0}, {0, 0}, {0, 0})});
+    EXPECT_THAT(failure(none), HasSubstr("chromaticities define no luminance"));
+    EXPECT_EQ(values(none, "G"), ramp(2.0F));
 }
 
 TEST_F(LoadMap, ExrLuminanceOfMoreRowsThanOneBand) {
@@ -151,12 +213,7 @@ TEST_F(LoadMap, ExrLayerByNameIsItsLuminance) {
                                                    {"diffuse.B", ramp(3.0F)},
                                                    {"flat.R", ramp(4.0F)},
                                                    {"flat.G", ramp(5.0F)}});
-    std::vector<float> expected;
-    for (std::size_t i = 0; i < ramp().size(); ++i) {
-        expected.push_back(0.212639F * ramp(1.0F)[i] + 0.715169F * ramp(2.0F)[i] +
-                           0.072192F * ramp(3.0F)[i]);
-    }
-    EXPECT_EQ(values(bytes, "diffuse"), expected);
+    EXPECT_EQ(values(bytes, "diffuse"), luminance_of(1.0F, 2.0F, 3.0F));
     EXPECT_EQ(load(bytes, "diffuse").channel, "diffuse");
     EXPECT_EQ(values(bytes, "diffuse.R"), ramp(1.0F));
     EXPECT_THAT(failure(bytes, "flat"), HasSubstr("it has diffuse, diffuse.B, diffuse.G"));
@@ -228,6 +285,27 @@ TEST_F(LoadMap, ExrPartsSubsampledChannelsAndDeepData) {
     EXPECT_EQ(values(parts, "G"), ramp());
     EXPECT_EQ(load(parts, "G").shape.format, TexelFormat::r16_float);
     EXPECT_THAT(failure(parts, "Z"), HasSubstr("it has Y, G"));
+
+    // Two parts with the same names, and one whose own name has a slash.
+    const std::string stereo = read_file(seeds / "stereo.exr");
+    EXPECT_EQ(channels(stereo),
+              (std::vector<std::string>{"B", "G", "R", "Z", "right/", "right/B", "right/G",
+                                        "right/R", "right/Z", "a/b/Z"}));
+    for (const auto& [channel, value] : std::vector<std::pair<std::string, float>>{
+             {"Z", 4.0F},
+             {"left/Z", 4.0F},
+             {"right/Z", 8.0F},
+             {"1/Z", 8.0F},
+             {"a/b/Z", 9.0F},
+             {"a/b/", 9.0F},
+             {"2/", 9.0F},
+             {"right/", 0.212639F * 5.0F + 0.715169F * 6.0F + 0.072192F * 7.0F}}) {
+        EXPECT_EQ(values(stereo, channel), std::vector<float>(12, value)) << channel;
+        EXPECT_EQ(load(stereo, channel).channel, channel);
+    }
+    EXPECT_TRUE(load(stereo).is_guess);
+    EXPECT_THAT(failure(stereo, "3/Z"), HasSubstr("it has B, G, R, Z, right/, right/B"));
+    EXPECT_THAT(failure(stereo, "right/A"), HasSubstr("no channel 'right/A'"));
 
     const std::string subsampled = read_file(seeds / "subsampled.exr");
     EXPECT_EQ(channels(subsampled), std::vector<std::string>{"Y"});
@@ -318,13 +396,51 @@ TEST_F(LoadMap, PngColourBecomesLinearLuminanceWithoutAlpha) {
     EXPECT_EQ(grey_alpha.texels[1], std::byte{18});
 }
 
-TEST_F(LoadMap, SavedMapsAreReadBack) {
-    std::vector<float> texels = ramp();
-    texels[1] = INFINITE;
-    texels[2] = -3.0F;
-    const MapView map = view_of(texels, WIDTH, HEIGHT);
-    EXPECT_EQ(values(encode_pfm(map)), texels);
-    EXPECT_EQ(values(encode_exr(map)), texels);
+// A chunk of a PNG file, with a wrong checksum: that of skipped chunks does not count.
+std::string png_chunk(const std::string& type, const std::string& content) {
+    std::string length;
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        length += static_cast<char>((content.size() >> static_cast<unsigned int>(shift)) & 0xffU);
+    }
+    return length + type + content + "????";
+}
+
+// Valid files that libspng refuses, or keeps much of: its limits of chunks and of their memory.
+TEST_F(LoadMap, PngChunksWithoutPixelsAreSkipped) {
+    const std::vector<std::uint16_t> samples{1, 2, 3, 4, 5, 6};
+    const std::string bytes = encode_png_samples(3, 2, PngType::grey, 8, samples);
+    constexpr std::size_t HEADER_END = 33;
+    const auto with = [&](const std::string& chunks) {
+        return bytes.substr(0, HEADER_END) + chunks + bytes.substr(HEADER_END);
+    };
+    std::string texts;
+    for (int i = 0; i < 3000; ++i) {
+        texts += png_chunk("tEXt", "key" + std::string(1, '\0') + "text");
+    }
+    const std::string large(1 << 21, 'x');
+    for (const std::string& chunks :
+         {texts, png_chunk("zTXt", large), png_chunk("eXIf", ""), png_chunk("gAMA", "damaged"),
+          png_chunk("sBIT", large) + png_chunk("sBIT", ""), png_chunk("abCd", "unknown")}) {
+        EXPECT_EQ(failure(with(chunks)), "") << chunks.substr(0, 8);
+        EXPECT_EQ(reference::decode(load(with(chunks)).view()),
+                  reference::decode(load(bytes).view()));
+    }
+    EXPECT_THAT(failure(with(png_chunk("ABCD", "needed"))), HasSubstr("damaged"));
+    EXPECT_THAT(failure(bytes.substr(0, 8) + png_chunk("CgBI", "0000") + bytes.substr(8)),
+                AllOf(HasSubstr("Apple's own kind (CgBI)"), HasSubstr("convert")));
+}
+
+// Valid files that the installed OpenEXR takes for damaged ones.
+TEST_F(LoadMap, ExrCompressionOfNewerVersionsIsNamed) {
+    std::string bytes = encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}});
+    const std::string attribute("compression\0compression\0\1\0\0\0", 28);
+    const std::size_t value = bytes.find(attribute) + attribute.size();
+    for (const char method : {'\x0a', '\x0b'}) {
+        bytes[value] = method;
+        EXPECT_THAT(failure(bytes), AllOf(HasSubstr("compressed by HTJ2K"), HasSubstr("ZIP")));
+    }
+    bytes[value] = '\x77';
+    EXPECT_THAT(failure(bytes), HasSubstr("the unknown method 119"));
 }
 
 TEST_F(LoadMap, WhatIsNoImageIsNamed) {

@@ -1,6 +1,8 @@
-// The code that docs/integration.md prints, in a program of a host with a Vulkan device of its own.
-// What the page leaves to the reader is here: making buffers, uploading, submitting.
+// The code that docs/integration.md and docs/downsampler.md print, in a program of a host with a
+// Vulkan device of its own. What the page leaves to the reader is here: making buffers, uploading,
+// submitting.
 
+#include "support/glsl.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
@@ -78,7 +80,31 @@ class IntegrationGuide : public testing::Test {
         physical_device = devices.at(chosen.info().index);
         queue_family = chosen.queue_family();
 
-#include "snippets/features"
+        // The features that the device supports.
+        VkPhysicalDeviceSubgroupSizeControlFeatures sizes{};
+        sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
+        VkPhysicalDeviceVulkan12Features features_1_2{};
+        features_1_2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+        features_1_2.pNext = &sizes;
+        VkPhysicalDeviceFeatures2 supported{};
+        supported.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+        supported.pNext = &features_1_2;
+        vkGetPhysicalDeviceFeatures2(physical_device, &supported);
+
+        // The features to enable: here those that quadtile can use; add your own.
+        VkPhysicalDeviceVulkan12Features enabled_1_2{};
+        enabled_1_2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+        enabled_1_2.pNext = &sizes;
+        enabled_1_2.vulkanMemoryModel = VK_TRUE;
+        enabled_1_2.vulkanMemoryModelDeviceScope = VK_TRUE;
+        enabled_1_2.samplerFilterMinmax = features_1_2.samplerFilterMinmax;
+        VkPhysicalDeviceFeatures enabled{};
+        enabled.shaderStorageImageWriteWithoutFormat =
+            supported.features.shaderStorageImageWriteWithoutFormat;
+        enabled.shaderStorageImageExtendedFormats =
+            supported.features.shaderStorageImageExtendedFormats;
+        enabled.shaderStorageImageArrayDynamicIndexing =
+            supported.features.shaderStorageImageArrayDynamicIndexing;
 
         const float priority = 1.0F;
         VkDeviceQueueCreateInfo queue_info{};
@@ -118,7 +144,10 @@ class IntegrationGuide : public testing::Test {
     // A Tiler that submits by the host's function.
     void check_submit(AdoptedDevice host) {
         host.queue = VK_NULL_HANDLE;
-#include "snippets/submit"
+        host.submit = [&](const VkSubmitInfo& work, VkFence fence) {
+            const std::lock_guard lock(queue_mutex);
+            return vkQueueSubmit(queue, 1, &work, fence);
+        };
         Tiler tiler(Device::adopt(host));
         const std::vector<float> texels(16, 1.0F);
         EXPECT_EQ(tiler.subdivide(view_of(texels, 4, 4), Threshold::constant(0.5F)).tiles.size(),
@@ -142,10 +171,6 @@ class IntegrationGuide : public testing::Test {
 
     [[nodiscard]] const Buffer& buffer_of(VkBuffer handle) const {
         return *std::ranges::find(buffers, handle, &Buffer::handle);
-    }
-
-    void upload(const std::vector<float>& values, VkBuffer to) const {
-        std::memcpy(buffer_of(to).mapped(), values.data(), values.size() * sizeof(float));
     }
 
     [[nodiscard]] TileListHeader read_header(VkBuffer tiles) const {
@@ -213,11 +238,9 @@ TEST_F(IntegrationGuide, OneMapAfterTheOther) {
     };
 #include "snippets/tiler"
     EXPECT_EQ(baked.size(), list.tiles.size());
-    const std::vector<Tile>& tiles_on_gpu = list.tiles;
-    {
-#include "snippets/reference"
-        EXPECT_TRUE(tiles_on_gpu == expected.tiles);
-    }
+    EXPECT_TRUE(list.tiles == reference::subdivide(view_of(importance, width, height),
+                                                   Threshold::max_resolution(256.0F))
+                                  .tiles);
 }
 
 TEST_F(IntegrationGuide, ManyMapsOnManyThreads) {
@@ -227,14 +250,6 @@ TEST_F(IntegrationGuide, ManyMapsOnManyThreads) {
     EXPECT_TRUE(list.tiles == reference::subdivide(view_of(importance, width, height),
                                                    Threshold::max_resolution(256.0F))
                                   .tiles);
-}
-
-TEST_F(IntegrationGuide, SeveralGpus) {
-    const std::string wanted_type = gpu->device().info().type;
-#include "snippets/devices"
-    const MapView map = view_of(importance, width, height);
-    EXPECT_TRUE(service.submit({.map = map, .threshold = of_map}).result.get().tiles ==
-                tiles_of_map);
 }
 
 TEST_F(IntegrationGuide, Errors) {
@@ -260,41 +275,15 @@ TEST_F(IntegrationGuide, FromAMapToItsTilesInOneDispatch) {
     const std::vector<BufferRange> consumed{{tiles, 0}, {covered, 0}};
     const std::vector<std::uint32_t> extent{width, height};
     const ComputePipeline consumer(*gpu, spirv, consumed, nullptr, 8);
-    const auto draw = [&](VkCommandBuffer commands) {
-#include "snippets/draw"
-    };
-    (void)draw;  // that would need a render pass
+    gpu->fill(buffer_of(scratch), 0);
 
-    gpu->run([&](VkCommandBuffer commands) {
-#include "snippets/zeros"
-    });
     gpu->run([&](VkCommandBuffer commands) {
 #include "snippets/record"
         consumer.record(commands, {0, 1, 1}, std::as_bytes(std::span(extent)));
-#include "snippets/consume"
+        vkCmdDispatchIndirect(commands, tiles, offsetof(TileListHeader, dispatch_x));
     });
     EXPECT_TRUE(read_tiles(tiles) == tiles_of_map);
     EXPECT_EQ(gpu->read<std::uint32_t>(buffer_of(covered), 0, 1).front(), width * height);
-
-    gpu->run([&](VkCommandBuffer commands) {
-#include "snippets/budget"
-    });
-    EXPECT_LE(read_header(tiles).required, 500U);
-    EXPECT_EQ(read_header(tiles).flags, 0U);
-}
-
-TEST_F(IntegrationGuide, ByAPyramid) {
-    const Device device = this->device();
-    const MapShape shape{.width = width, .height = height};
-    const std::uint64_t capacity = tiles_of_map.size();
-    const MapImage map = image.map_image();
-    const VkBuffer tiles =
-        make_buffer(sizeof(TileListHeader) + capacity * sizeof(Tile),
-                    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT);
-    const VkCommandBuffer commands = begin_commands();
-#include "snippets/pyramid"
-    submit_and_wait(commands);
-    EXPECT_TRUE(read_tiles(tiles) == tiles_of_map);
 }
 
 TEST_F(IntegrationGuide, WhenTheListIsFull) {
@@ -318,28 +307,6 @@ TEST_F(IntegrationGuide, WhenTheListIsFull) {
     EXPECT_TRUE(read_tiles(record()) == tiles_of_map);
 }
 
-TEST_F(IntegrationGuide, ThresholdsByNode) {
-    const MapShape shape{.width = width, .height = height};
-    const VkBuffer thresholds =
-        make_buffer(threshold_map_size_bytes(shape), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
-    const auto threshold_of = [](std::uint32_t level, std::uint32_t, std::uint32_t) {
-        return 64.0F / static_cast<float>(1U << level);
-    };
-#include "snippets/node_thresholds"
-    const std::uint64_t capacity = std::uint64_t{width} * height;
-    const Subdivider subdivider(device(), {.strategy = Strategy::fused});
-    const auto needed = subdivider.requirements(shape, capacity);
-    const VkBuffer scratch = make_zeros(needed.scratch_size_bytes, needed.usage);
-    const VkBuffer tiles = make_buffer(needed.tile_list_size_bytes, needed.usage);
-    const auto binding = subdivider.bind(shape, {.map = image.map_image(),
-                                                 .scratch = {scratch},
-                                                 .tile_list = {tiles},
-                                                 .tile_capacity = capacity,
-                                                 .node_thresholds = {thresholds}});
-    gpu->run([&](VkCommandBuffer commands) { subdivider.record(commands, binding, threshold); });
-    EXPECT_TRUE(read_tiles(tiles) == tiles_of_map);
-}
-
 // The page's thresholds of 64 and 16 pixels in the halves of the map, without its GLSL.
 Threshold halves() {
     NodeThresholds nodes(width, height);
@@ -353,13 +320,6 @@ Threshold halves() {
     }
     return Threshold::map(std::move(nodes));
 }
-
-// The same as the page's text.
-constexpr const char* HALVES = R"(
-    float threshold(uint level, uvec2 position, uint layer) {
-        const bool right = 2 * (position.x << level) >= map_extent().x;
-        return ldexp(right ? threshold_parameter(1) : threshold_parameter(0), -int(level));
-    })";
 
 class IntegrationGuideGlsl : public IntegrationGuide {
  protected:
@@ -400,24 +360,6 @@ TEST_F(IntegrationGuideGlsl, Thresholds) {
     }
 }
 
-TEST_F(IntegrationGuideGlsl, Reductions) {
-    const Device device = this->device();
-    const ImageView source = view_of(importance, width, height);
-#include "snippets/glsl_reduction"
-    const MipChain expected = reference::downsample(
-        source,
-        {.reduction = Reduction::custom,
-         .format = TexelFormat::r32_float,
-         .custom = [](const reference::Texel& a, const reference::Texel& b,
-                      const reference::Texel& c, const reference::Texel& d) -> reference::Texel {
-             return {std::max(std::min(a[0], b[0]), std::min(c[0], d[0]))};
-         }});
-    ASSERT_EQ(chain.levels.size(), expected.levels.size());
-    for (std::size_t level = 0; level < expected.levels.size(); ++level) {
-        EXPECT_TRUE(chain.levels[level].texels == expected.levels[level].texels) << level;
-    }
-}
-
 // The code of docs/downsampler.md.
 TEST_F(IntegrationGuide, MipLevels) {
     const Device device = this->device();
@@ -454,46 +396,18 @@ TEST_F(IntegrationGuide, FirstUseAndThePipelineCache) {
     std::mutex log_mutex;
     DeviceOptions options;
     options.cache_directory = folder;
-#include "snippets/log"
+    options.log = [&](quadtile::Severity severity, std::string_view message) {
+        const std::lock_guard lock(log_mutex);  // any thread may call this
+        if (severity != quadtile::Severity::info) {
+            warnings.emplace_back(message);
+        }
+    };
     Tiler tiler(Device::create(options));
     EXPECT_TRUE(tiler.subdivide(map, of_map).tiles == tiles_of_map);
     EXPECT_THAT(warnings, IsEmpty());
     EXPECT_FALSE(std::filesystem::is_empty(folder));
     options.log(Severity::warning, "a warning");
     EXPECT_THAT(warnings, testing::ElementsAre("a warning"));
-}
-
-TEST_F(IntegrationGuide, Traces) {
-    const TemporaryDirectory directory;
-    const std::string file_name = (directory.path() / "trace.json").string();
-    const Device device = this->device();
-    const MapView map = view_of(importance, width, height);
-    const Threshold& threshold = of_map;
-#include "snippets/trace"
-    EXPECT_TRUE(list.tiles == tiles_of_map);
-    EXPECT_THAT(
-        read_file(file_name),
-        AllOf(StartsWith("[\n"), EndsWith("\n]\n"), HasSubstr("\"tiler\""), HasSubstr("\"lane "),
-              HasSubstr("\"run of 1 map\""), HasSubstr("\"wait\""), HasSubstr("\"shutdown\"")));
-    if (device.info().timestamps) {
-        EXPECT_THAT(read_file(file_name), HasSubstr("\"tiler, GPU\""));
-    }
-}
-
-TEST_F(IntegrationGuide, Batches) {
-    const std::vector<float> texels = smooth_map({width, height, 3});
-    const MapView view = view_of(texels, width, height, 3);
-    const Image images = gpu->upload(view);
-    const MapImage maps = images.map_image();
-    const std::uint64_t capacity = std::uint64_t{width} * height * 3;
-    const Subdivider subdivider(device(), {.strategy = Strategy::fused});
-    const auto for_lists = subdivider.requirements(view.shape, capacity);
-    const VkBuffer scratch = make_zeros(for_lists.scratch_size_bytes, for_lists.usage);
-    const VkBuffer tiles = make_buffer(for_lists.tile_list_size_bytes, for_lists.usage);
-    const VkCommandBuffer commands = begin_commands();
-#include "snippets/batch"
-    submit_and_wait(commands);
-    EXPECT_TRUE(read_tiles(tiles) == reference::subdivide(view, thresholds).tiles);
 }
 
 }  // namespace

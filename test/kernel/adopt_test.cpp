@@ -6,6 +6,7 @@
 #include "support/workspace.hpp"
 
 #include <functional>
+#include <thread>
 
 namespace quadtile::test {
 namespace {
@@ -40,6 +41,22 @@ TEST_F(Adopt, RecordsWithoutAQueueOfItsOwn) {
     const SubdivisionWorkspace list(gpu, subdivider, map, expected.size());
     list.run(gpu, pyramid, map, subdivider, threshold);
     EXPECT_TRUE(list.read_sorted(gpu) == expected);
+}
+
+// Would catch Devices that each have a mutex of their own for the same queue, which the validation
+// layer reports.
+TEST_F(Adopt, DevicesOfOneQueueSubmitInTurn) {
+    const AdoptedDevice host = handles_of(device_for());
+    const auto work = [&] {
+        const std::vector<float> texels(64, 0.5F);
+        Tiler tiler(Device::adopt(host));
+        for (int i = 0; i < 50; ++i) {
+            (void)tiler.subdivide(view_of(texels, 8, 8), Threshold::constant(1.0F));
+        }
+    };
+    std::thread other(work);
+    work();
+    other.join();
 }
 
 TEST_F(Adopt, HandlesThatCannotWorkAreRefused) {

@@ -1,6 +1,13 @@
 #include "gpu_test.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
 
 namespace quadtile::test {
 namespace {
@@ -15,6 +22,34 @@ TEST_F(DeviceChoice, SelectsByNumberAndByPartOfTheName) {
             EXPECT_EQ(Device::create({.select = info.name.substr(1, 4)}).info().type, info.type);
         }
     }
+}
+
+// Would catch a part of a name that is a number ("4090") taken for a device's number alone.
+TEST_F(DeviceChoice, SelectsByANumberInTheName) {
+    const std::vector<DeviceInfo> all = Device::enumerate();
+    for (const DeviceInfo& info : all) {
+        const std::size_t first = info.name.find_first_of("123456789");
+        const std::string number =
+            info.name.substr(std::min(first, info.name.size()),
+                             info.name.find_first_not_of("0123456789", first) - first);
+        if (info.usable() && !number.empty() && std::stoul(number) >= all.size()) {
+            EXPECT_EQ(Device::create({.select = number}).info().type, info.type) << number;
+        }
+    }
+}
+
+// Would catch the loader's complaint about a file taken for a lack of memory.
+TEST_F(DeviceChoice, NamesManifestsThatMayBeDamaged) {
+    const TemporaryDirectory directory;
+    const std::string manifest = directory.path() / "driver.json";
+    std::ofstream(manifest) << "junk{";
+    const char* const before = std::getenv("VK_ICD_FILENAMES");
+    const std::string kept = before != nullptr ? before : "";
+    (void)setenv("VK_ICD_FILENAMES", manifest.c_str(), 1);
+    EXPECT_THAT([] { (void)Device::create(); },
+                fails(ErrorCode::out_of_memory, "VK_ICD_FILENAMES", manifest));
+    (void)(before != nullptr ? setenv("VK_ICD_FILENAMES", kept.c_str(), 1)
+                             : unsetenv("VK_ICD_FILENAMES"));
 }
 
 TEST_F(DeviceChoice, SaysWhyEachDeviceWasPassedOver) {
@@ -62,6 +97,62 @@ TEST_F(DeviceChoice, TheHostsLoader) {
     EXPECT_TRUE(asked_by([] {
         EXPECT_EQ(Device::validation_available(hosts_entry), Device::validation_available());
     }));
+}
+
+// A loader whose layers offer VK_EXT_validation_features or not.
+bool offers_features = true;
+std::string mistake;
+VkResult VKAPI_CALL enumerate_extensions(const char* layer, std::uint32_t* count,
+                                         VkExtensionProperties* extensions) {
+    const auto real = reinterpret_cast<PFN_vkEnumerateInstanceExtensionProperties>(
+        loader(nullptr, "vkEnumerateInstanceExtensionProperties"));
+    const VkResult result = real(layer, count, extensions);
+    for (std::uint32_t i = 0; extensions != nullptr && !offers_features && i < *count; ++i) {
+        if (extensions[i].extensionName == std::string(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME)) {
+            extensions[i].extensionName[0] = '-';
+        }
+    }
+    return result;
+}
+VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
+                                    const VkAllocationCallbacks* callbacks, VkInstance* instance) {
+    bool is_enabled = false;
+    for (std::uint32_t i = 0; i < info->enabledExtensionCount; ++i) {
+        is_enabled = is_enabled || info->ppEnabledExtensionNames[i] ==
+                                       std::string(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
+    }
+    const auto* const next = static_cast<const VkBaseInStructure*>(info->pNext);
+    const bool is_used =
+        next != nullptr && next->sType == VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
+    if (is_enabled != offers_features || is_used != offers_features) {
+        mistake = is_used ? "used" : "not used";
+        mistake += is_enabled ? ", enabled" : ", not enabled";
+    }
+    const auto real = reinterpret_cast<PFN_vkCreateInstance>(loader(nullptr, "vkCreateInstance"));
+    return real(info, callbacks, instance);
+}
+PFN_vkVoidFunction VKAPI_CALL entry_of_layers(VkInstance instance, const char* name) {
+    if (name == std::string("vkEnumerateInstanceExtensionProperties")) {
+        return reinterpret_cast<PFN_vkVoidFunction>(enumerate_extensions);
+    }
+    if (name == std::string("vkCreateInstance")) {
+        return reinterpret_cast<PFN_vkVoidFunction>(create_instance);
+    }
+    return loader(instance, name);
+}
+
+// Would catch VkValidationFeaturesEXT without its extension.
+TEST_F(DeviceChoice, ValidationFeaturesNeedTheirExtension) {
+    if (!Device::validation_available()) {
+        GTEST_SKIP() << "the validation layer is not installed";
+    }
+    loader = device_for().get_instance_proc_addr();
+    for (const bool offered : {true, false}) {
+        offers_features = offered;
+        mistake.clear();
+        (void)Device::create({.validation = true, .get_instance_proc_addr = entry_of_layers});
+        EXPECT_EQ(mistake, "") << offered;
+    }
 }
 
 }  // namespace

@@ -315,6 +315,16 @@ TEST_F(DownsamplerKernel, SeveralAtOnceDoNotInterfere) {
     }
 }
 
+// Only level 0, copied from a block of the most texels. Texels beyond the first 1024 were missing.
+TEST_F(DownsamplerKernel, CopiesAloneAreWhole) {
+    Gpu gpu(device_for());
+    DownsamplerOptions options =
+        options_of(Reduction::min, TexelFormat::r32_float, TexelFormat::r32_float, EdgeRule::fold);
+    options.copy_source = true;
+    const Downsampler downsampler(gpu.device(), options);
+    expect_equal(gpu, downsampler, {127, 127, 1, options.source_format}, 1);
+}
+
 // ---- A dirty rectangle ----------------------------------------------------------------------
 
 // New texels inside a rectangle.

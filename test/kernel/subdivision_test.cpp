@@ -271,6 +271,14 @@ TEST_F(Subdivision, EveryFormatIsReadExactly) {
     }
 }
 
+// Catches staging that is too short for the gaps between layers of 1089 bytes.
+TEST_F(Subdivision, ManySmallLayersFitTheStaging) {
+    const MapShape shape{33, 33, 60, TexelFormat::r8_unorm};
+    const std::vector<std::uint8_t> texels(33 * 33 * 60, 10);
+    expect_reference(tiler_for(Strategy::subtree), MapView{texels.data(), shape},
+                     Threshold::constant(0.5F));
+}
+
 TEST_F(Subdivision, FullTileBuffersGrowAndNothingIsLost) {
     const MapShape shape{200, 100, 2};
     const std::vector<float> texels = random_map(shape);

@@ -74,7 +74,6 @@ std::vector<float> importances(const MapShape& shape) {
 TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
     const ThresholdFunction function = ThresholdFunction::from_glsl(FUNCTION);
     for (const Variant& variant : tile_variants()) {
-        const bool is_whole = variant.name == all_variants().front().name;
         Tiler tiler(device_for(variant), {.strategy = Strategy::subtree});
         for (const MapShape& shape : {MapShape{1, 1}, MapShape{70, 61, 3}}) {
             const std::vector<float> texels = importances(shape);

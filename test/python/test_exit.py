@@ -109,3 +109,72 @@ def test_neither_import_nor_an_unused_service_waits():
     # Matplotlib, and what reads files, are loaded when they are needed.
     run = run_script("import quadtile, sys; print([m for m in ('matplotlib', 'quadtile._images') if m in sys.modules])")
     assert run.stdout == "[]\n"
+
+
+FORK = """
+import multiprocessing, signal
+def run(work):
+    child = os.fork()
+    if child == 0:
+        work()
+        sys.exit(7)
+    signal.alarm(60)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+def use():
+    try:
+        quadtile.subdivide(map, constant=1)
+    except quadtile.Error as error:
+        assert error.code == "unsupported" and "spawn" in str(error)
+        sys.exit(7)
+"""
+
+
+# A child that waits for threads of its parent: it would never end.
+@pytest.mark.parametrize(
+    "script",
+    [
+        "quadtile.subdivide(map, max_resolution=4); assert run(lambda: None) == run(use) == 7",
+        """
+service = quadtile.Service()
+service.submit(map, constant=1).result()
+assert run(lambda: None) == run(use) == 7
+""",
+        """
+with quadtile.Service() as service:
+    futures = [service.submit(map, max_resolution=4) for _ in range(50)]
+    assert run(lambda: None) == 7
+    assert run(lambda: sys.exit(7)) == 7
+def drop():
+    global service, futures
+    del service, futures
+assert run(drop) == 7
+""",
+        """
+quadtile.mip_levels(map)
+child = multiprocessing.get_context("fork").Process(target=use)
+child.start()
+child.join(60)
+assert child.exitcode == 7
+""",
+        # Before Vulkan is used a fork is as good as its parent.
+        """
+quadtile.reference.subdivide(map, constant=1)
+def work():
+    assert len(quadtile.subdivide(map, constant=2)) == 1
+assert run(work) == 7
+assert len(quadtile.subdivide(map, constant=2)) == 1
+""",
+        # A daemon thread is in the library while the process is forked.
+        """
+def work():
+    while True:
+        quadtile.reference.subdivide(map, constant=0)
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.1)
+assert run(lambda: None) == 7
+""",
+    ],
+)
+def test_a_forked_process_ends(script):
+    run = run_script(BEGIN + FORK + script)
+    assert run.returncode == 0, run.stderr

@@ -5,6 +5,8 @@ import concurrent.futures
 import gc
 import os
 import queue
+import subprocess
+import sys
 import threading
 
 import numpy
@@ -100,8 +102,12 @@ def test_errors_are_of_the_call_or_of_the_future():
                 service.submit(MAP, **arguments)
         with pytest.raises(TypeError):
             service.submit(MAP.astype(float), constant=1)
-        future = service.submit(MAP, glsl="float threshold() { }")
-        assert isinstance(future.exception(60), quadtile.ArgumentError)
+        # Also an error whose text has parts of letters must come.
+        good = "float threshold(uint level, uvec2 position, uint layer) { return .9; }"
+        for glsl in ("float threshold() { }", "\ufeff" + good, good.replace(" .9", "\u00a0.9"), "\udcff"):
+            future = service.submit(MAP, glsl=glsl)
+            assert isinstance(future.exception(60), quadtile.ArgumentError)
+            assert glsl.isascii() == ("\ufffd" not in str(future.exception())), ascii(future.exception())
         # An answer that fails leaves the service as it was.
         assert len(service.submit(MAP, constant=1, deadline_s=1e300).result(60)) == 1
     for options in ({"lanes": 0}, {"lanes": -1}, {"strategy": "none"}, {"gpu_timeout_s": float("nan")}):
@@ -127,6 +133,26 @@ def test_callbacks_may_use_and_end_the_service():
     service.submit(MAP, constant=0.5).add_done_callback(more)
     assert ended.wait(60)
     assert len(again[0].result()) > 0
+
+
+# An exception of a callback that ends the thread that answers: no Future after it would ever be done.
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, asyncio.CancelledError, ValueError])
+def test_callbacks_may_raise_anything(error, gate, caplog):
+    def fail(_):
+        raise error
+
+    called = threading.Event()
+    with quadtile.Service(lanes=1) as service:
+        future = service.submit(gate.texels, constant=0.5)
+        future.add_done_callback(fail)
+        future.add_done_callback(lambda _: called.set())
+        gate.open()
+        assert len(future.result(60)) > 0 and called.wait(60)
+        assert len(service.submit(MAP, constant=2).result(60)) == 1
+        if error is not ValueError:
+            with pytest.raises(error):  # on the caller's own thread it is the caller's
+                future.add_done_callback(fail)
+    assert error.__name__ in caplog.text
 
 
 def test_many_threads_share_a_service():
@@ -171,3 +197,18 @@ def test_a_forked_process_is_told_that_it_cannot():
     assert os.read(reader, 100) == b"[True, True, True, True, False]"
     assert os.waitpid(child, 0)[1] == 0
     service.shutdown()
+
+
+# A child that waits for its parent's threads when the interpreter ends.
+def test_a_forked_process_ends():
+    program = """
+import numpy, os, quadtile, sys
+quadtile.subdivide(numpy.ones((8, 8), numpy.float32), constant=2)
+service = quadtile.Service()
+service.submit(numpy.ones((8, 8), numpy.float32), constant=2)
+child = os.fork()
+if child == 0:
+    sys.exit(7)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 7

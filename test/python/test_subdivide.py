@@ -95,6 +95,27 @@ def test_every_threshold_is_that_of_the_reference():
         assert records(both[both["layer"] == layer]) == records(alone)
 
 
+# Counts read as parts of 1, or thresholds in another unit than the map's importance.
+@pytest.mark.parametrize("dtype", "uint8 uint16 >u2 float16 float32 float64 int8 int64 uint32".split())
+def test_counts_are_counts_and_thresholds_have_the_unit_of_the_map(dtype):
+    map = random_map(37, 61)
+    counts = RANDOM.integers(0, 100, map.shape)
+    expected = reference.subdivide(map, memory=(4.0, 200.0, counts.astype(numpy.float32)))
+    assert 100 < len(expected) < map.size
+    assert_same(subdivide(map, memory=(4.0, 200.0, numpy.asfortranarray(counts.astype(dtype)))), expected)
+    # A map and thresholds of the same integers: each is read as importance is.
+    divisor = numpy.float32({"uint8": 255, "uint16": 65535, ">u2": 65535}.get(dtype, 1))
+    integers = counts.astype(numpy.dtype(dtype) if dtype in ("uint8", "uint16", ">u2", "float16") else "float32")
+    levels = [numpy.full((-(-37 // 2**level), -(-61 // 2**level)), 99, dtype) for level in range(7)]
+    if dtype in ("int8", "int64", "uint32"):
+        with pytest.raises(TypeError, match=r"threshold_map\[0\] must be an array of float64 or a type of maps"):
+            reference.subdivide(integers, threshold_map=levels)
+        return
+    expected = reference.subdivide(integers, constant=numpy.float32(99) / divisor)
+    assert 100 < len(expected) < map.size
+    assert_same(reference.subdivide(integers, threshold_map=levels), expected)
+
+
 def touching_levels(tiles, shape):
     """Pairs of levels of texels that lie side by side."""
     level = numpy.zeros(shape, int)
@@ -231,6 +252,10 @@ def test_a_list_is_an_array_with_attributes():
         assert isinstance(part, quadtile.TileList) and part.width == 130
     assert type(tiles["x"]) is type(tiles["x"] * 2) is type(tiles == tiles) is numpy.ndarray
     assert type(tiles[["x", "y"]]) is numpy.ndarray
+    # The only axis of a list of one tile goes, and its attributes stay.
+    one = tiles[:1].squeeze()
+    assert (one.shape, one.width, one["x"]) == ((), 130, tiles["x"][0])
+    assert (one.rectangles() == tiles[:1].rectangles()).all()
     with pytest.raises(AttributeError, match="no width"):
         numpy.zeros(3, quadtile.tile_dtype).view(quadtile.TileList).width
     # The list owns its memory: it lives longer than what made it.

@@ -133,6 +133,32 @@ std::vector<float> random_palette(const Choices& choices) {
     return palette;
 }
 
+float threshold_value(Random& random, const std::vector<float>& palette) {
+    constexpr float SPECIAL[] = {
+        0.0F, -0.0F, 1e-40F, 1.17549435e-38F, 3.4e38F, std::numeric_limits<float>::infinity()};
+    return random.one_in(10) ? SPECIAL[random.below(6)]
+                             : palette[random.below(static_cast<std::uint32_t>(palette.size()))];
+}
+
+Threshold level_threshold(Random& random, const MapShape& shape,
+                          const std::vector<float>& palette) {
+    const float value = threshold_value(random, palette);
+    switch (random.below(3)) {
+        case 0:
+            return Threshold::constant(value);
+        case 1:
+            return Threshold::max_resolution(value * static_cast<float>(1U << random.below(8)));
+        default: {
+            std::vector<float> values(top_level(shape.width, shape.height) + 1);
+            for (float& level : values) {
+                level = threshold_value(random, palette);
+            }
+            std::ranges::sort(values, std::greater());
+            return Threshold::per_level(values);
+        }
+    }
+}
+
 std::vector<std::byte> random_texels(Choices& choices, const ImageShape& shape,
                                      const std::vector<float>& palette, bool finite) {
     std::vector<std::string> kinds = {"constant", "palette", "peaks", "noise", "blocks", "smooth"};

@@ -1,10 +1,11 @@
-// Random shapes and texels of importance maps and images.
+// Random shapes, texels and thresholds of importance maps and images.
 
 #pragma once
 
 #include "choices.hpp"
 
 #include <quadtile/image.hpp>
+#include <quadtile/threshold.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,12 @@ struct ShapeLimits {
 // A few values that texels and thresholds share, so that they are equal now and then: finite and
 // not negative.
 [[nodiscard]] std::vector<float> random_palette(const Choices& choices);
+
+// A value of the palette, or one at the edge of what thresholds may be.
+[[nodiscard]] float threshold_value(Random& random, const std::vector<float>& palette);
+// A threshold by level, monotone.
+[[nodiscard]] Threshold level_threshold(Random& random, const MapShape& shape,
+                                        const std::vector<float>& palette);
 
 // The texels of an image of any format, in memory as ImageView takes them. `finite`: no NaN, no
 // infinity, nothing larger than 1000 nor negative, for sums and fragments.

@@ -165,7 +165,7 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
     const DownsamplerOptions& options = kind.options;
     const Device& device = device_for(all_variants()[kind.variant]);
     ImageShape shape = random_shape(choices, {.max_extent = device.info().max_map_extent,
-                                              .max_layers = 40,
+                                              .max_layers = std::min(device.info().max_layers, 2048U),
                                               .max_texels = settings.max_texels});
     shape.format = options.source_format;
     const bool is_extreme = options.reduction == Reduction::max ||

@@ -38,6 +38,8 @@ struct Subject {
 [[nodiscard]] Subject tiles_subject(const RandomSettings& settings);
 // Lists of many maps, run back to back in one scratch buffer, against reference::subdivide.
 [[nodiscard]] Subject hand_overs_subject();
+// Lists of many requests to a Service, from several threads, against reference::subdivide.
+[[nodiscard]] Subject service_subject(const RandomSettings& settings);
 // Mip levels against reference::downsample.
 [[nodiscard]] Subject mips_subject(const RandomSettings& settings);
 // Fitted shadow maps against reference::ShadowFitter.

@@ -45,8 +45,8 @@ class Random {
 void add_quad(baker::Scene& scene, const glm::vec3& corner, const glm::vec3& u, const glm::vec3& v);
 void add_box(baker::Scene& scene, const glm::vec3& low, const glm::vec3& high);
 
-// A room of 40 x 12 x 40 around the origin, without a ceiling, with boxes of many sizes, on a ground
-// that reaches so far.
+// A room of 40 x 12 x 40 around the origin, without a ceiling, with boxes of many sizes, on a
+// ground that reaches so far.
 [[nodiscard]] Geometry random_room(Random& random, float ground = 20.0F);
 // A camera in it, and a light of any kind.
 [[nodiscard]] Camera random_camera(Random& random);

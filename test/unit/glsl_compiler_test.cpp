@@ -19,6 +19,7 @@ using detail::CodeForm;
 using detail::compile_glsl;
 using detail::compile_kernel;
 using detail::UserSource;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -230,7 +231,10 @@ TEST(GlslCompiler, IncludesOfUnknownNamesAreRefused) {
 
 TEST(GlslCompiler, UnreadableTextsAreRefused) {
     EXPECT_EQ(complaint(MEAN + "//\n// \0\n"s), "reduction:3: error: the line has a NUL byte");
-    EXPECT_THAT(complaint("\n\xC3\xA4\n"s + MEAN), StartsWith("reduction:2: error:"));
+    // Callers read UTF-8, but the compiler tells single bytes of a letter.
+    const std::string letter = complaint("\n\xC3\xA4\n"s + MEAN);
+    EXPECT_THAT(letter, AllOf(StartsWith("reduction:2: error:"), HasSubstr("\uFFFD")));
+    EXPECT_EQ(letter.find_first_of("\xC3\xA4"), std::string::npos);
     EXPECT_EQ(complaint("\n#error no\n"s + MEAN), "reduction:2: error: '#error' : no");
 }
 

@@ -8,8 +8,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -252,6 +254,16 @@ TEST(NodeThresholds, EveryParentAndChildMustBeMonotone) {
     }
 }
 
+// Would catch a walk over all nodes in each call, where minutes would pass.
+TEST(NodeThresholds, AreFoundMonotoneOnce) {
+    const Threshold threshold = Threshold::map(NodeThresholds(1024, 1024)).scaled(1.5F);
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 10'000; ++i) {
+        ASSERT_TRUE(threshold.is_monotone(10));
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
 TEST(NodeThresholds, TheHostKnowsNoBoundMap) {
     const Threshold bound = Threshold::bound_map();
     EXPECT_TRUE(bound.is_by_node());
@@ -357,17 +369,23 @@ TEST(MemoryThreshold, IsMonotone) {
     }
 }
 
-TEST(MemoryThreshold, FragmentsHaveAnyFormatOfMaps) {
-    const MapShape shape{6, 5, 2, TexelFormat::r8_unorm};
-    std::vector<std::uint8_t> texels(60);
-    for (std::size_t i = 0; i < texels.size(); ++i) {
-        texels[i] = static_cast<std::uint8_t>(i * 37);
-    }
-    const MapView fragments{texels.data(), shape};
-    EXPECT_EQ(
-        threshold_map_contents(Threshold::memory(9.0F, 2.0F, fragments), shape),
-        threshold_map_contents(
-            Threshold::memory(9.0F, 2.0F, view_of(reference::decode(fragments), 6, 5, 2)), shape));
+// Counts that are read as parts of 1, or not to the last bit.
+TEST(MemoryThreshold, FragmentsOfEveryFormatAreCounts) {
+    const MapShape shape{256, 256};
+    std::vector<std::uint16_t> shorts(65536);
+    std::iota(shorts.begin(), shorts.end(), 0);
+    std::vector<std::uint8_t> bytes(shorts.begin(), shorts.end());
+    const auto contents = [&](const void* texels, TexelFormat format) {
+        const MapView fragments{texels, {shape.width, shape.height, 1, format}};
+        return threshold_map_contents(Threshold::memory(9.0F, 2.0F, fragments), shape);
+    };
+    const std::vector<float> of_shorts(shorts.begin(), shorts.end());
+    const std::vector<float> of_bytes(bytes.begin(), bytes.end());
+    const auto expected = contents(of_shorts.data(), TexelFormat::r32_float);
+    EXPECT_EQ(contents(shorts.data(), TexelFormat::r16_unorm), expected);
+    EXPECT_EQ(contents(shorts.data(), TexelFormat::d16_unorm), expected);
+    EXPECT_EQ(contents(bytes.data(), TexelFormat::r8_unorm),
+              contents(of_bytes.data(), TexelFormat::r32_float));
 }
 
 TEST(MemoryThreshold, BadArgumentsAreNamed) {

@@ -1,6 +1,5 @@
 #include "options.hpp"
 
-#include "demo_map.hpp"
 #include "support/errors.hpp"
 #include "support/help.hpp"
 #include "support/temporary_directory.hpp"
@@ -57,7 +56,7 @@ TEST_F(ViewerOptions, ChangeTheDefaults) {
     const Options none = options({});
     EXPECT_THAT(none.files, IsEmpty());
     EXPECT_EQ(none.settings, Settings{});
-    EXPECT_EQ(none.settings.subdivision.threshold.max_resolution, app::DEMO_MAX_RESOLUTION);
+    EXPECT_EQ(none.settings.subdivision.threshold.max_resolution, 16.0F);
     EXPECT_TRUE(none.keeps_settings);
     EXPECT_FALSE(none.chooses_threshold || none.tile_count || none.validation || none.log);
     const Options all = options({"b.exr", "--channel", "Z", "a.pfm", "--max-resolution", "256.5",

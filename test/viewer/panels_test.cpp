@@ -126,6 +126,10 @@ TEST_F(PanelsTest, ThresholdGoesInStepsThatAreUndone) {
     press(GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
     press(GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
     EXPECT_EQ(resolution, after);
+    press(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+    type("[");  // in place of what was undone
+    press(GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+    EXPECT_LT(resolution, after);
     press(GLFW_KEY_T, GLFW_MOD_SHIFT);
     EXPECT_EQ(resolution, before);
 }

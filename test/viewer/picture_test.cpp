@@ -245,9 +245,13 @@ class ViewerPicture : public app::test::AppGpuTest {
         return texels;
     }
 
-    // Renders the scene, whose map and drawing are given, and compares. Returns how many pixels are
-    // outlines, for the caller to see that there are some.
-    std::size_t compare(Scene& scene, const SubdivisionSettings& subdivision, vk::Extent2D extent) {
+    // Pixels of outlines, for the caller to see that there are some.
+    struct Counts {
+        std::size_t outlines = 0;
+        std::size_t to_coarser = 0;
+    };
+    // Renders the scene, whose map and drawing are given, and compares.
+    Counts compare(Scene& scene, const SubdivisionSettings& subdivision, vk::Extent2D extent) {
         Options options;
         options.files = {directory_.add("map.pfm", test::pfm(scene.texels, scene.width))};
         options.settings.subdivision = subdivision;
@@ -270,12 +274,13 @@ class ViewerPicture : public app::test::AppGpuTest {
         const app::Picture picture =
             app::render_picture(*gpu_, PICTURE_FORMAT, extent,
                                 [&](vk::CommandBuffer commands) { viewer.draw(commands, extent); });
-        std::size_t outlines = 0;
+        Counts counts;
         std::size_t differences = 0;
         for (std::uint32_t row = 0; row < extent.height; ++row) {
             for (std::uint32_t column = 0; column < extent.width; ++column) {
                 const Expected expected = expected_pixel(scene, column, row);
-                outlines += expected.is_outline ? 1 : 0;
+                counts.outlines += expected.is_outline ? 1 : 0;
+                counts.to_coarser += expected.is_to_coarser ? 1 : 0;
                 const app::Rgb& pixel = picture.pixels[std::size_t{row} * extent.width + column];
                 const bool equal = std::ranges::any_of(
                     expected.any_of, [&](const Colour& one) { return is_close(pixel, one); });
@@ -288,7 +293,7 @@ class ViewerPicture : public app::test::AppGpuTest {
             }
         }
         EXPECT_EQ(differences, 0U);
-        return outlines;
+        return counts;
     }
 
     static Scene make_scene(std::uint32_t width, std::uint32_t height, float zoom) {
@@ -297,78 +302,50 @@ class ViewerPicture : public app::test::AppGpuTest {
         return scene;
     }
 
-    static SubdivisionSettings constant(float threshold) {
-        SubdivisionSettings subdivision;
-        subdivision.threshold.kind = ThresholdKind::constant;
-        subdivision.threshold.constant = threshold;
-        return subdivision;
-    }
-
     TemporaryDirectory directory_;
 };
 
-TEST_F(ViewerPicture, HasOutlinesWhereTilesBegin) {
-    Scene scene = make_scene(37, 53, 3.0F);
-    scene.drawing.mark_clamped = false;
-    EXPECT_GT(compare(scene, constant(3.5F), {200, 180}), 500U);
-    Scene wide = make_scene(37, 53, 7.0F);
-    wide.drawing.outline_width = 2.5F;
-    EXPECT_GT(compare(wide, constant(3.5F), {150, 190}), 1000U);
-}
-
-// Catches sides that are swapped, and marks on edges to neighbours that are not coarser.
-TEST_F(ViewerPicture, MarksEdgesToCoarserNeighbours) {
-    Scene scene = make_scene(37, 53, 3.0F);
-    scene.texels.assign(scene.texels.size(), 0.0F);
-    scene.texels[20 * 37 + 17] = 4.0F;
-    SubdivisionSettings subdivision = constant(3.5F);
-    const std::size_t ordinary = compare(scene, subdivision, {120, 170});
-    subdivision.balance = Balance::corners;
-    EXPECT_GT(compare(scene, subdivision, {120, 170}), ordinary + 100);
-}
-
-TEST_F(ViewerPicture, MarksClampedTiles) {
-    for (const float zoom : {3.0F, 16.0F}) {
-        Scene scene = make_scene(20, 20, zoom);
-        scene.drawing.outlines = false;
-        compare(scene, constant(3.5F), {165, 165});
-    }
-}
-
-TEST_F(ViewerPicture, FillsTiles) {
-    for (const Fill fill : {Fill::level, Fill::ratio, Fill::order}) {
-        Scene scene = make_scene(32, 20, 4.0F);
-        scene.drawing.fill = fill;
-        scene.drawing.fill_opacity = fill == Fill::order ? 1.0F : 0.6F;
-        scene.drawing.colour_map = ColourMap::viridis;
-        SubdivisionSettings subdivision = constant(3.5F);
-        subdivision.order = fill == Fill::order ? Order::canonical : Order::any;
-        subdivision.strategy = fill == Fill::ratio ? Strategy::subtree : Strategy::automatic;
-        compare(scene, subdivision, {128, 85});
-    }
-}
-
-TEST_F(ViewerPicture, LosesNothingWhereItIsSmall) {
-    // No edge of a pixel is one of a node, or all are exactly.
-    for (const float zoom : {0.70033F, 0.5F, 0.30071F, 0.125F}) {
-        Scene scene = make_scene(150, 101, zoom);
-        scene.drawing.outlines = false;
-        scene.drawing.mark_clamped = false;
-        compare(scene, constant(3.5F), {80, 55});
-    }
-}
-
-TEST_F(ViewerPicture, ShowsLevelsOfThePyramidAndRanges) {
-    for (const std::uint32_t level : {0U, 3U, 6U}) {
-        Scene scene = make_scene(37, 53, 2.0F);
-        scene.drawing.level = level;
-        scene.drawing.logarithmic = false;
-        scene.drawing.colour_map = ColourMap::grey;
-        scene.drawing.automatic_range = level != 0;
+// Catches outlines, fills, marks, ranges and levels at another place or of another colour, sides of
+// coarser neighbours that are swapped, and bright texels that are lost in small pictures.
+TEST_F(ViewerPicture, EqualsTheReferenceWhateverTheSettings) {
+    std::mt19937 random(3);
+    const auto one_of = [&](auto... values) {
+        return std::array{values...}[random() % sizeof...(values)];
+    };
+    std::size_t outlines = 0;
+    std::size_t coarser = 0;
+    for (int i = 0; i < 16; ++i) {
+        // No edge of a pixel is one of a node, or all are exactly.
+        const float zoom = one_of(0.125F, 0.30071F, 0.5F, 0.70033F, 2.0F, 3.0F, 7.0F, 16.0F);
+        Scene scene = zoom < 1.0F ? make_scene(150, 101, zoom) : make_scene(37, 53, zoom);
+        scene.drawing.colour_map = one_of(ColourMap::inferno, ColourMap::viridis, ColourMap::grey);
+        scene.drawing.logarithmic = one_of(true, false);
+        scene.drawing.automatic_range = one_of(true, false);
         scene.drawing.range_low = 0.5F;
         scene.drawing.range_high = 2.0F;
-        compare(scene, constant(3.5F), {100, 120});
+        scene.drawing.level = one_of(0U, 0U, 3U, 6U);
+        scene.drawing.outlines = zoom > 1.0F && one_of(true, false);
+        scene.drawing.outline_width = one_of(1.0F, 2.5F);
+        scene.drawing.fill = one_of(Fill::none, Fill::level, Fill::ratio, Fill::order);
+        scene.drawing.fill_opacity = one_of(0.6F, 1.0F);
+        scene.drawing.mark_clamped = zoom > 1.0F && one_of(true, false);
+        SubdivisionSettings subdivision;
+        subdivision.threshold.kind = ThresholdKind::constant;
+        subdivision.threshold.constant = 3.5F;
+        if (scene.drawing.fill == Fill::order) {
+            subdivision.order = Order::canonical;
+        } else if (zoom > 1.0F && one_of(true, false)) {
+            subdivision.balance = Balance::corners;
+            scene.texels.assign(scene.texels.size(), 0.0F);
+            scene.texels[20 * 37 + 17] = 4.0F;
+        }
+        SCOPED_TRACE(to_json({.subdivision = subdivision, .drawing = scene.drawing}));
+        const Counts counts = compare(scene, subdivision, {100, 80});
+        outlines += counts.outlines;
+        coarser += counts.to_coarser;
     }
+    EXPECT_GT(outlines, 2000U);
+    EXPECT_GT(coarser, 200U);
 }
 
 // Catches a setting that has no effect, or that another one overrules.

@@ -63,28 +63,5 @@ TEST(ScaledThreshold, ChangesTheValuesOfItsKindAloneAndStaysPossible) {
     }
 }
 
-// Catches a history that forgets what it may redo, or keeps what a new change has replaced.
-TEST(ThresholdHistory, GoesBackAndForth) {
-    ThresholdHistory history;
-    ThresholdSettings threshold;
-    EXPECT_FALSE(history.can_go(-1) || history.can_go(1));
-    for (const float resolution : {16.0F, 8.0F, 8.0F, 4.0F}) {
-        threshold.max_resolution = resolution;
-        history.note(threshold);
-    }
-    history.go(-1, threshold);
-    EXPECT_EQ(threshold.max_resolution, 8.0F);
-    history.note(threshold);  // as after each frame
-    history.go(1, threshold);
-    EXPECT_EQ(threshold.max_resolution, 4.0F);
-    history.go(-2, threshold);
-    EXPECT_EQ(threshold.max_resolution, 16.0F);
-    threshold.kind = ThresholdKind::constant;
-    history.note(threshold);
-    EXPECT_FALSE(history.can_go(1));
-    history.go(-1, threshold);
-    EXPECT_EQ(threshold.kind, ThresholdKind::max_resolution);
-}
-
 }  // namespace
 }  // namespace quadtile::viewer

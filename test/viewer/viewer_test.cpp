@@ -4,7 +4,6 @@
 #include "apps/app_gpu_test.hpp"
 #include "pfm.hpp"
 
-#include "support/maps.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <quadtile/reference.hpp>
@@ -307,25 +306,6 @@ TEST_F(ViewerTest, ExportsListsPicturesAndSettings) {
     EXPECT_EQ(load_settings(directory_.path() / "settings.json"), viewer->settings);
 }
 
-TEST_F(ViewerTest, TellsWhatTheLibraryRefuses) {
-    const auto viewer = show(hill(100, 70), 100);
-    SubdivisionSettings& knobs = viewer->settings.subdivision;
-    knobs.threshold.kind = ThresholdKind::per_level;
-    knobs.threshold.levels = {0.1F, 5.0F};
-    knobs.strategy = Strategy::fused;
-    viewer->update(AREA);
-    EXPECT_THAT(viewer->problem(), HasSubstr("do not grow with the level"));
-    EXPECT_FALSE(viewer->tiles().has_tiles());
-    viewer->check_list();
-    EXPECT_THAT(notice(*viewer), HasSubstr("no list"));
-    knobs.strategy = Strategy::subtree;
-    viewer->update(AREA);
-    EXPECT_EQ(viewer->problem(), "");
-    knobs.threshold.kind = ThresholdKind::memory;
-    viewer->update(AREA);
-    EXPECT_THAT(viewer->problem(), HasSubstr("channel"));
-}
-
 TEST_F(ViewerTest, TakesThresholdsInGlsl) {
     const auto viewer = show(hill(100, 70), 100);
     SubdivisionSettings& knobs = viewer->settings.subdivision;
@@ -333,6 +313,9 @@ TEST_F(ViewerTest, TakesThresholdsInGlsl) {
     knobs.threshold.kind = ThresholdKind::glsl;
     viewer->update(AREA);
     EXPECT_THAT(viewer->problem(), HasSubstr("needs a file; choose one"));
+    EXPECT_FALSE(viewer->tiles().has_tiles());
+    viewer->check_list();
+    EXPECT_THAT(notice(*viewer), HasSubstr("no list"));
     const fs::path file =
         directory_.add("threshold.glsl",
                        "float threshold(uint level, uvec2 position, uint layer) {\n"
@@ -401,29 +384,6 @@ TEST_F(ViewerTest, ThrowsLossesOfTheDeviceFromUpdateAlone) {
     viewer->update(AREA);
     EXPECT_EQ(viewer->problem(), "");
     expect_reference_list(*viewer);
-}
-
-TEST_F(ViewerTest, SubdividesByMemoryWhereTheFileHasFragments) {
-    const auto data = quadtile::test::data_directory();
-    if (!data) {
-        GTEST_SKIP() << "the shared data are not there";
-    }
-    const fs::path file = *data / "importance" / "zdm2_diag.exr";
-    Options options;
-    options.files = {file};
-    const auto viewer = show(options);
-    ThresholdSettings& threshold = viewer->settings.subdivision.threshold;
-    threshold.kind = ThresholdKind::memory;
-    threshold.max_resolution = 256.0F;
-    threshold.nodes = 65536.0F;
-    threshold.fragments_channel = "count";
-    viewer->update(AREA);
-    EXPECT_EQ(viewer->problem(), "");
-    expect_reference_list(*viewer);
-    viewer->pin(TexelPosition{512, 512});
-    viewer->update(AREA);
-    EXPECT_EQ(viewer->pinned()->tile->threshold,
-              viewer->pinned()->thresholds[viewer->pinned()->tile->level()]);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ XServer::XServer() {
         ::close(ends[0]);
         const std::string number = std::to_string(ends[1]);
         ::execlp("Xvfb", "Xvfb", "-displayfd", number.c_str(), "-screen", "0", "1600x1000x24",
-                 "-nolisten", "tcp", nullptr);
+                 "-nolisten", "tcp", "-noreset", nullptr);
         ::_exit(127);
     }
     ::close(ends[1]);

@@ -41,9 +41,10 @@ void main() {
     }
     // Outlines of the left and upper side; the neighbours draw the others. A side whose neighbour
     // is coarser is drawn, too. Dark colours have light outlines, light colours dark ones.
-    const vec2 from_side = gl_FragCoord.xy - first_pixel;
+    // Rounding may place a pixel before the tile, which must not become an outline of no width.
+    const vec2 from_side = max(gl_FragCoord.xy - first_pixel, 0.0);
     const bvec2 is_first = lessThan(from_side, vec2(drawing.outline_pixels));
-    const bvec2 is_last = lessThan(end_pixel - gl_FragCoord.xy, vec2(drawing.outline_pixels));
+    const bvec2 is_last = lessThan(max(end_pixel - gl_FragCoord.xy, 0.0), vec2(drawing.outline_pixels));
     if ((is_first.x && (flags & TILE_COARSER_LEFT) != 0) || (is_last.x && (flags & TILE_COARSER_RIGHT) != 0) ||
         (is_first.y && (flags & TILE_COARSER_TOP) != 0) || (is_last.y && (flags & TILE_COARSER_BOTTOM) != 0)) {
         shown = mix(shown, COARSER, outline_opacity());

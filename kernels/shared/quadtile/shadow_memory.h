@@ -26,9 +26,9 @@ struct ShadowPlaces {
     QUADTILE_UINT last_lights;  ///< of the last frame
 };
 
-const QUADTILE_UINT SHADOW_TILE_WORDS = 8;         ///< of a ShadowTile
-const QUADTILE_UINT SHADOW_FOUND_WORDS = 7;        ///< of a tile that was found
-const QUADTILE_UINT SHADOW_TALLY_WORDS = 8;        ///< of a block's tallies
+const QUADTILE_UINT SHADOW_TILE_WORDS = 8;   ///< of a ShadowTile
+const QUADTILE_UINT SHADOW_FOUND_WORDS = 8;  ///< of a tile that was found; the last one is unused
+const QUADTILE_UINT SHADOW_TALLY_WORDS = 8;  ///< of a block's tallies
 const QUADTILE_UINT SHADOW_LAST_LIGHT_WORDS = 21;  ///< of a layer
 const QUADTILE_UINT SHADOW_CULLS = 48;             ///< counters of instances, behind the header
 

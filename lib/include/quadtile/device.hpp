@@ -62,7 +62,7 @@ enum class Severity {
     warning,  ///< unexpected, but work goes on
     error,    ///< a failure, or a fault in the use of Vulkan
 };
-/// Receives log messages. A message is valid during the call.
+/// Receives log messages. A message is valid during the call. quadtile drops exceptions.
 using LogCallback = std::function<void(Severity, std::string_view)>;
 
 /// Limits below those of the device, for tests of the code for large inputs. 0: the device's.
@@ -74,8 +74,9 @@ struct LimitOverrides {
 
 /// Options of Device::create.
 struct DeviceOptions {
-    /// Number (position in enumerate()) or part of the name, case-insensitive. Empty: the
-    /// environment variable QUADTILE_DEVICE; if that is empty too, the best usable device.
+    /// Number (position in enumerate()) or part of the name, case-insensitive. A number that no
+    /// device has is a part of a name ("4090"). Empty: the environment variable QUADTILE_DEVICE; if
+    /// that is empty too, the best usable device.
     std::string select;
     /// Turns on the Khronos validation layer with synchronisation validation; its messages go to
     /// `log`. Device::create throws Error(unsupported) if the layer is not installed.
@@ -87,7 +88,7 @@ struct DeviceOptions {
     LimitOverrides limits;  ///< default: the device's limits
     /// Entry point of a Vulkan loader that the host has opened or is linked with (volk, a static
     /// loader). The loader must stay open as long as anything made from the Device. Null: quadtile
-    /// opens libvulkan.so.1.
+    /// opens libvulkan.so or libvulkan.so.1, and never closes it.
     PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
     /// Folder for compiled pipelines and the user's compiled GLSL, kept between runs of the
     /// program. It is made if it is missing; several programs may share it. quadtile never deletes
@@ -109,8 +110,8 @@ struct AdoptedDevice {
     VkPhysicalDevice physical_device = VK_NULL_HANDLE;  ///< the one that `device` was created from
     VkDevice device = VK_NULL_HANDLE;                   ///< stays the host's
     /// Queue for Tiler, Mipmapper and Service. May be null if only the recording layer (Pyramid,
-    /// Downsampler, Subdivider) is used. A Device submits from one thread at a time; if the host
-    /// uses the queue too, `submit` must synchronise the accesses.
+    /// Downsampler, Subdivider) is used. All Devices of one queue submit from one thread at a time;
+    /// if the host uses the queue too, `submit` must synchronise the accesses.
     VkQueue queue = VK_NULL_HANDLE;
     /// Family of `queue` and of all queues for recorded command buffers. It supports compute.
     std::uint32_t queue_family = 0;
@@ -135,7 +136,8 @@ struct AdoptedDevice {
 /// A Vulkan device, its compute queue and the features that the kernels may use.
 ///
 /// Copies share the device, and all objects made from it keep it alive. Thread-safe: Tilers,
-/// Mipmappers and Services of several threads share its queue.
+/// Mipmappers and Services of several threads share its queue. All these objects may be destroyed
+/// while exit() runs, and in a forked process, where their calls throw Error(unsupported).
 class QUADTILE_API Device {
  public:
     /// Chooses a device, creates it and owns it. Discrete GPUs come before integrated and virtual

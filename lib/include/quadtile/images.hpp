@@ -40,7 +40,8 @@ struct ImageSelection {
 ///     PNG, 16 bits           r16_unorm for grey without alpha, else rgba32_float
 ///     PFM                    r32_float, colour rgba32_float
 ///     OpenEXR, R, G and B    rgba16_float if all are half channels, else rgba32_float
-///     OpenEXR, others        one channel: Y, else the first; r16_float, else r32_float
+///     OpenEXR, others        R, G and B of the first layer with them, else one channel:
+///                            Y, else Z, else the first that is no alpha; r16_float, else r32_float
 ///
 /// Alpha is 1 if the file has none. 16-bit PNG values count as linear, because graphics APIs have
 /// the sRGB curve for 8 bits only. Of OpenEXR files with several parts or resolutions the first one
@@ -61,14 +62,22 @@ struct ImageSelection {
 struct LoadedMap : LoadedImage {
     /// Source of the importance: the name of a channel or of a layer, or "luminance".
     std::string channel;
+    /// Whether load_map chose it among others that may be meant: of several layers or parts, or
+    /// without a Y or colours.
+    bool is_guess = false;
 };
 
 /// Loads the map in a file. The file's first bytes give its format.
 ///
-/// `channel` names the channel to take. Empty: Y, else the luminance of R, G and B, else the first
-/// channel. Grey PFM and PNG images have the channel Y, colour images R, G and B; alpha is ignored.
+/// `channel` names the channel to take. Empty: Y, else the luminance of R, G and B, else that of
+/// the first layer with colours, else Y of a layer, else Z, else the first channel that is no
+/// alpha. Grey PFM and PNG images have the channel Y, colour images R, G and B; alpha is ignored.
 /// The name of an OpenEXR layer stands for the luminance of its colours, if no channel has this
-/// name: "diffuse" for that of diffuse.R, diffuse.G and diffuse.B.
+/// name: "diffuse" for that of diffuse.R, diffuse.G and diffuse.B. "right/Z" is the channel Z of
+/// the part "right", "1/Z" that of the second part, "right/" the default of a part.
+///
+/// The luminance is that of the primaries in an OpenEXR file's attribute `chromaticities`, else of
+/// Rec. 709.
 ///
 /// Importance is data: no transfer function is removed, PNG values count as linear. An OpenEXR data
 /// window is moved to (0, 0). Of several parts the first one with the channel is read, of several
@@ -85,9 +94,10 @@ struct LoadedMap : LoadedImage {
 
 /// Returns the names that load_map takes for this file, each once: Y for a grey PFM or PNG image,
 /// R, G and B for a coloured one. For OpenEXR they are the channels of all parts in the file's
-/// order, with their layers' names (diffuse.R). A layer that load_map takes by its name (diffuse)
-/// stands before its channels. Subsampled channels are left out, because they have no value at each
-/// texel.
+/// order, with their layers' names (diffuse.R), and with their part's if a part before has the same
+/// name (right/Z). A layer that load_map takes by its name (diffuse) stands before its channels,
+/// and so does a further part with colours (right/). Subsampled channels are left out, because they
+/// have no value at each texel.
 ///
 /// Reads no texels, so it does not notice missing ones. Throws as load_map does. Thread-safe.
 [[nodiscard]] QUADTILE_API std::vector<std::string> channels_of(const std::filesystem::path& path);

@@ -40,15 +40,24 @@ class QUADTILE_API NodeThresholds {
     }
 
  private:
+    friend class Threshold;
+    struct LevelPlace {
+        std::size_t first;  // node of the first layer
+        std::size_t layer_pitch;
+        std::size_t row_pitch;
+    };
+
     [[nodiscard]] std::size_t place(std::uint32_t level, std::uint32_t x, std::uint32_t y,
-                                    std::uint32_t layer) const noexcept;
+                                    std::uint32_t layer) const noexcept {
+        const LevelPlace& nodes = places_[level];
+        return nodes.first + layer * nodes.layer_pitch + y * nodes.row_pitch + x;
+    }
 
     std::uint32_t width_;
     std::uint32_t height_;
     std::uint32_t layers_;
-    std::vector<std::size_t> level_starts_;  // within a layer
-    std::size_t layer_size_;
-    std::vector<float> values_;  // layer by layer, level by level, row by row
+    std::vector<LevelPlace> places_;
+    std::vector<float> values_;  // as kernels read them: threshold_map_index in quadtree.h
 };
 
 }  // namespace quadtile

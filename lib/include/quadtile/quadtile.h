@@ -215,6 +215,7 @@ typedef struct quadtile_request {
     uint32_t threshold_level_count;  ///< ceil(log2(max(width, height))) + 1
     float nodes;                     ///< for MEMORY: a tile has fewer list nodes
     /// For MEMORY: a map of the same size and layers, with the fragments in a pixel of each texel.
+    /// Texels of UNORM formats are counts too: 3 is 3 fragments.
     const void* fragments;
     int32_t fragments_format;  ///< QUADTILE_FORMAT_*
     /// For GLSL: a text that defines float threshold(uint level, uvec2 position, uint layer)

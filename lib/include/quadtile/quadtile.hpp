@@ -28,4 +28,3 @@
 #include <quadtile/threshold_function.hpp>
 #include <quadtile/tiler.hpp>
 #include <quadtile/tiles.hpp>
-#include <quadtile/trace.hpp>

@@ -6,7 +6,6 @@
 #include <quadtile/export.h>
 #include <quadtile/device.hpp>
 #include <quadtile/image.hpp>
-#include <quadtile/pyramid.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 
@@ -20,7 +19,6 @@
 
 namespace quadtile {
 
-class TraceFile;  ///< quadtile/trace.hpp
 
 namespace detail {
 class RequestQueue;
@@ -50,8 +48,6 @@ struct ServiceOptions {
     /// with it. A request may itself have hung the device, for example by the caller's GLSL, and
     /// would hang the second device too.
     bool repeat_lost = false;
-    /// Receives the lanes' runs with their stages, and requests' waiting times. Null: none.
-    std::shared_ptr<TraceFile> trace = nullptr;
 };
 
 /// A map and the options of its subdivision.
@@ -70,20 +66,7 @@ struct SubdivisionRequest {
     /// function of the service, and may destroy the service. On a thread of the service submit()
     /// may wait for room for ever: call try_submit() there.
     std::shared_ptr<const void> texels_owner = nullptr;
-    /// An image of the service's device with the shape `map.shape`, instead of texels (which are
-    /// null then): a view of type 2D_ARRAY of all its layers, and the layout that the image is in.
-    /// Commands that write the image were submitted before to the same queue, and make it available
-    /// and visible to COMPUTE_SHADER / SHADER_READ at their end. The image must stay unchanged
-    /// until the request is answered. Such a request is never part of a batch.
-    std::optional<MapImage> image = std::nullopt;
-    /// A buffer of the service's device (usage TRANSFER_SRC) that holds the texels, instead of
-    /// texels and image. Their layout is that of host memory: rows from the top, layer after layer,
-    /// without padding. Depth formats begin at multiples of 4 bytes. Commands that write the buffer
-    /// were submitted before to the same queue, and make it available and visible to TRANSFER /
-    /// TRANSFER_READ at their end. The buffer must stay unchanged until the request is answered.
-    std::optional<BufferRange> buffer = std::nullopt;
-    /// Number, in the service's list, of the only device that may answer. A service of several
-    /// devices needs it for an image or a buffer, which belong to that device. Null: any device.
+    /// Number, in the service's list, of the only device that may answer. Null: any device.
     std::optional<std::uint32_t> device = std::nullopt;
     Threshold threshold;            ///< required, no default
     SubdivideOptions options = {};  ///< the lists of a batch are in canonical order in any case

@@ -111,10 +111,6 @@ class QUADTILE_API Subdivider {
     /// device can address; out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
-    /// Replaces a binding's map by another one of the same shape, at less cost than a new binding.
-    /// Earlier recordings of the binding must have executed, and must not be submitted again.
-    void rebind_map(Binding& binding, const MapImage& map) const;
-
     /// Checks that `record` takes the threshold for maps of this shape. Throws Error:
     /// invalid_argument if it does not fit the shape, if it is not monotone with `fused`, and if it
     /// is another function than that of the options; unsupported for a threshold per node whose

@@ -12,10 +12,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace quadtile {
+
+namespace detail {
+class TileEngine;
+}
 
 /// The values of a Threshold on one map: a number for each node, scaled, with -0 and denormals as
 /// 0. Copyable; shares the NodeThresholds with the Threshold.
@@ -56,8 +61,9 @@ class QUADTILE_API Threshold {
     [[nodiscard]] static Threshold max_resolution(float pixels);
 
     /// Makes a threshold of one value per node. Copies of the threshold share the nodes. Their size
-    /// is checked when the threshold is used with a map. Throws Error(invalid_argument), which
-    /// names the node, for NaN and negative values.
+    /// is checked when the threshold is used with a map. Reads all nodes once, and finds out
+    /// whether the threshold is monotone. Throws Error(invalid_argument), which names the node, for
+    /// NaN and negative values.
     [[nodiscard]] static Threshold map(NodeThresholds nodes);
 
     /// Makes a threshold for tiles that are rendered into per-pixel linked lists. The importance is
@@ -71,8 +77,9 @@ class QUADTILE_API Threshold {
     /// 4^l: the tile's image covers the node's whole square, also if the edge of the map cuts it. A
     /// node without fragments has the threshold max_resolution / 2^l.
     ///
-    /// `fragments` has the size and the layers of the map, and any format of maps. It is read
-    /// during the call only. Sums are 64-bit floats, so those of whole numbers are exact.
+    /// `fragments` has the size and the layers of the map, and any format of maps. Texels of
+    /// unorm formats are counts too: 3 is 3 fragments. It is read during the call only. Sums are
+    /// 64-bit floats, so those of whole numbers are exact.
     ///
     /// Throws Error(invalid_argument) for NaN and negative arguments, for a bad shape or null
     /// texels, and for fragments that are negative, infinite or NaN, naming the texel.
@@ -129,8 +136,8 @@ class QUADTILE_API Threshold {
     [[nodiscard]] ResolvedThreshold resolve(const MapShape& shape) const;
 
     /// Returns whether no level has a greater threshold than the level below, and no node a greater
-    /// one than its children. It reads the values of all nodes; `top` must be the root's level.
-    /// bound_map and function count as not monotone. Throws Error(invalid_argument) if the
+    /// one than its children (before `scaled`). `top` must be the root's level. bound_map and
+    /// function count as not monotone. Throws Error(invalid_argument) if the
     /// threshold does not fit so many levels.
     [[nodiscard]] bool is_monotone(std::uint32_t top) const;
 
@@ -145,7 +152,11 @@ class QUADTILE_API Threshold {
     [[nodiscard]] std::vector<float> given_levels(std::uint32_t top) const;
     // Returns where the threshold is not monotone, as a clause; empty if it is monotone.
     [[nodiscard]] std::string growth(std::uint32_t top) const;
-    [[nodiscard]] std::string growth_of_nodes(std::uint32_t top) const;
+    // Copies a part of threshold_map_contents; for map and memory.
+    void copy_nodes(std::size_t first, std::span<float> part) const;
+    friend QUADTILE_API std::vector<float> threshold_map_contents(const Threshold& threshold,
+                                                                  const MapShape& shape);
+    friend class detail::TileEngine;
 
     // Returns why the host does not know the values, as a clause.
     [[nodiscard]] std::string why_unknown() const;
@@ -153,7 +164,8 @@ class QUADTILE_API Threshold {
 
     Kind kind_;
     std::vector<float> values_;                    // per level, or the parameters of a function
-    std::shared_ptr<const NodeThresholds> nodes_;  // of map and memory
+    std::shared_ptr<const NodeThresholds> nodes_;  // of map and memory; -0 and denormals are 0
+    std::string nodes_growth_;                     // `growth` of the nodes
     std::vector<std::uint32_t> factors_;  // indices of all factors, in order of application
     std::optional<ThresholdFunction> function_;
     bool is_promised_monotone_ = false;  // for bound_monotone_map

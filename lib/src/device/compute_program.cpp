@@ -44,7 +44,7 @@ ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context, std::stri
     for (const BindingType& binding : bindings_) {
         layout_bindings.emplace_back(binding.binding, binding.type, binding.count, compute);
     }
-    vulkan_calls("creating a pipeline layout", [&] {
+    context_->calls("creating a pipeline layout", [&] {
         set_layout_ = context_->device.createDescriptorSetLayoutUnique({{}, layout_bindings},
                                                                        nullptr, dispatch());
         const vk::PushConstantRange push_constants(compute, 0, push_constant_bytes);
@@ -76,7 +76,7 @@ Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code, const
         values.size() * sizeof(std::uint32_t), values.data());
 
     const auto start = std::chrono::steady_clock::now();
-    auto made = vulkan_calls("compiling the kernel " + name, [&] {
+    auto made = context_->calls("compiling the kernel " + name, [&] {
         const auto module = context_->device.createShaderModuleUnique(
             {{}, code.spirv.size_bytes(), code.spirv.data()}, nullptr, dispatch());
         vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, module.get(),
@@ -113,7 +113,7 @@ Unique<vk::Sampler> ComputeProgram::make_sampler(vk::Filter filter,
     if (reduction != vk::SamplerReductionMode::eWeightedAverage) {
         info.setPNext(&reduction_info);
     }
-    return vulkan_calls("creating a sampler", [&] {
+    return context_->calls("creating a sampler", [&] {
         auto sampler = context_->device.createSamplerUnique(info, nullptr, dispatch());
         context_->name(*sampler, name_);
         return sampler;
@@ -125,7 +125,7 @@ DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& de
     for (const BindingType& binding : bindings_) {
         sizes.emplace_back(binding.type, binding.count);
     }
-    return vulkan_calls("writing descriptors", [&] {
+    return context_->calls("writing descriptors", [&] {
         DescriptorSet result{context_, {}, {}};
         result.pool =
             context_->device.createDescriptorPoolUnique({{}, 1, sizes}, nullptr, dispatch());
@@ -141,12 +141,6 @@ DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& de
         context_->device.updateDescriptorSets(writes, nullptr, dispatch());
         return result;
     });
-}
-
-void ComputeProgram::replace_descriptor(const DescriptorSet& set, std::size_t place,
-                                        const Descriptor& descriptor) const {
-    context_->device.updateDescriptorSets(write_of(set.set, bindings_[place], descriptor), nullptr,
-                                          dispatch());
 }
 
 vk::DeviceSize storage_alignment_bytes(const DeviceContext& context) {

@@ -61,12 +61,12 @@ class ComputeProgram {
     // Writes one descriptor per binding, in their order.
     [[nodiscard]] DescriptorSet make_descriptors(const std::vector<Descriptor>& descriptors) const;
 
-    // Replaces a descriptor, by its place among the bindings. No submitted work may use the set.
-    void replace_descriptor(const DescriptorSet& set, std::size_t place,
-                            const Descriptor& descriptor) const;
-
-    [[nodiscard]] DeviceContext& context() const noexcept { return *context_; }
-    [[nodiscard]] const Dispatch& dispatch() const noexcept { return context_->dispatch; }
+    // Both throw the Errors of MadeIn::check.
+    [[nodiscard]] DeviceContext& context() const {
+        context_->made_in.check();
+        return *context_;
+    }
+    [[nodiscard]] const Dispatch& dispatch() const { return context().dispatch; }
     [[nodiscard]] vk::DescriptorSetLayout set_layout() const noexcept { return *set_layout_; }
     [[nodiscard]] vk::PipelineLayout layout() const noexcept { return *layout_; }
 

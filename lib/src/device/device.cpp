@@ -4,6 +4,8 @@
 #include <quadtile/error.hpp>
 
 #include "device/device_context.hpp"
+#include "device/instance.hpp"
+#include "values/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,121 +20,13 @@ namespace quadtile {
 namespace {
 
 using detail::DeviceContext;
+using detail::valid_utf8;
 using detail::vulkan_calls;
-
-constexpr const char* VALIDATION_LAYER = "VK_LAYER_KHRONOS_validation";
-constexpr std::uint32_t API_VERSION = VK_API_VERSION_1_3;  // used if supported; 1.2 is enough
 
 // Limits that the kernels need on every device.
 constexpr std::uint32_t NEEDED_STORAGE_BUFFERS = 2 + 2 * BUFFER_CHUNKS;  // subtree.comp
 constexpr std::uint32_t NEEDED_PUSH_CONSTANT_BYTES = 128;
 constexpr std::uint32_t NEEDED_WORKGROUP_INVOCATIONS = 256;
-
-// Returns the caller's entry, if it is not null, or that of the loader, which stays open until the
-// process ends: drivers may not support unloading.
-PFN_vkGetInstanceProcAddr loader_entry(PFN_vkGetInstanceProcAddr given) {
-    if (given != nullptr) {
-        return given;
-    }
-    static const PFN_vkGetInstanceProcAddr entry = []() -> PFN_vkGetInstanceProcAddr {
-        try {
-            static const vk::DynamicLoader loader;
-            return loader.getProcAddress<PFN_vkGetInstanceProcAddr>("vkGetInstanceProcAddr");
-        } catch (const std::runtime_error&) {
-            return nullptr;
-        }
-    }();
-    if (entry == nullptr) {
-        throw Error(ErrorCode::no_device,
-                    "no Vulkan loader (libvulkan.so.1) was found; install it (Debian: libvulkan1) "
-                    "together with a driver for your GPU");
-    }
-    return entry;
-}
-
-bool layer_installed(const Dispatch& dispatch) {
-    const auto layers = vulkan_calls("enumerating the layers of Vulkan", [&] {
-        return vk::enumerateInstanceLayerProperties(dispatch);
-    });
-    return std::ranges::any_of(
-        layers, [](const auto& l) { return std::string_view(l.layerName) == VALIDATION_LAYER; });
-}
-
-// The loader or the layer offers it.
-bool offers_debug_utils(const Dispatch& dispatch, bool validation) {
-    const auto has_it = [&](const std::string& layer) {
-        const auto extensions = vk::enumerateInstanceExtensionProperties(
-            layer.empty() ? vk::Optional<const std::string>(nullptr) : layer, dispatch);
-        return std::ranges::any_of(extensions, [](const auto& extension) {
-            return std::string_view(extension.extensionName) == VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-        });
-    };
-    return has_it("") || (validation && has_it(VALIDATION_LAYER));
-}
-
-VKAPI_ATTR VkBool32 VKAPI_CALL forward_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
-                                               VkDebugUtilsMessageTypeFlagsEXT /*types*/,
-                                               const VkDebugUtilsMessengerCallbackDataEXT* data,
-                                               void* log) {
-    const Severity level =
-        severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT     ? Severity::error
-        : severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT ? Severity::warning
-                                                                      : Severity::info;
-    (*static_cast<const LogCallback*>(log))(level, data->pMessage);
-    return VK_FALSE;
-}
-
-// Creates the instance of a context, with validation if requested.
-void create_instance(DeviceContext& context, bool validation, PFN_vkGetInstanceProcAddr entry) {
-    context.owned = true;
-    context.dispatch = Dispatch(loader_entry(entry));
-    const vk::ApplicationInfo application("quadtile", 1, "quadtile", 1, API_VERSION);
-    vk::InstanceCreateInfo info({}, &application);
-
-    const std::array<const char*, 1> layers{VALIDATION_LAYER};
-    const std::array<const char*, 1> extensions{VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
-    const std::array enabled{vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
-    const vk::ValidationFeaturesEXT validation_features(enabled, {}, nullptr);
-    if (validation) {
-        if (!layer_installed(context.dispatch)) {
-            throw Error(ErrorCode::unsupported,
-                        "validation was requested, but " + std::string(VALIDATION_LAYER) +
-                            " is not installed; install it (Debian: vulkan-validationlayers), or "
-                            "leave validation out");
-        }
-        info.setPEnabledLayerNames(layers).setPNext(&validation_features);
-    }
-    context.debug_utils = vulkan_calls("asking for instance extensions", [&] {
-        return offers_debug_utils(context.dispatch, validation);
-    });
-    if (context.debug_utils) {
-        info.setPEnabledExtensionNames(extensions);
-    }
-    try {
-        context.instance = vk::createInstance(info, nullptr, context.dispatch);
-    } catch (const vk::IncompatibleDriverError& error) {
-        throw Error(ErrorCode::no_device,
-                    "no Vulkan driver was found; install one for your GPU (Debian: "
-                    "mesa-vulkan-drivers, which has a CPU driver too)",
-                    error.code().value());
-    } catch (const vk::SystemError& error) {
-        throw detail::error_from(static_cast<vk::Result>(error.code().value()),
-                                 "creating the Vulkan instance");
-    }
-    context.dispatch.init(context.instance);
-
-    if (validation && context.log && context.debug_utils) {
-        using SeverityBit = vk::DebugUtilsMessageSeverityFlagBitsEXT;
-        using TypeBit = vk::DebugUtilsMessageTypeFlagBitsEXT;
-        const vk::DebugUtilsMessengerCreateInfoEXT messenger(
-            {}, SeverityBit::eWarning | SeverityBit::eError,
-            TypeBit::eValidation | TypeBit::ePerformance, forward_message, &context.log);
-        context.messenger = vulkan_calls("creating the debug messenger", [&] {
-            return context.instance.createDebugUtilsMessengerEXT(messenger, nullptr,
-                                                                 context.dispatch);
-        });
-    }
-}
 
 std::string type_name(vk::PhysicalDeviceType type) {
     switch (type) {
@@ -261,9 +155,10 @@ DeviceInfo describe(vk::PhysicalDevice device, const Dispatch& dispatch, std::ui
                     const Capabilities& c) {
     DeviceInfo info;
     info.index = index;
-    info.name = c.properties.deviceName.data();
+    info.name = valid_utf8(c.properties.deviceName.data());
     info.type = type_name(c.properties.deviceType);
-    info.driver = std::string(c.driver.driverName.data()) + " " + c.driver.driverInfo.data();
+    info.driver =
+        valid_utf8(std::string(c.driver.driverName.data()) + " " + c.driver.driverInfo.data());
     info.api_version = c.properties.apiVersion;
     info.features.subgroup_operations = supports_subgroup_operations(c);
     info.features.sampler_minmax = c.features_1_2.samplerFilterMinmax != 0;
@@ -319,11 +214,12 @@ std::string lower_case(std::string text) {
     return text;
 }
 
-bool is_selected(const DeviceInfo& info, const std::string& select) {
+// A number that no device has may be a part of a name ("4090").
+bool is_selected(const DeviceInfo& info, const std::string& select, std::size_t devices) {
     std::uint32_t number = 0;
     const char* end = select.data() + select.size();
     const auto [stop, error] = std::from_chars(select.data(), end, number);
-    if (error == std::errc() && stop == end) {
+    if (error == std::errc() && stop == end && number < devices) {
         return info.index == number;
     }
     return lower_case(info.name).find(lower_case(select)) != std::string::npos;
@@ -351,7 +247,7 @@ const Candidate& choose(const std::vector<Candidate>& candidates, const std::str
     for (const Candidate& candidate : candidates) {
         const DeviceInfo& info = candidate.info;
         std::string reasons;
-        if (!select.empty() && !is_selected(info, select)) {
+        if (!select.empty() && !is_selected(info, select, candidates.size())) {
             reasons = "neither its number nor its name matches";
         }
         for (const std::string& reason : info.rejections) {
@@ -403,11 +299,35 @@ void create_device(DeviceContext& context, const Candidate& candidate) {
     }
     vk::DeviceCreateInfo info({}, queue, {}, extensions, &features);
     info.pNext = &features_1_2;
-    context.device = vulkan_calls("creating the Vulkan device " + context.info.name, [&] {
-        return context.physical_device.createDevice(info, nullptr, context.dispatch);
-    });
+    try {
+        context.device = vulkan_calls("creating the Vulkan device " + context.info.name, [&] {
+            return context.physical_device.createDevice(info, nullptr, context.dispatch);
+        });
+    } catch (const Error& failure) {
+        if (!detail::is_forked_from_user()) {
+            throw;
+        }
+        throw Error(failure.code(),
+                    std::string(failure.what()) +
+                        "; this process was forked from one that has used Vulkan, after which this "
+                        "driver does not work: start it by exec (posix_spawn)",
+                    failure.vk_result());
+    }
     context.dispatch.init(context.device);
     context.queue = context.device.getQueue(context.queue_family, 0, context.dispatch);
+}
+
+// Returns a log that throws nothing: its callers are drivers, threads of a service and destructors.
+LogCallback safe_log(const LogCallback& log) {
+    if (!log) {
+        return {};
+    }
+    return [log](Severity severity, std::string_view message) noexcept {
+        try {
+            log(severity, message);
+        } catch (...) {  // NOLINT(bugprone-empty-catch): nobody can be told
+        }
+    };
 }
 
 // Returns the requested value, or that of the environment variable if it is empty.
@@ -449,8 +369,8 @@ Device::Device(std::shared_ptr<detail::DeviceContext> context) : context_(std::m
 
 Device Device::create(const DeviceOptions& options) {
     auto context = std::make_shared<DeviceContext>();
-    context->log = options.log;
-    create_instance(*context, options.validation, options.get_instance_proc_addr);
+    context->log = safe_log(options.log);
+    detail::create_instance(*context, options.validation, options.get_instance_proc_addr);
 
     const std::string select = from_environment(options.select, "QUADTILE_DEVICE");
     const std::vector<Candidate> candidates = candidates_of(*context);
@@ -461,6 +381,7 @@ Device Device::create(const DeviceOptions& options) {
     context->queue_family = compute_family(candidate.device, context->dispatch).value();
     context->set_limits(options.limits);
     create_device(*context, candidate);
+    context->queue_mutex = detail::mutex_of(context->device, context->queue);
     vulkan_calls("naming the device", [&] {
         context->name(context->device, "the device");
         context->name(context->queue, "the queue");
@@ -468,6 +389,12 @@ Device Device::create(const DeviceOptions& options) {
     context->say(Severity::info, "using device " + std::to_string(candidate.info.index) + ", " +
                                      candidate.info.name + ", " + candidate.info.driver);
     open_caches(*context, from_environment(options.cache_directory, "QUADTILE_CACHE_DIRECTORY"));
+    if (candidate.capabilities.driver.driverID == vk::DriverId::eNvidiaProprietary) {
+        // In a child its handlers crash, and take the parent's device away (seen with 580.159).
+        detail::protect_children();
+    }
+    detail::watch_exit(true);
+    detail::end_with_process(context);
     return Device(std::move(context));
 }
 
@@ -479,13 +406,14 @@ Device Device::adopt(const AdoptedDevice& host) {
                     "device; one of them is null");
     }
     auto context = std::make_shared<DeviceContext>();
-    context->log = host.log;
+    context->log = safe_log(host.log);
     context->debug_utils = host.debug_utils;
     context->dispatch = Dispatch(host.get_instance_proc_addr);
     context->instance = vk::Instance(host.instance);
     context->physical_device = vk::PhysicalDevice(host.physical_device);
     context->device = vk::Device(host.device);
     context->queue = vk::Queue(host.queue);
+    context->queue_mutex = detail::mutex_of(context->device, context->queue);
     context->host_submit = host.submit;
     context->queue_family = host.queue_family;
     context->dispatch.init(context->instance);
@@ -510,17 +438,19 @@ Device Device::adopt(const AdoptedDevice& host) {
     context->info.features = both(context->info.features, host.enabled);
     context->set_limits(host.limits);
     if (host.pipeline_cache != VK_NULL_HANDLE) {
-        context->cache_directory = detail::CacheDirectory(host.cache_directory, host.log);
+        context->cache_directory = detail::CacheDirectory(host.cache_directory, context->log);
         context->pipeline_cache.open(host.pipeline_cache);
     } else {
         open_caches(*context, host.cache_directory);
     }
+    detail::watch_exit(false);
+    detail::end_with_process(context);
     return Device(std::move(context));
 }
 
 std::vector<DeviceInfo> Device::enumerate(PFN_vkGetInstanceProcAddr get_instance_proc_addr) {
     DeviceContext context;
-    create_instance(context, false, get_instance_proc_addr);
+    detail::create_instance(context, false, get_instance_proc_addr);
     std::vector<DeviceInfo> infos;
     for (const Candidate& candidate : candidates_of(context)) {
         infos.push_back(candidate.info);
@@ -529,8 +459,7 @@ std::vector<DeviceInfo> Device::enumerate(PFN_vkGetInstanceProcAddr get_instance
 }
 
 bool Device::validation_available(PFN_vkGetInstanceProcAddr get_instance_proc_addr) {
-    const Dispatch dispatch(loader_entry(get_instance_proc_addr));
-    return layer_installed(dispatch);
+    return detail::validation_installed(get_instance_proc_addr);
 }
 
 const DeviceInfo& Device::info() const noexcept {

@@ -5,10 +5,30 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <utility>
 
 namespace quadtile::detail {
 
+std::shared_ptr<std::mutex> mutex_of(vk::Device device, vk::Queue queue) {
+    using Key = std::pair<VkDevice, VkQueue>;
+    static auto& all_mutex = *new std::mutex;  // never destroyed
+    static auto& all = *new std::map<Key, std::weak_ptr<std::mutex>>;
+    const std::lock_guard lock(all_mutex);
+    std::erase_if(all, [](const auto& entry) { return entry.second.expired(); });
+    std::weak_ptr<std::mutex>& known = all[Key(device, queue)];
+    std::shared_ptr<std::mutex> mutex = known.lock();
+    if (!mutex) {
+        mutex = std::make_shared<std::mutex>();
+        known = mutex;
+    }
+    return mutex;
+}
+
 DeviceContext::~DeviceContext() {
+    if (!made_in.has_device()) {
+        return;
+    }
     pipeline_cache.close();
     if (!owned) {
         return;
@@ -30,7 +50,7 @@ void DeviceContext::submit(const vk::SubmitInfo& work, vk::Fence fence) const {
         vk::resultCheck(result, "the host's submit function");
         return;
     }
-    const std::lock_guard lock(queue_mutex);
+    const std::lock_guard lock(*queue_mutex);
     queue.submit(work, fence, dispatch);
 }
 

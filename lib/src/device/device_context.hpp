@@ -8,18 +8,30 @@
 
 #include <quadtile/device.hpp>
 
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace quadtile::detail {
 
-class DeviceContext {
+// Returns the mutex of a queue, which all Devices with this queue share.
+[[nodiscard]] std::shared_ptr<std::mutex> mutex_of(vk::Device device, vk::Queue queue);
+
+class DeviceContext : public EndsWithProcess {
  public:
     DeviceContext() = default;
     DeviceContext(const DeviceContext&) = delete;
     DeviceContext& operator=(const DeviceContext&) = delete;
-    ~DeviceContext();
+    ~DeviceContext() override;
 
+    // Saves the pipeline cache.
+    void end() noexcept override { pipeline_cache.save(); }
+
+    MadeIn made_in;
     Dispatch dispatch;
     vk::Instance instance;
     vk::DebugUtilsMessengerEXT messenger;
@@ -44,6 +56,21 @@ class DeviceContext {
     std::uint32_t tile_chunk_shift = 0;
     std::uint32_t float_chunk_shift = 0;
 
+    // Runs Vulkan-Hpp calls as vulkan_calls does, and throws the Errors of MadeIn::check.
+    template <typename Calls>
+    auto calls(const std::string& doing, Calls&& calls) const {
+        made_in.check();
+        return vulkan_calls(doing, std::forward<Calls>(calls));
+    }
+
+    // Notes the end of a run. Drivers and layers make statics in their first calls, too, which
+    // exit() destroys before it calls functions that were registered earlier.
+    void note_run() const {
+        if (std::has_single_bit(++runs_)) {
+            watch_exit(owned);
+        }
+    }
+
     // Submits to the queue: by the host's function if there is one, otherwise under a mutex.
     // Thread-safe. Throws the exceptions of Vulkan-Hpp.
     void submit(const vk::SubmitInfo& work, vk::Fence fence) const;
@@ -54,7 +81,8 @@ class DeviceContext {
     void name(Handle handle, const std::string& text) const {
         if (debug_utils) {
             const std::string full = "quadtile: " + text;
-            const auto value = reinterpret_cast<std::uint64_t>(static_cast<Handle::CType>(handle));
+            const auto value =
+                reinterpret_cast<std::uint64_t>(static_cast<typename Handle::CType>(handle));
             device.setDebugUtilsObjectNameEXT({Handle::objectType, value, full.c_str()}, dispatch);
         }
     }
@@ -69,10 +97,13 @@ class DeviceContext {
     [[nodiscard]] bool can_submit() const { return queue || host_submit; }
 
     SubmitFunction host_submit;  // of an adopted device; may be empty
-    mutable std::mutex queue_mutex;
+    std::shared_ptr<std::mutex> queue_mutex;
 
     // Sets the limits from those of the device and the overrides.
     void set_limits(const LimitOverrides& overrides);
+
+ private:
+    mutable std::atomic<std::uint64_t> runs_ = 0;
 };
 
 // A region of a command buffer that debuggers show under a name.

@@ -61,11 +61,11 @@ Unique<vk::DeviceMemory> allocate(const DeviceContext& context, const std::strin
         throw Error(ErrorCode::unsupported, context.info.name + " has no memory type for " + name);
     }
     const auto allocate_from = [&](std::uint32_t type) {
-        return vulkan_calls("allocating " + std::to_string(needed.size) + " bytes for " + name,
-                            [&] {
-                                return context.device.allocateMemoryUnique(
-                                    {needed.size, type}, nullptr, context.dispatch);
-                            });
+        return context.calls("allocating " + std::to_string(needed.size) + " bytes for " + name,
+                             [&] {
+                                 return context.device.allocateMemoryUnique(
+                                     {needed.size, type}, nullptr, context.dispatch);
+                             });
     };
     try {
         return allocate_from(types.front());
@@ -137,13 +137,13 @@ Buffer::Buffer(const MemorySource& source, const std::string& name, vk::DeviceSi
                vk::BufferUsageFlags usage, MemoryKind kind)
     : context_(source.context), size_bytes_(size_bytes) {
     const auto& context = context_;
-    buffer_ = vulkan_calls("creating the buffer of " + name, [&] {
+    buffer_ = context->calls("creating the buffer of " + name, [&] {
         return context->device.createBufferUnique({{}, size_bytes, usage}, nullptr,
                                                   context->dispatch);
     });
     const auto needed = context->device.getBufferMemoryRequirements(*buffer_, context->dispatch);
     memory_ = Memory(source, name, needed, kind);
-    vulkan_calls("binding the memory of " + name, [&] {
+    context->calls("binding the memory of " + name, [&] {
         context->name(*buffer_, name);
         context->name(memory_.handle(), name);
         context->device.bindBufferMemory(*buffer_, memory_.handle(), 0, context->dispatch);
@@ -168,12 +168,12 @@ Image::Image(const MemorySource& source, const std::string& name, const vk::Imag
              vk::ImageAspectFlags aspect)
     : context_(source.context) {
     const auto& context = context_;
-    image_ = vulkan_calls("creating " + name, [&] {
+    image_ = context->calls("creating " + name, [&] {
         return context->device.createImageUnique(info, nullptr, context->dispatch);
     });
     const auto needed = context->device.getImageMemoryRequirements(*image_, context->dispatch);
     memory_ = Memory(source, name, needed, MemoryKind::device);
-    vulkan_calls("binding the memory of " + name, [&] {
+    context->calls("binding the memory of " + name, [&] {
         context->name(*image_, name);
         context->name(memory_.handle(), name);
         context->device.bindImageMemory(*image_, memory_.handle(), 0, context->dispatch);

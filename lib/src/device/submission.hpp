@@ -2,35 +2,19 @@
 
 #pragma once
 
-#include "device/memory.hpp"
-
-#include <quadtile/image.hpp>
-#include <quadtile/pyramid.hpp>
+#include "device/device_context.hpp"
+#include "device/vulkan_calls.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace quadtile::detail {
-
-// Most texels, in bytes, that go through host memory to or from the device at a time.
-inline constexpr vk::DeviceSize STAGING_BYTES = vk::DeviceSize{64} << 20U;
-inline constexpr vk::DeviceSize SMALLEST_STAGING_BYTES = vk::DeviceSize{64} << 10U;
-
-[[nodiscard]] inline vk::ImageAspectFlags aspect_of(TexelFormat format) noexcept {
-    return format == TexelFormat::d32_float || format == TexelFormat::d16_unorm
-               ? vk::ImageAspectFlagBits::eDepth
-               : vk::ImageAspectFlagBits::eColor;
-}
 
 // One command buffer and its fence: record, submit, wait.
 class Commands {
@@ -44,7 +28,7 @@ class Commands {
                         "gpu_timeout is " + std::to_string(timeout.count()) +
                             " ms, it must be more than 0; milliseconds::max() waits for ever");
         }
-        vulkan_calls("creating a command buffer", [&] {
+        context_->calls("creating a command buffer", [&] {
             const vk::Device device = context_->device;
             const Dispatch& d = context_->dispatch;
             pool_ = device.createCommandPoolUnique(
@@ -63,22 +47,25 @@ class Commands {
     // Returns whether a run has exceeded the timeout. Then no other run starts, and the resources
     // of the hung run must not be destroyed.
     [[nodiscard]] bool is_hung() const noexcept { return is_hung_; }
+    // Throws Error: device_lost after a hung run, and those of MadeIn::check.
     void refuse_if_hung() const {
+        context_->made_in.check();
         if (is_hung_) {
             throw Error(ErrorCode::device_lost,
                         "the device has not come back from an earlier run; make a new Device");
         }
     }
 
-    // Returns whether a hung run still executes.
+    // Returns whether a hung run still executes, or may do so.
     [[nodiscard]] bool is_at_work() const noexcept {
-        return is_hung_ && says_nothing(static_cast<vk::Result>(
-                               context_->dispatch.vkGetFenceStatus(context_->device, *fence_)));
+        return is_hung_ && (!context_->made_in.has_device() ||
+                            says_nothing(static_cast<vk::Result>(
+                                context_->dispatch.vkGetFenceStatus(context_->device, *fence_))));
     }
 
     template <typename Record>
     void run(const std::string& doing, Record&& record) {
-        vulkan_calls(doing, [&] {
+        context_->calls(doing, [&] {
             const Dispatch& d = context_->dispatch;
             // At first, because a failed run may have left the fence in any state.
             context_->device.resetFences(*fence_, d);
@@ -94,6 +81,7 @@ class Commands {
             context_->submit(submit, *fence_);
         });
         await(doing);
+        context_->note_run();
     }
 
  private:
@@ -180,7 +168,7 @@ class Timestamps {
         if (!context_->info.timestamps) {
             return;
         }
-        pool_ = vulkan_calls("creating a query pool", [&] {
+        pool_ = context_->calls("creating a query pool", [&] {
             auto pool = context_->device.createQueryPoolUnique(
                 {{}, vk::QueryType::eTimestamp, CAPACITY}, nullptr, context_->dispatch);
             context_->name(*pool, "timestamps");
@@ -237,134 +225,5 @@ class Timestamps {
     double period_ns_ = 0.0;
     std::uint32_t count_ = 0;
 };
-
-// Whole rows of one layer of one mip level, in staging and in host memory.
-struct StagedRows {
-    vk::BufferImageCopy region;
-    std::size_t host_offset_bytes;  // in the texels of the level
-    std::size_t size_bytes;
-};
-using StagedBatch = std::vector<StagedRows>;
-
-// Splits the mip levels of an image, from `first_level` on, into batches that each fit the staging.
-[[nodiscard]] inline std::vector<StagedBatch> staged_batches(std::span<const ImageShape> levels,
-                                                             std::uint32_t first_level = 0) {
-    // Alignment of offsets in the staging: texels have at most 16 bytes, depth formats need 4.
-    constexpr std::size_t ALIGNMENT_BYTES = 16;
-    std::vector<StagedBatch> batches(1);
-    std::size_t used = 0;
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-        const ImageShape& shape = levels[i];
-        const std::size_t row_bytes = shape.width * texel_size_bytes(shape.format);
-        const std::uint64_t rows = std::uint64_t{shape.height} * shape.layers;
-        for (std::uint64_t row = 0; row < rows;) {
-            const std::uint64_t room = (STAGING_BYTES - used) / row_bytes;
-            if (room == 0) {
-                batches.emplace_back();
-                used = 0;
-                continue;
-            }
-            const auto layer = static_cast<std::uint32_t>(row / shape.height);
-            const auto y = static_cast<std::uint32_t>(row % shape.height);
-            const auto count =
-                static_cast<std::uint32_t>(std::min<std::uint64_t>(shape.height - y, room));
-            const vk::BufferImageCopy region(
-                used, 0, 0,
-                {aspect_of(shape.format), first_level + static_cast<std::uint32_t>(i), layer, 1},
-                {0, static_cast<std::int32_t>(y), 0}, {shape.width, count, 1});
-            batches.back().push_back({region, row * row_bytes, count * row_bytes});
-            const std::size_t end = used + count * row_bytes;
-            used = std::min<std::size_t>((end + ALIGNMENT_BYTES - 1) & ~(ALIGNMENT_BYTES - 1),
-                                         STAGING_BYTES);
-            row += count;
-        }
-    }
-    return batches;
-}
-
-[[nodiscard]] inline std::vector<vk::BufferImageCopy> regions_of(const StagedBatch& batch) {
-    std::vector<vk::BufferImageCopy> regions;
-    regions.reserve(batch.size());
-    for (const StagedRows& rows : batch) {
-        regions.push_back(rows.region);
-    }
-    return regions;
-}
-
-// Destination of an upload.
-struct UploadTarget {
-    vk::Image image;
-    vk::ImageLayout layout;
-    vk::PipelineStageFlags stages;
-    vk::AccessFlags access;
-};
-
-// Returns the beginning of each layer of an image in host memory.
-[[nodiscard]] inline std::vector<const std::byte*> layers_of(const ImageView& image) {
-    const std::size_t layer_bytes =
-        std::size_t{image.shape.width} * image.shape.height * texel_size_bytes(image.shape.format);
-    std::vector<const std::byte*> layers;
-    for (std::uint32_t layer = 0; layer < image.shape.layers; ++layer) {
-        layers.push_back(static_cast<const std::byte*>(image.texels) + layer * layer_bytes);
-    }
-    return layers;
-}
-
-// Commands around the last part of an upload, in its submission; may be empty.
-struct AroundUpload {
-    std::function<void(vk::CommandBuffer)> before_last;
-    std::function<void(vk::CommandBuffer)> after_last;
-};
-
-// Replaces mip level 0 of an image by layers of texels. `staging` is as large as all of them, or
-// STAGING_BYTES.
-inline void upload_image(const std::string& doing, Commands& commands, const Dispatch& dispatch,
-                         const Buffer& staging, const UploadTarget& target, const ImageShape& shape,
-                         std::span<const std::byte* const> layers,
-                         const AroundUpload& around = {}) {
-    using Stage = vk::PipelineStageFlagBits;
-    using Access = vk::AccessFlagBits;
-    const vk::ImageSubresourceRange level_0(aspect_of(shape.format), 0, 1, 0,
-                                            VK_REMAINING_ARRAY_LAYERS);
-    const std::size_t layer_bytes =
-        std::size_t{shape.width} * shape.height * texel_size_bytes(shape.format);
-    const auto transition = [&](vk::CommandBuffer buffer, vk::ImageLayout from, vk::ImageLayout to,
-                                vk::AccessFlags before, vk::AccessFlags after,
-                                vk::PipelineStageFlags stages_before,
-                                vk::PipelineStageFlags stages_after) {
-        const vk::ImageMemoryBarrier barrier(before, after, from, to, VK_QUEUE_FAMILY_IGNORED,
-                                             VK_QUEUE_FAMILY_IGNORED, target.image, level_0);
-        buffer.pipelineBarrier(stages_before, stages_after, {}, {}, {}, barrier, dispatch);
-    };
-    const std::vector<StagedBatch> batches = staged_batches({&shape, 1});
-    for (const StagedBatch& batch : batches) {
-        for (const StagedRows& rows : batch) {
-            const std::uint32_t layer = rows.region.imageSubresource.baseArrayLayer;
-            std::memcpy(static_cast<std::byte*>(staging.mapped()) + rows.region.bufferOffset,
-                        layers[layer] + (rows.host_offset_bytes - layer * layer_bytes),
-                        rows.size_bytes);
-        }
-        commands.run(doing, [&](vk::CommandBuffer buffer) {
-            if (&batch == &batches.back() && around.before_last) {
-                around.before_last(buffer);
-            }
-            if (&batch == &batches.front()) {
-                transition(buffer, vk::ImageLayout::eUndefined,
-                           vk::ImageLayout::eTransferDstOptimal, {}, Access::eTransferWrite,
-                           Stage::eTopOfPipe, Stage::eTransfer);
-            }
-            buffer.copyBufferToImage(staging.handle(), target.image,
-                                     vk::ImageLayout::eTransferDstOptimal, regions_of(batch),
-                                     dispatch);
-            if (&batch == &batches.back()) {
-                transition(buffer, vk::ImageLayout::eTransferDstOptimal, target.layout,
-                           Access::eTransferWrite, target.access, Stage::eTransfer, target.stages);
-                if (around.after_last) {
-                    around.after_last(buffer);
-                }
-            }
-        });
-    }
-}
 
 }  // namespace quadtile::detail

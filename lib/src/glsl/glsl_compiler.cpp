@@ -3,14 +3,20 @@
 #include <quadtile/error.hpp>
 
 #include "glsl/glsl_text.hpp"
+#include "values/text.hpp"
 
 namespace quadtile::detail {
 
 namespace {
 
 [[noreturn]] void refuse(const UserSource& user, const std::string& messages) {
+    const std::string text = valid_utf8(messages);
     throw Error(ErrorCode::invalid_argument,
-                "the GLSL of " + user.display_name + " does not compile:\n" + messages);
+                "the GLSL of " + user.display_name + " does not compile:\n" + text +
+                    (text == messages
+                         ? ""
+                         : "\n(GLSL is ASCII outside of comments. Delete the other letters: a byte "
+                           "order mark, a no-break space, a typographic quote?)"));
 }
 
 // Returns "line 3 of the user's text" in the form of the compiler's messages.
@@ -259,7 +265,7 @@ std::vector<std::uint32_t> compile_glsl(const std::string& name, const std::stri
     options.SetIncluder(std::make_unique<Includer>(user));
 
     // Static, because the first use builds its tables, which takes longer than compiling a kernel.
-    static const shaderc::Compiler compiler;
+    static const auto& compiler = *new shaderc::Compiler;
     const auto result =
         compiler.CompileGlslToSpv(text, shaderc_compute_shader, name.c_str(), options);
     if (result.GetCompilationStatus() != shaderc_compilation_status_success) {

@@ -36,7 +36,7 @@ struct CapabilityName {
 };
 
 const std::vector<CapabilityName>& capability_names() {
-    static const std::vector<CapabilityName> NAMES{
+    static const auto& NAMES = *new std::vector<CapabilityName>{
         {9, 9, "16-bit floats", {"float16", "f16"}},
         {10, 10, "64-bit floats", {"double", "dvec", "dmat", "float64", "f64"}},
         {11, 12, "64-bit integers", {"int64", "uint64", "i64", "u64"}},

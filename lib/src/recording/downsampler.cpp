@@ -40,7 +40,6 @@ using detail::ItemType;
 using detail::plain_format;
 using detail::refuse;
 using detail::size_of;
-using detail::vulkan_calls;
 using detail::vulkan_format;
 using reference::encoding_of;
 
@@ -304,7 +303,7 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
         vk::ImageViewCreateInfo info({}, image.image, vk::ImageViewType::e2DArray, format, {},
                                      {aspect, level, 1, 0, shape.layers});
         info.pNext = &usage_info;
-        bound->views.push_back(vulkan_calls("creating the view of a mip level", [&] {
+        bound->views.push_back(impl.context->calls("creating the view of a mip level", [&] {
             auto view =
                 impl.context->device.createImageViewUnique(info, nullptr, impl.program.dispatch());
             impl.context->name(*view, "mip level " + std::to_string(level));

@@ -52,7 +52,7 @@ using Usage = vk::ImageUsageFlagBits;
 
 // Returns the features of a format on a device.
 vk::FormatFeatureFlags features_of(const DeviceContext& context, vk::Format format) {
-    return vulkan_calls("asking for the features of a format", [&] {
+    return context.calls("asking for the features of a format", [&] {
         return context.physical_device.getFormatProperties(format, context.dispatch)
             .optimalTilingFeatures;
     });

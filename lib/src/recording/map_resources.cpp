@@ -41,7 +41,7 @@ void check_map(const DeviceContext& context, const MapShape& shape) {
                         " layers; cut it into several maps or use Strategy::reference");
     }
     const auto format = static_cast<vk::Format>(vk_format(shape.format));
-    const auto features = vulkan_calls("asking for the features of a format", [&] {
+    const auto features = context.calls("asking for the features of a format", [&] {
         return context.physical_device.getFormatProperties(format, context.dispatch)
             .optimalTilingFeatures;
     });

@@ -178,8 +178,8 @@ Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources
         Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
                                    state_size_bytes(shape))};
     detail::append_pyramid_chunks(descriptors, context, shape, resources.pyramid);
-    return Binding(std::make_shared<Binding::Impl>(parameters_of(shape), pipeline,
-                                                   impl_->program.make_descriptors(descriptors)));
+    return Binding(std::make_shared<Binding::Impl>(Binding::Impl{
+        parameters_of(shape), pipeline, impl_->program.make_descriptors(descriptors)}));
 }
 
 void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {

@@ -31,9 +31,7 @@ static_assert(Subdivider::nan_texels_offset_bytes == sizeof(FusedState));
 constexpr std::uint32_t THRESHOLDS_BINDING = 2 + 2 * BUFFER_CHUNKS;
 constexpr std::uint32_t BALANCE_BINDING = THRESHOLDS_BINDING + 1;  // balance.glsl
 
-// Places of descriptors among all bindings.
-constexpr std::size_t MAP = 0;
-constexpr std::size_t SCRATCH = 1;
+constexpr std::size_t SCRATCH = 1;  // place among all descriptors
 
 // Bindings of subtree.comp, or of fused.glsl: the thresholds of layers in place of the pyramid's
 // chunks, and a buffer for balanced lists.
@@ -268,15 +266,10 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
     } else if (impl_->is_fused()) {
         descriptors.push_back(impl_->placeholder(shape, resources.scratch));
     }
-    return Binding(std::make_shared<Binding::Impl>(
+    return Binding(std::make_shared<Binding::Impl>(Binding::Impl{
         shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
         resources.scratch, layer_thresholds, by_node, balance,
-        impl_->program.make_descriptors(descriptors)));
-}
-
-void Subdivider::rebind_map(Binding& binding, const MapImage& map) const {
-    impl_->program.replace_descriptor(binding.impl_->descriptors, MAP,
-                                      Descriptor::sampled(*impl_->sampler, map.view, map.layout));
+        impl_->program.make_descriptors(descriptors)}));
 }
 
 void Subdivider::check_threshold(const MapShape& shape, const Threshold& threshold) const {

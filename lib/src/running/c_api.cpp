@@ -2,6 +2,8 @@
 #include <quadtile/error.hpp>
 #include <quadtile/service.hpp>
 
+#include "device/process.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -207,12 +209,8 @@ quadtile::LogCallback log_callback_of(const quadtile_service_options& options) {
     }
     return [log = options.log, user_data = options.log_user_data](quadtile::Severity severity,
                                                                   std::string_view message) {
-        // The caller may be a driver, through which nothing may be thrown.
-        (void)guarded([&] {
-            log(user_data, entry_of<quadtile::Severity>(SEVERITIES, severity).constant,
-                std::string(message).c_str());
-            return QUADTILE_SUCCESS;
-        });
+        log(user_data, entry_of<quadtile::Severity>(SEVERITIES, severity).constant,
+            std::string(message).c_str());
     };
 }
 
@@ -389,7 +387,21 @@ struct quadtile_service {
 };
 
 struct quadtile_ticket {
+    [[nodiscard]] bool is_answered(std::uint64_t timeout_ms = 0) const {
+        // Without a future the answer has been taken.
+        return !ticket.result.valid() ||
+               ticket.result.wait_for(milliseconds_of(timeout_ms)) == std::future_status::ready;
+    }
+    // Throws Error(unsupported) if the answer would come to the process that this one was forked
+    // from.
+    void check_process() const {
+        if (!is_answered()) {
+            made_in.check();
+        }
+    }
+
     quadtile::Ticket ticket;
+    quadtile::detail::MadeIn made_in;
 };
 
 const char* quadtile_last_error() {
@@ -512,11 +524,8 @@ quadtile_status quadtile_service_try_submit(quadtile_service* service,
 
 quadtile_status quadtile_ticket_wait(quadtile_ticket* ticket, uint64_t timeout_ms) {
     return guarded([&] {
-        const std::future<TileList>& answer = required(ticket, "ticket")->ticket.result;
-        // Without a future the answer has been taken.
-        const bool answered = !answer.valid() || answer.wait_for(milliseconds_of(timeout_ms)) ==
-                                                     std::future_status::ready;
-        return answered ? QUADTILE_SUCCESS : QUADTILE_NOT_READY;
+        required(ticket, "ticket")->check_process();
+        return ticket->is_answered(timeout_ms) ? QUADTILE_SUCCESS : QUADTILE_NOT_READY;
     });
 }
 
@@ -536,6 +545,7 @@ quadtile_status quadtile_ticket_take(quadtile_ticket* ticket, const quadtile_til
                         "the answer of this ticket was already taken; keep the list that the first "
                         "call returned");
         }
+        ticket->check_process();
         auto owner = std::make_unique<OwningTileList>();
         owner->list = answer.get();
         publish(*owner);
@@ -553,7 +563,7 @@ void quadtile_ticket_free(quadtile_ticket* ticket) {
         (void)ticket->ticket.cancel();
         return QUADTILE_SUCCESS;
     });
-    if (ticket->ticket.result.valid()) {
+    if (ticket->ticket.result.valid() && !ticket->made_in.is_forked()) {
         ticket->ticket.result.wait();
     }
     delete ticket;

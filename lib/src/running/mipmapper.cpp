@@ -1,7 +1,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/mipmapper.hpp>
 
-#include "device/submission.hpp"
+#include "device/staging.hpp"
 #include "values/text.hpp"
 
 #include <algorithm>
@@ -18,7 +18,6 @@ using detail::counted;
 using detail::DeviceContext;
 using detail::MemoryKind;
 using detail::size_of;
-using detail::vulkan_calls;
 
 using Access = vk::AccessFlagBits;
 using Stage = vk::PipelineStageFlagBits;
@@ -102,7 +101,9 @@ struct MipEngine {
         : context(device.context()),
           downsampler(device, options),
           commands(context, gpu_timeout),
-          timestamps(context) {
+          timestamps(context),
+          upload_staging({context}, "the staging of the source", MemoryKind::upload),
+          readback_staging({context}, "the staging of the levels", MemoryKind::readback) {
         if (!context->can_submit()) {
             throw Error(ErrorCode::invalid_argument,
                         "a Mipmapper needs a queue, but the adopted device has none; set "
@@ -122,8 +123,8 @@ struct MipEngine {
     Downsampler downsampler;
     Commands commands;
     detail::Timestamps timestamps;
-    Buffer upload_staging;
-    Buffer readback_staging;
+    detail::Staging upload_staging;
+    detail::Staging readback_staging;
     std::optional<MipResources> resources;
     bool clean = true;  // whether the last run succeeded; else counters may not be 0
 };
@@ -136,16 +137,6 @@ void MipEngine::prepare(const Downsampler::Shape& shape) {
     resources.reset();  // before the new ones, so that both never take memory together
     const DownsamplerOptions& options = downsampler.options();
     const Downsampler::Requirements needed = downsampler.requirements(shape);
-    using BufferUsage = vk::BufferUsageFlagBits;
-    if (!upload_staging.handle()) {
-        upload_staging = Buffer({context}, "the staging of the source", detail::STAGING_BYTES,
-                                BufferUsage::eTransferSrc, MemoryKind::upload);
-    }
-    if (!readback_staging.handle()) {
-        readback_staging = Buffer({context}, "the staging of the levels", detail::STAGING_BYTES,
-                                  BufferUsage::eTransferDst, MemoryKind::readback);
-    }
-
     const VkExtent2D extent{shape.width, shape.height};
     const bool one_image = options.source_format == options.format && !options.copy_source &&
                            needed.destination_extent.width == extent.width &&
@@ -223,48 +214,15 @@ void MipEngine::record(vk::CommandBuffer buffer) {
 }
 
 void MipEngine::read_back(std::vector<MipChain::Level>& levels, std::uint32_t first_level) {
-    std::vector<ImageShape> shapes;
+    std::vector<detail::ReadLevel> read;
     for (std::size_t level = first_level; level < levels.size(); ++level) {
         const ImageShape& shape = levels[level].shape;
-        shapes.push_back(shape);
         levels[level].texels.resize(std::size_t{shape.width} * shape.height * shape.layers *
                                     texel_size_bytes(shape.format));
+        read.push_back({shape, levels[level].texels.data()});
     }
-    const Dispatch& d = context->dispatch;
-    for (const detail::StagedBatch& batch : detail::staged_batches(shapes, first_level)) {
-        if (batch.empty()) {
-            continue;
-        }
-        commands.run("reading the levels back", [&](vk::CommandBuffer buffer) {
-            using Layout = vk::ImageLayout;
-            const auto transition = [&](Layout from, Layout to, vk::AccessFlags before,
-                                        vk::AccessFlags after) {
-                return vk::ImageMemoryBarrier(
-                    before, after, from, to, VK_QUEUE_FAMILY_IGNORED, VK_QUEUE_FAMILY_IGNORED,
-                    resources->destination.image.handle(),
-                    {vk::ImageAspectFlagBits::eColor, first_level, VK_REMAINING_MIP_LEVELS, 0,
-                     VK_REMAINING_ARRAY_LAYERS});
-            };
-            buffer.pipelineBarrier(Stage::eAllCommands, Stage::eTransfer, {}, {}, {},
-                                   transition(Layout::eGeneral, Layout::eTransferSrcOptimal,
-                                              Access::eMemoryWrite, Access::eTransferRead),
-                                   d);
-            buffer.copyImageToBuffer(resources->destination.image.handle(),
-                                     Layout::eTransferSrcOptimal, readback_staging.handle(),
-                                     detail::regions_of(batch), d);
-            const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eHostRead);
-            buffer.pipelineBarrier(
-                Stage::eTransfer, Stage::eHost | Stage::eAllCommands, {}, copied, {},
-                transition(Layout::eTransferSrcOptimal, Layout::eGeneral, {}, {}), d);
-        });
-        for (const detail::StagedRows& rows : batch) {
-            std::vector<std::byte>& texels = levels[rows.region.imageSubresource.mipLevel].texels;
-            std::memcpy(
-                texels.data() + rows.host_offset_bytes,
-                static_cast<const std::byte*>(readback_staging.mapped()) + rows.region.bufferOffset,
-                rows.size_bytes);
-        }
-    }
+    detail::read_image("reading the levels back", commands, context->dispatch, readback_staging,
+                       resources->destination.image.handle(), read, first_level);
 }
 
 }  // namespace

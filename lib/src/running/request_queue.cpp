@@ -1,7 +1,6 @@
 #include "running/request_queue.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace quadtile::detail {
 
@@ -20,10 +19,10 @@ bool is_expired(const WaitingRequest& request, Clock::time_point now) {
 }
 
 const std::exception_ptr& deadline_exceeded() {
-    static const std::exception_ptr error =
+    static const auto& error = *new std::exception_ptr(  // threads may outlive statics
         std::make_exception_ptr(Error(ErrorCode::deadline_exceeded,
                                       "the request was still waiting at its deadline; give it more "
-                                      "time or a higher priority, or submit fewer requests"));
+                                      "time or a higher priority, or submit fewer requests")));
     return error;
 }
 
@@ -62,8 +61,12 @@ bool RequestQueue::may_answer(std::uint32_t device, const WaitingRequest& reques
 }
 
 bool RequestQueue::has_device(const WaitingRequest& request) const {
-    return std::ranges::any_of(std::views::iota(0U, static_cast<std::uint32_t>(lost_.size())),
-                               [&](auto device) { return may_answer(device, request); });
+    for (std::uint32_t device = 0; device < lost_.size(); ++device) {
+        if (may_answer(device, request)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 RequestQueue::Requests::iterator RequestQueue::next_for(std::uint32_t device) {
@@ -178,12 +181,10 @@ std::vector<WaitingRequest> RequestQueue::take_batch(const Taker& taker,
     const Turn turn = first.first;
     const MapShape shape = first.second.request.map.shape;
     const bool batches = taker.batches && first.second.batches;
-    const bool in_buffer = first.second.request.buffer.has_value();
     const Balance balance = first.second.request.options.balance;
     const bool is_for_any = !first.second.request.device;
     const auto fits = [&](const WaitingRequest& request) {
         return batches && request.batches && same_size(request.request.map.shape, shape) &&
-               request.request.buffer.has_value() == in_buffer &&
                request.request.options.balance == balance && may_answer(taker.device, request);
     };
     std::uint64_t most = taker.max_layers;
@@ -206,6 +207,9 @@ std::vector<WaitingRequest> RequestQueue::take_batch(const Taker& taker,
 }
 
 bool RequestQueue::cancel(std::uint64_t number) {
+    if (made_in_.is_forked()) {
+        return false;
+    }
     std::vector<WaitingRequest> cancelled;
     {
         const std::lock_guard lock(mutex_);

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "device/process.hpp"
+
 #include <quadtile/error.hpp>
 #include <quadtile/service.hpp>
 
@@ -62,7 +64,7 @@ class RequestQueue {
     // the queue.
     void lose(std::uint32_t device, const Error& why);
 
-    // Cancels a request. Returns whether it still waited.
+    // Cancels a request. Returns whether it still waited; in a forked process none does.
     bool cancel(std::uint64_t number);
 
     // Answers requests whose deadlines have passed; returns when the queue is closed and empty.
@@ -96,6 +98,7 @@ class RequestQueue {
     [[nodiscard]] std::vector<WaitingRequest> remove_if(
         const std::function<bool(const Turn&, const WaitingRequest&)>& condition);
 
+    const MadeIn made_in_;
     const std::size_t capacity_;
     mutable std::mutex mutex_;
     std::condition_variable has_room_;

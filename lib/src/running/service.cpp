@@ -1,6 +1,5 @@
 #include <quadtile/error.hpp>
 #include <quadtile/service.hpp>
-#include <quadtile/trace.hpp>
 
 #include "../reference/balance.hpp"
 #include "running/request_queue.hpp"
@@ -82,7 +81,7 @@ struct Lane {
 
 }  // namespace
 
-struct Service::Impl {
+struct Service::Impl : detail::EndsWithProcess {
     Impl(const std::vector<Device>& devices, const ServiceOptions& service_options)
         : options(service_options),
           queue(std::make_shared<RequestQueue>(options.queue_capacity, devices.size())) {
@@ -120,6 +119,7 @@ struct Service::Impl {
     }
 
     void shutdown(Shutdown how);
+    void end() noexcept override;
     [[nodiscard]] WaitingRequest admit(SubdivisionRequest&& request) const;
     [[nodiscard]] Ticket ticket_of(std::uint64_t number, std::future<TileList> result) const;
     void work(Lane& lane);
@@ -129,8 +129,8 @@ struct Service::Impl {
     void run_alone(Lane& lane, WaitingRequest& waiting);
     void fail(WaitingRequest& waiting, const std::exception_ptr& failure);
     void fail_on(Site& site, WaitingRequest& waiting, const Error& failure);
-    void trace_run(const Lane& lane, Clock::time_point start, std::span<const TileList> lists);
 
+    detail::MadeIn made_in;
     ServiceOptions options;
     std::shared_ptr<RequestQueue> queue;
     std::deque<Site> sites;
@@ -139,7 +139,6 @@ struct Service::Impl {
     std::mutex join_mutex;
     std::atomic<std::uint64_t> failed = 0;
     std::atomic<std::uint64_t> largest_batch = 0;
-    std::atomic<std::uint64_t> traced_waits = 0;
 
     // Service that the current thread belongs to.
     static thread_local const Impl* working_for;
@@ -148,6 +147,9 @@ struct Service::Impl {
 thread_local const Service::Impl* Service::Impl::working_for = nullptr;
 
 void Service::Impl::shutdown(Shutdown how) {
+    if (made_in.is_forked()) {
+        return;
+    }
     const std::exception_ptr reason =
         error(ErrorCode::cancelled, "the service has been shut down; make a new one");
     queue->close(reason);
@@ -168,58 +170,28 @@ void Service::Impl::shutdown(Shutdown how) {
     }
 }
 
-namespace {
-
-// Copies of depth formats begin at multiples of 4 bytes (vkCmdCopyBufferToImage), others at
-// multiples of their texels' alignment.
-void check_alignment(const BufferRange& buffer, const MapShape& shape) {
-    const VkDeviceSize layer_bytes =
-        VkDeviceSize{shape.width} * shape.height * texel_size_bytes(shape.format);
-    const VkDeviceSize alignment =
-        shape.format == TexelFormat::d16_unorm ? 4 : texel_size_bytes(shape.format);
-    if (buffer.offset_bytes % alignment != 0 ||
-        (shape.layers > 1 && layer_bytes % alignment != 0)) {
-        throw Error(ErrorCode::invalid_argument,
-                    "each layer of this map in a buffer must begin at a multiple of " +
-                        std::to_string(alignment) + " bytes, but the first begins at byte " +
-                        std::to_string(buffer.offset_bytes) + " and each takes " +
-                        std::to_string(layer_bytes));
+void Service::Impl::end() noexcept {
+    try {
+        shutdown(Shutdown::cancel);
+    } catch (...) {  // NOLINT(bugprone-empty-catch): nothing can be reported here
     }
 }
 
-}  // namespace
-
 // Checks a request as far as possible without the device.
 WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
+    made_in.check();
     const MapShape& shape = request.map.shape;
     check_shape(shape);
-    const int sources = (request.map.texels != nullptr ? 1 : 0) + (request.image ? 1 : 0) +
-                        (request.buffer ? 1 : 0);
-    if (sources != 1 || (request.image && request.image->view == VK_NULL_HANDLE) ||
-        (request.buffer && request.buffer->buffer == VK_NULL_HANDLE)) {
-        throw Error(ErrorCode::invalid_argument,
-                    "a request needs exactly one of texels, the view of an image and a buffer; "
-                    "give one of them");
-    }
-    if (request.buffer) {
-        check_alignment(*request.buffer, shape);
-    }
-    const std::string count = std::to_string(sites.size());
+    check_texels(request.map);
     if (request.device && *request.device >= sites.size()) {
         throw Error(ErrorCode::invalid_argument,
                     "the request is for device " + std::to_string(*request.device) +
-                        ", but the service has " + count + ", numbered from 0");
-    }
-    if (!request.device && sites.size() > 1 && (request.image || request.buffer)) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the service has " + count +
-                        " devices, so a request with an image or a buffer must name the one that "
-                        "it belongs to (SubdivisionRequest::device)");
+                        ", but the service has " + std::to_string(sites.size()) +
+                        ", numbered from 0");
     }
     request.threshold.check_fits(shape);
     reference::check_balance(request.options);
-    const bool batches = !request.image && !request.options.max_tiles &&
-                         !request.threshold.is_by_node() &&
+    const bool batches = !request.options.max_tiles && !request.threshold.is_by_node() &&
                          request.threshold.is_monotone(top_level(shape.width, shape.height));
     return {
         .request = std::move(request), .batches = batches, .promise = {}, .arrival = Clock::now()};
@@ -301,15 +273,13 @@ std::vector<TileList> Service::Impl::run_together(Lane& lane,
     const Clock::time_point start = Clock::now();
     std::vector<BatchedMap> maps;
     for (const WaitingRequest& waiting : batch) {
-        maps.push_back({waiting.request.map, waiting.request.buffer.value_or(BufferRange{}),
-                        &waiting.request.threshold});
+        maps.push_back({waiting.request.map, &waiting.request.threshold});
     }
     std::vector<TileList> lists =
         lane.engine->subdivide(maps, batch.front().request.options.balance);
     for (std::size_t i = 0; i < batch.size(); ++i) {
         note_wait(lists[i], batch[i], start);
     }
-    trace_run(lane, start, lists);
     return lists;
 }
 
@@ -318,15 +288,8 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
     const SubdivisionRequest& request = waiting.request;
     for (bool again = true;; again = false) {
         try {
-            TileList list =
-                request.image ? lane.engine->subdivide(*request.image, request.map.shape,
-                                                       request.threshold, request.options)
-                : request.buffer
-                    ? lane.engine->subdivide(*request.buffer, request.map.shape, request.threshold,
-                                             request.options)
-                    : lane.engine->subdivide(request.map, request.threshold, request.options);
+            TileList list = lane.engine->subdivide(request.map, request.threshold, request.options);
             note_wait(list, waiting, start);
-            trace_run(lane, start, {&list, 1});
             ++lane.site.succeeded;
             waiting.answer(std::move(list));
             return;
@@ -343,36 +306,6 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
             return;
         }
     }
-}
-
-// Traces the lists of one run: its stages once, and the waiting time of each request.
-void Service::Impl::trace_run(const Lane& lane, Clock::time_point start,
-                              std::span<const TileList> lists) {
-    if (!options.trace) {
-        return;
-    }
-    std::uint64_t tiles = 0;
-    std::uint64_t layers = 0;
-    for (const TileList& list : lists) {
-        tiles += list.tiles.size();
-        layers += list.shape.layers;
-        options.trace->add({.name = "wait",
-                            .track = "requests",
-                            .start = list.report.stages.front().start,
-                            .duration = start - list.report.stages.front().start,
-                            .id = ++traced_waits});
-    }
-    const TileList& first = lists.front();
-    options.trace->add({.name = "run of " + detail::counted(lists.size(), "map"),
-                        .track = lane.name,
-                        .start = start,
-                        .duration = Clock::now() - start,
-                        .details = {{"width", std::to_string(first.shape.width)},
-                                    {"height", std::to_string(first.shape.height)},
-                                    {"layers", std::to_string(layers)},
-                                    {"tiles", std::to_string(tiles)},
-                                    {"repeats", std::to_string(first.report.buffer_repeats)}}});
-    options.trace->add(std::span(first.report.stages).subspan(1), lane.name);
 }
 
 void Service::Impl::fail(WaitingRequest& waiting, const std::exception_ptr& failure) {
@@ -411,10 +344,14 @@ Service::Service(const Device& device, const ServiceOptions& options)
     : Service(std::vector{device}, options) {}
 
 Service::Service(const std::vector<Device>& devices, const ServiceOptions& options)
-    : impl_(std::make_shared<Impl>(devices, options)) {}
+    : impl_(std::make_shared<Impl>(devices, options)) {
+    detail::end_with_process(impl_);
+}
 
 Service::~Service() {
-    if (Impl::working_for == impl_.get()) {
+    if (impl_->made_in.is_forked()) {
+        new std::shared_ptr<Impl>(std::move(impl_));  // its threads are the parent's
+    } else if (Impl::working_for == impl_.get()) {
         std::thread([impl = std::move(impl_)] { impl->shutdown(Shutdown::finish); }).detach();
     } else {
         impl_->shutdown(Shutdown::finish);
@@ -448,6 +385,7 @@ void Service::shutdown(Shutdown how) {
 }
 
 ServiceStatistics Service::statistics() const {
+    impl_->made_in.check();
     const RequestQueue::Counts counts = impl_->queue->counts();
     ServiceStatistics statistics{.submitted = counts.pushed,
                                  .failed = impl_->failed + counts.failed,

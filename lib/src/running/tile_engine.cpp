@@ -36,17 +36,6 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Returns the beginning of each layer of a map in a buffer.
-std::vector<BufferRange> layers_in(const BufferRange& buffer, const MapShape& shape) {
-    const VkDeviceSize layer_bytes =
-        VkDeviceSize{shape.width} * shape.height * texel_size_bytes(shape.format);
-    std::vector<BufferRange> layers;
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        layers.push_back({buffer.buffer, buffer.offset_bytes + layer * layer_bytes});
-    }
-    return layers;
-}
-
 }  // namespace
 
 TileEngine::TileEngine(const Device& device, const TilerOptions& options,
@@ -56,7 +45,9 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
       context_(device.context()),
       account_(std::move(account)),
       commands_(context_, options.gpu_timeout),
-      timestamps_(context_) {
+      timestamps_(context_),
+      upload_staging_({context_, account_}, "the staging of the map", MemoryKind::upload),
+      readback_staging_({context_, account_}, "the staging of the tiles", MemoryKind::readback) {
     if (!context_->can_submit()) {
         throw Error(ErrorCode::invalid_argument,
                     "a Tiler needs a queue, but the adopted device has none; set "
@@ -68,37 +59,15 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
     }
 }
 
-// Copies buffers to the map's image, which can be read afterwards.
-void TileEngine::record_copy(vk::CommandBuffer buffer, const Source& source) {
-    const Dispatch& d = context_->dispatch;
-    const MapShape& shape = source.shape;
-    const vk::ImageAspectFlags aspect = aspect_of(shape.format);
-    vk::ImageMemoryBarrier barrier({}, Access::eTransferWrite, vk::ImageLayout::eUndefined,
-                                   vk::ImageLayout::eTransferDstOptimal, VK_QUEUE_FAMILY_IGNORED,
-                                   VK_QUEUE_FAMILY_IGNORED, map_->map.handle(),
-                                   {aspect, 0, 1, 0, VK_REMAINING_ARRAY_LAYERS});
-    buffer.pipelineBarrier(Stage::eTopOfPipe, Stage::eTransfer, {}, {}, {}, barrier, d);
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        const vk::BufferImageCopy region(source.buffers[layer].offset_bytes, 0, 0,
-                                         {aspect, 0, layer, 1}, {}, {shape.width, shape.height, 1});
-        buffer.copyBufferToImage(source.buffers[layer].buffer, map_->map.handle(),
-                                 vk::ImageLayout::eTransferDstOptimal, region, d);
-    }
-    barrier.setSrcAccessMask(Access::eTransferWrite).setDstAccessMask(Access::eShaderRead);
-    barrier.setOldLayout(vk::ImageLayout::eTransferDstOptimal)
-        .setNewLayout(vk::ImageLayout::eShaderReadOnlyOptimal);
-    buffer.pipelineBarrier(Stage::eTransfer, Stage::eComputeShader, {}, {}, {}, barrier, d);
-}
-
 void TileEngine::upload_node_thresholds(const Threshold& threshold) {
-    const std::vector<float> contents = threshold_map_contents(threshold, map_->used);
-    const vk::DeviceSize size_bytes = contents.size() * sizeof(contents[0]);
-    prepare_staging(upload_staging_, "the staging of the thresholds", size_bytes);
+    const vk::DeviceSize size_bytes = threshold_map_size_bytes(map_->used);
+    upload_staging_.reserve(size_bytes);
     const vk::DeviceSize part_bytes = upload_staging_.size_bytes();
     for (vk::DeviceSize first = 0; first < size_bytes; first += part_bytes) {
         const vk::DeviceSize part = std::min(size_bytes - first, part_bytes);
-        std::memcpy(upload_staging_.mapped(),
-                    reinterpret_cast<const std::byte*>(contents.data()) + first, part);
+        const std::span<std::byte> bytes = upload_staging_.bytes(0, part);
+        threshold.copy_nodes(first / sizeof(float),
+                             {reinterpret_cast<float*>(bytes.data()), part / sizeof(float)});
         commands_.run("uploading thresholds", [&](vk::CommandBuffer buffer) {
             buffer.copyBuffer(upload_staging_.handle(), map_->node_thresholds.handle(),
                               vk::BufferCopy(0, first, part), context_->dispatch);
@@ -114,8 +83,8 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
     const Dispatch& d = context_->dispatch;
     if (!map_->scratch_is_zero) {
         buffer.fillBuffer(map_->scratch.handle(), 0, VK_WHOLE_SIZE, 0, d);
-        if (map_->pyramid) {
-            buffer.fillBuffer(map_->pyramid->state.handle(), 0, VK_WHOLE_SIZE, 0, d);
+        if (has_pyramid()) {
+            buffer.fillBuffer(map_->pyramid_state.handle(), 0, VK_WHOLE_SIZE, 0, d);
         }
     }
     // In pieces that fit a command.
@@ -129,8 +98,8 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
                                    Access::eShaderRead | Access::eShaderWrite);
     buffer.pipelineBarrier(Stage::eTransfer, Stage::eComputeShader, {}, filled, {}, {}, d);
     timestamps_.write(buffer);
-    if (map_->pyramid) {
-        pyramid_->record(buffer, map_->pyramid->binding.value());
+    if (has_pyramid()) {
+        pyramid_->record(buffer, map_->pyramid_binding.value());
         const vk::MemoryBarrier pyramid_done(Access::eShaderWrite, Access::eShaderRead);
         buffer.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader, {}, pyramid_done, {},
                                {}, d);
@@ -139,36 +108,30 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
     SubdivideOptions options = request.options;
     options.order = sorts_on_host(request) ? Order::any : options.order;
     if (request.threshold != nullptr) {
-        subdivider_->record(buffer, list_->binding, *request.threshold, options);
+        subdivider_->record(buffer, map_->binding.value(), *request.threshold, options);
     } else {
-        subdivider_->record(buffer, list_->binding, options);
+        subdivider_->record(buffer, map_->binding.value(), options);
     }
     timestamps_.write(buffer);
     record_readback(buffer);
-}
-
-// Returns the offset of the tiles in the staging, behind the header and the layers' NaN texels.
-vk::DeviceSize staged_tiles_offset(std::uint32_t layers) {
-    const vk::DeviceSize end = sizeof(TileListHeader) + layers * sizeof(std::uint32_t);
-    return (end + sizeof(Tile) - 1) / sizeof(Tile) * sizeof(Tile);
 }
 
 void TileEngine::record_readback(vk::CommandBuffer buffer) {
     const Dispatch& d = context_->dispatch;
     const vk::MemoryBarrier list_done(Access::eShaderWrite, Access::eTransferRead);
     buffer.pipelineBarrier(Stage::eComputeShader, Stage::eTransfer, {}, list_done, {}, {}, d);
-    buffer.copyBuffer(list_->buffer.handle(), readback_staging_.handle(),
+    buffer.copyBuffer(map_->list.handle(), readback_staging_.handle(),
                       vk::BufferCopy(0, 0, sizeof(TileListHeader)), d);
     const BufferRange nan_counts =
-        map_->pyramid ? BufferRange{map_->pyramid->state.handle(), 0}
+        has_pyramid() ? BufferRange{map_->pyramid_state.handle(), 0}
                       : BufferRange{map_->scratch.handle(), Subdivider::nan_texels_offset_bytes};
     buffer.copyBuffer(nan_counts.buffer, readback_staging_.handle(),
-                      vk::BufferCopy(nan_counts.offset_bytes, sizeof(TileListHeader),
-                                     map_->used.layers * sizeof(std::uint32_t)),
+                      vk::BufferCopy(nan_counts.offset_bytes, Readback::nan_texels_offset,
+                                     readback_.nan_texels_bytes()),
                       d);
-    buffer.copyBuffer(list_->buffer.handle(), readback_staging_.handle(),
-                      vk::BufferCopy(sizeof(TileListHeader), staged_tiles_offset(map_->used.layers),
-                                     expected_tiles_ * sizeof(Tile)),
+    buffer.copyBuffer(map_->list.handle(), readback_staging_.handle(),
+                      vk::BufferCopy(sizeof(TileListHeader), readback_.tiles_offset(),
+                                     readback_.tiles * sizeof(Tile)),
                       d);
     const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eHostRead);
     buffer.pipelineBarrier(Stage::eTransfer, Stage::eHost, {}, copied, {}, {}, d);
@@ -185,11 +148,10 @@ void TileEngine::finish_run(TileList& result) {
     const char* const without[] = {"copy to the GPU", "subdivision"};
     const std::span<const char* const> names =
         intervals.size() == 3 ? std::span<const char* const>(with_pyramid) : without;
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point end = Clock::now();
+    auto end = std::chrono::steady_clock::now();
     std::vector<StageTime> stages;
     for (std::size_t i = intervals.size(); i-- > 0;) {
-        end -= std::chrono::duration_cast<Clock::duration>(
+        end -= std::chrono::duration_cast<std::chrono::steady_clock::duration>(
             std::chrono::duration<double, std::milli>(intervals[i]));
         stages.insert(stages.begin(), {names[i], intervals[i], true, end});
     }
@@ -198,25 +160,25 @@ void TileEngine::finish_run(TileList& result) {
 
 TileListHeader TileEngine::read_header() const {
     TileListHeader header;
-    std::memcpy(&header, readback_staging_.mapped(), sizeof(header));
+    std::memcpy(&header, readback_staging_.bytes(0, sizeof(header)).data(), sizeof(header));
     return header;
 }
 
 // Reads the tiles of a run. The first of them are in the staging already.
 void TileEngine::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
-    const std::uint64_t there = std::min(count, expected_tiles_);
+    const std::uint64_t there = std::min(count, readback_.tiles);
     const std::span<const Tile> staged = staged_tiles(there);
     tiles.assign(staged.begin(), staged.end());
     if (there == count) {
         return;
     }
     tiles.resize(count);
-    prepare_staging(readback_staging_, "the staging of the tiles", (count - there) * sizeof(Tile));
+    readback_staging_.reserve((count - there) * sizeof(Tile));
     const std::uint64_t tiles_at_once = readback_staging_.size_bytes() / sizeof(Tile);
     for (std::uint64_t first = there; first < count; first += tiles_at_once) {
         const std::uint64_t part = std::min(count - first, tiles_at_once);
         commands_.run("reading the tiles back", [&](vk::CommandBuffer buffer) {
-            buffer.copyBuffer(list_->buffer.handle(), readback_staging_.handle(),
+            buffer.copyBuffer(map_->list.handle(), readback_staging_.handle(),
                               vk::BufferCopy(sizeof(TileListHeader) + first * sizeof(Tile), 0,
                                              part * sizeof(Tile)),
                               context_->dispatch);
@@ -224,7 +186,8 @@ void TileEngine::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
             buffer.pipelineBarrier(Stage::eTransfer, Stage::eHost, {}, copied, {}, {},
                                    context_->dispatch);
         });
-        std::memcpy(tiles.data() + first, readback_staging_.mapped(), part * sizeof(Tile));
+        std::memcpy(tiles.data() + first, readback_staging_.bytes(0, part * sizeof(Tile)).data(),
+                    part * sizeof(Tile));
     }
 }
 
@@ -257,100 +220,98 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
                     "of them");
     }
     const bool by_layer = request.threshold == nullptr;
-    const bool by_node = !by_layer && request.threshold->needs_threshold_map();
+    const Needs needs{.node_thresholds = !by_layer && request.threshold->needs_threshold_map(),
+                      .layer_thresholds = by_layer,
+                      .balance = request.options.balance != Balance::none};
 
     Stopwatch clock;
-    prepare_map(source);
-    if (by_layer) {
-        prepare_buffer(map_->layer_thresholds, "the thresholds of the layers",
-                       request.layer_thresholds.size() * sizeof(float));
-    }
-    if (by_node) {
-        prepare_buffer(map_->node_thresholds, "the thresholds of the nodes",
-                       threshold_map_size_bytes(shape));
-    }
-    if (request.options.balance != Balance::none) {
-        prepare_buffer(map_->balance, "the buffer of balanced lists",
-                       subdivider_->requirements(shape, 1).balance_size_bytes);
-    }
     const std::uint64_t texels = std::uint64_t{shape.width} * shape.height * shape.layers;
     const std::uint64_t guess = options_.initial_tile_capacity != 0
                                     ? options_.initial_tile_capacity
                                     : std::max(SMALLEST_FIRST_CAPACITY, texels / 16);
-    prepare_list(std::min(guess, context_->info.max_tiles));
+    const auto prepare = [&] {
+        prepare_map(shape);
+        if (needs.layer_thresholds) {
+            prepare_buffer(map_->layer_thresholds, "the thresholds of the layers",
+                           request.layer_thresholds.size() * sizeof(float));
+        }
+        if (needs.node_thresholds) {
+            prepare_buffer(map_->node_thresholds, "the thresholds of the nodes",
+                           threshold_map_size_bytes(shape));
+        }
+        if (needs.balance) {
+            prepare_buffer(map_->balance, "the buffer of balanced lists",
+                           subdivider_->requirements(shape, 1).balance_size_bytes);
+        }
+        prepare_list(std::min(guess, context_->info.max_tiles));
+        bind(needs);
+    };
+    const bool has_kept = map_.has_value();
+    try {
+        prepare();
+    } catch (const Error& failure) {
+        if (failure.code() != ErrorCode::out_of_memory || !has_kept) {
+            throw;
+        }
+        forget_resources();  // what other strategies needed may take the missing memory
+        prepare();
+    }
     // The tiles of the last run, a quarter more, and as many as cost nothing.
     constexpr std::uint64_t FEW_TILES = SMALLEST_STAGING_BYTES / 2 / sizeof(Tile);
     const auto expect = [&](std::uint64_t tiles) {
-        const std::uint64_t room =
-            (STAGING_BYTES - staged_tiles_offset(shape.layers)) / sizeof(Tile);
-        expected_tiles_ = std::min({std::max(tiles, FEW_TILES), room, list_->capacity});
-        prepare_staging(readback_staging_, "the staging of the tiles",
-                        staged_tiles_offset(shape.layers) + expected_tiles_ * sizeof(Tile));
+        readback_ = {shape.layers, 0};
+        const std::uint64_t room = (STAGING_BYTES - readback_.tiles_offset()) / sizeof(Tile);
+        readback_.tiles = std::min({std::max(tiles, FEW_TILES), room, map_->capacity});
+        readback_staging_.reserve(readback_.size_bytes());
     };
     expect(expected_tiles_);
     result.report.stages.push_back(clock.lap("allocate"));
 
-    if (by_node) {
+    if (needs.node_thresholds) {
         upload_node_thresholds(*request.threshold);
     }
     const auto start_clock = [&](vk::CommandBuffer buffer) {
         timestamps_.reset(buffer);
         timestamps_.write(buffer);
     };
-    const auto run_on_device = [&] {
-        clean_ = false;
-        commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
-            start_clock(buffer);
-            record_run(buffer, request);
-        });
-        finish_run(result);
-    };
-    if (source.image) {
-        run_on_device();
-    } else if (!source.buffers.empty()) {
-        clean_ = false;
-        commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
-            start_clock(buffer);
-            record_copy(buffer, source);
-            record_run(buffer, request);
-        });
-        finish_run(result);
-    } else {
-        prepare_staging(upload_staging_, "the staging of the map",
-                        texels * texel_size_bytes(shape.format));
-        clean_ = false;
-        upload_image(
-            "subdividing", commands_, context_->dispatch, upload_staging_,
-            {map_->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal, Stage::eComputeShader,
-             Access::eShaderRead},
-            shape, source.layers,
-            {.before_last =
-                 [&](vk::CommandBuffer buffer) {
-                     result.report.stages.push_back(clock.lap("upload"));
-                     start_clock(buffer);
-                 },
-             .after_last = [&](vk::CommandBuffer buffer) { record_run(buffer, request); }});
-        finish_run(result);
-    }
+    upload_image("subdividing", commands_, context_->dispatch, upload_staging_,
+                 {map_->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal,
+                  Stage::eComputeShader, Access::eShaderRead},
+                 shape, source.layers,
+                 {.before_last =
+                      [&](vk::CommandBuffer buffer) {
+                          clean_ = false;
+                          result.report.stages.push_back(clock.lap("upload"));
+                          start_clock(buffer);
+                      },
+                  .after_last = [&](vk::CommandBuffer buffer) { record_run(buffer, request); }});
+    finish_run(result);
     TileListHeader header = read_header();
     if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
         reference::refuse_budget(request.options.max_tiles.value_or(0), header.required);
     }
     while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
         ++result.report.buffer_repeats;
-        context_->say(Severity::info, "a list of " + std::to_string(list_->capacity) +
+        context_->say(Severity::info, "a list of " + std::to_string(map_->capacity) +
                                           " tiles was full, " + std::to_string(header.required) +
                                           " are needed: it grows, and the run is repeated");
         prepare_list(header.required);
+        bind(needs);
         expect(header.required);
-        run_on_device();
+        clean_ = false;
+        commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
+            start_clock(buffer);
+            record_run(buffer, request);
+        });
+        finish_run(result);
         header = read_header();
     }
     result.threshold_factor = header.threshold_factor;
     Run run{header.written, std::vector<std::uint32_t>(shape.layers)};
-    std::memcpy(run.nan_texels.data(),
-                static_cast<const std::byte*>(readback_staging_.mapped()) + sizeof(header),
-                run.nan_texels.size() * sizeof(run.nan_texels[0]));
+    std::memcpy(
+        run.nan_texels.data(),
+        readback_staging_.bytes(Readback::nan_texels_offset, readback_.nan_texels_bytes()).data(),
+        readback_.nan_texels_bytes());
     result.nan_texels =
         std::accumulate(run.nan_texels.begin(), run.nan_texels.end(), std::uint64_t{0});
     return run;
@@ -368,9 +329,9 @@ void TileEngine::read_result(const Run& run, const Request& request, TileList& r
 }
 
 std::span<const Tile> TileEngine::staged_tiles(std::uint64_t count) const {
-    const auto* const first = static_cast<const std::byte*>(readback_staging_.mapped()) +
-                              staged_tiles_offset(map_->used.layers);
-    return {reinterpret_cast<const Tile*>(first), count};
+    const std::span<const std::byte> bytes =
+        readback_staging_.bytes(readback_.tiles_offset(), count * sizeof(Tile));
+    return {reinterpret_cast<const Tile*>(bytes.data()), count};
 }
 
 TileEngine::Source TileEngine::source_of(std::span<const BatchedMap> batch) {
@@ -378,12 +339,7 @@ TileEngine::Source TileEngine::source_of(std::span<const BatchedMap> batch) {
     source.shape.layers = 0;
     for (const BatchedMap& part : batch) {
         source.shape.layers += part.map.shape.layers;
-        if (part.buffer.buffer != VK_NULL_HANDLE) {
-            std::ranges::copy(layers_in(part.buffer, part.map.shape),
-                              std::back_inserter(source.buffers));
-        } else {
-            std::ranges::copy(layers_of(part.map), std::back_inserter(source.layers));
-        }
+        std::ranges::copy(layers_of(part.map), std::back_inserter(source.layers));
     }
     return source;
 }
@@ -395,25 +351,9 @@ TileEngine::Source TileEngine::source_of(const MapView& map) {
 
 TileList TileEngine::subdivide(const MapView& map, const Threshold& threshold,
                                const SubdivideOptions& options) {
-    check_shape(map.shape);
-    return subdivide(source_of(map), threshold, options);
-}
-
-TileList TileEngine::subdivide(const MapImage& image, const MapShape& shape,
-                               const Threshold& threshold, const SubdivideOptions& options) {
+    const MapShape& shape = map.shape;
     check_shape(shape);
-    return subdivide(Source{shape, {}, {}, image}, threshold, options);
-}
-
-TileList TileEngine::subdivide(const BufferRange& buffer, const MapShape& shape,
-                               const Threshold& threshold, const SubdivideOptions& options) {
-    check_shape(shape);
-    return subdivide(Source{shape, {}, layers_in(buffer, shape)}, threshold, options);
-}
-
-TileList TileEngine::subdivide(const Source& source, const Threshold& threshold,
-                               const SubdivideOptions& options) {
-    const MapShape& shape = source.shape;
+    const Source source = source_of(map);
     reference::check_balance(options);
     TileList result = start_result(shape, options);
     SubdividerOptions way{.strategy = options_.strategy, .subtree_levels = options_.subtree_levels};
@@ -480,7 +420,7 @@ std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch, B
     TileList all = start_result(source.shape, options);
     const Run made = run(source, request, all);
     // Directly from the staging if all tiles are there, because these are megabytes.
-    if (made.tiles > expected_tiles_) {
+    if (made.tiles > readback_.tiles) {
         read_result(made, request, all);
     }
     const std::span<const Tile> tiles = all.tiles.empty() ? staged_tiles(made.tiles) : all.tiles;

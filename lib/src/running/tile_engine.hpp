@@ -6,12 +6,14 @@
 #include <quadtile/subdivider.hpp>
 #include <quadtile/tiler.hpp>
 
+#include "device/staging.hpp"
 #include "device/submission.hpp"
 
 #include <list>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace quadtile::detail {
@@ -20,7 +22,6 @@ namespace quadtile::detail {
 // is by level, or by node of one layer).
 struct BatchedMap {
     MapView map;
-    BufferRange buffer;  // source of the texels if they are not in host memory
     const Threshold* threshold;
 };
 
@@ -37,17 +38,8 @@ class TileEngine {
     [[nodiscard]] TileList subdivide(const MapView& map,
                                      std::span<const Threshold> layer_thresholds,
                                      const SubdivideOptions& options);
-    // Does the same for an image of the device (SubdivisionRequest::image).
-    [[nodiscard]] TileList subdivide(const MapImage& image, const MapShape& shape,
-                                     const Threshold& threshold, const SubdivideOptions& options);
-
-    // Does the same for a buffer of the device (SubdivisionRequest::buffer).
-    [[nodiscard]] TileList subdivide(const BufferRange& buffer, const MapShape& shape,
-                                     const Threshold& threshold, const SubdivideOptions& options);
-
-    // Subdivides maps of one width, height and format, all in host memory or all in buffers, in one
-    // run of `fused`. Returns a list for each, in canonical order. Thresholds must be by level and
-    // monotone.
+    // Subdivides maps of one width, height and format in one run of `fused`. Returns a list for
+    // each, in canonical order. Thresholds must be by level and monotone.
     [[nodiscard]] std::vector<TileList> subdivide(std::span<const BatchedMap> batch,
                                                   Balance balance);
 
@@ -60,12 +52,10 @@ class TileEngine {
     [[nodiscard]] bool is_at_work() const noexcept { return commands_.is_at_work(); }
 
  private:
-    // Layers of one or more maps, one behind the other, in host memory or in buffers; or an image.
+    // Layers of one or more maps, one behind the other.
     struct Source {
         MapShape shape;
         std::vector<const std::byte*> layers;
-        std::vector<BufferRange> buffers = {};
-        std::optional<MapImage> image = std::nullopt;
     };
 
     // Options of one run.
@@ -75,32 +65,60 @@ class TileEngine {
         SubdivideOptions options;
     };
 
-    // Resources of a map's pyramid; Strategy::fused has none.
-    struct PyramidResources {
-        Buffer levels;
-        Buffer state;
-        std::optional<Pyramid::Binding> binding;  // set once there is an image
+    // Buffers that some runs need.
+    struct Needs {
+        bool node_thresholds;
+        bool layer_thresholds;
+        bool balance;
+
+        friend bool operator==(const Needs&, const Needs&) = default;
     };
 
-    // Resources of maps of one width, height and format.
+    // Resources of maps of one width, height and format, which all strategies share: each buffer is
+    // as long as the largest run so far needed it, and empty before the first.
     struct MapResources {
+        // After changes to the strategy, the shape in use or a buffer. Then the scratch has other
+        // parts, so counters in it may not be 0.
+        void unbind() {
+            binding.reset();
+            pyramid_binding.reset();
+            scratch_is_zero = false;
+        }
+
         MapShape room;  // as many layers as fit
-        MapShape used;  // layers that the list and the image are bound for
-        MapImage bound;
-        Image map;  // empty until the host uploads texels
-        std::optional<PyramidResources> pyramid;
+        MapShape used;
+        Image map;
+        Buffer pyramid;
+        Buffer pyramid_state;
         Buffer scratch;
-        bool scratch_is_zero;
-        Buffer node_thresholds;   // empty until a threshold is by node
-        Buffer layer_thresholds;  // empty until layers have thresholds of their own
-        Buffer balance;           // empty until a list is balanced
+        bool scratch_is_zero = false;
+        Buffer node_thresholds;
+        Buffer layer_thresholds;
+        Buffer balance;
+        Buffer list;
+        std::uint64_t capacity = 0;  // of the list, in tiles
+        std::optional<Pyramid::Binding> pyramid_binding;
+        std::optional<Subdivider::Binding> binding;
+        Needs bound = {};
     };
 
-    // A list that tiles are written to. Its binding also refers to the map's resources.
-    struct ListResources {
-        std::uint64_t capacity;
-        Buffer buffer;
-        Subdivider::Binding binding;
+    // Places in the staging of what each run reads back: its header, the numbers of NaN texels of
+    // the layers, and the first of its tiles.
+    struct Readback {
+        std::uint32_t layers = 0;
+        std::uint64_t tiles = 0;
+
+        static constexpr vk::DeviceSize nan_texels_offset = sizeof(TileListHeader);
+        [[nodiscard]] vk::DeviceSize nan_texels_bytes() const {
+            return layers * sizeof(std::uint32_t);
+        }
+        [[nodiscard]] vk::DeviceSize tiles_offset() const {
+            const vk::DeviceSize end = nan_texels_offset + nan_texels_bytes();
+            return (end + sizeof(Tile) - 1) / sizeof(Tile) * sizeof(Tile);
+        }
+        [[nodiscard]] vk::DeviceSize size_bytes() const {
+            return tiles_offset() + tiles * sizeof(Tile);
+        }
     };
 
     struct KnownSubdivider {
@@ -115,19 +133,14 @@ class TileEngine {
     const Subdivider& make_subdivider(const SubdividerOptions& options);
     // Prepares a strategy. Returns whether it had to be compiled.
     [[nodiscard]] bool prepare_strategy(const SubdividerOptions& options);
-    void prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes);
-    void prepare_map(const Source& source);
-    void prepare_resources(const MapShape& shape);
-    // Prepares one of the map's buffers that the list is bound with.
-    void prepare_buffer(Buffer& buffer, const char* name, std::uint64_t size_bytes);
+    void prepare_map(const MapShape& shape);
+    void prepare_buffer(Buffer& buffer, const std::string& name, std::uint64_t size_bytes);
     void prepare_list(std::uint64_t capacity);
-    [[nodiscard]] Subdivider::Binding bind_list(const Buffer& buffer, std::uint64_t capacity) const;
-    void record_copy(vk::CommandBuffer buffer, const Source& source);
+    void bind(const Needs& needs);
+    [[nodiscard]] bool has_pyramid() const { return subdivider_->strategy() != Strategy::fused; }
     void upload_node_thresholds(const Threshold& threshold);
     [[nodiscard]] TileList start_result(const MapShape& shape,
                                         const SubdivideOptions& options) const;
-    [[nodiscard]] TileList subdivide(const Source& source, const Threshold& threshold,
-                                     const SubdivideOptions& options);
     // Results of a run in the tile list's buffer; the first of them are also in the staging.
     struct Run {
         std::uint64_t tiles;
@@ -138,7 +151,7 @@ class TileEngine {
     [[nodiscard]] bool sorts_on_host(const Request& request) const;
     // Reads the tiles of a run into its result.
     void read_result(const Run& run, const Request& request, TileList& result);
-    // Returns the first tiles of a run, at most expected_tiles_: they are in the staging.
+    // Returns the first tiles of a run, at most readback_.tiles: they are in the staging.
     [[nodiscard]] std::span<const Tile> staged_tiles(std::uint64_t count) const;
     void record_run(vk::CommandBuffer buffer, const Request& request);
     void record_readback(vk::CommandBuffer buffer);
@@ -151,15 +164,15 @@ class TileEngine {
     std::shared_ptr<DeviceContext> context_;
     std::shared_ptr<MemoryAccount> account_;
     std::list<KnownSubdivider> subdividers_;  // those used so far
-    const Subdivider* subdivider_ = nullptr;  // the one that the resources are for
+    const Subdivider* subdivider_ = nullptr;  // the one that the bindings are of
     std::optional<Pyramid> pyramid_;          // none for fused
     Commands commands_;
     Timestamps timestamps_;
-    Buffer upload_staging_;
-    Buffer readback_staging_;
+    Staging upload_staging_;
+    Staging readback_staging_;
     std::optional<MapResources> map_;
-    std::optional<ListResources> list_;
-    std::uint64_t expected_tiles_ = 0;  // to read back at once: the last run's and more
+    std::uint64_t expected_tiles_ = 0;  // of the next run: the last run's and more
+    Readback readback_;                 // of the last run
     bool clean_ = true;  // whether the last run succeeded; else counters may not be 0
 };
 

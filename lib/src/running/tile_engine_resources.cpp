@@ -3,7 +3,6 @@
 #include "running/tile_engine.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace quadtile::detail {
@@ -12,10 +11,9 @@ void TileEngine::forget_resources() {
     if (is_hung()) {
         return;
     }
-    list_.reset();
     map_.reset();
-    upload_staging_ = {};
-    readback_staging_ = {};
+    upload_staging_.forget();
+    readback_staging_.forget();
 }
 
 // Returns a known Subdivider; null: there is none yet.
@@ -41,8 +39,6 @@ const Subdivider& TileEngine::make_subdivider(const SubdividerOptions& options) 
         std::ranges::count_if(subdividers_, has_function) >= MOST_FUNCTIONS) {
         const auto oldest = std::ranges::find_if(subdividers_, has_function);
         if (subdivider_ == &oldest->subdivider) {
-            list_.reset();
-            map_.reset();
             subdivider_ = nullptr;
         }
         subdividers_.erase(oldest);
@@ -58,9 +54,10 @@ bool TileEngine::prepare_strategy(const SubdividerOptions& options) {
         subdivider = &make_subdivider(options);
     }
     if (subdivider_ != subdivider) {
-        list_.reset();
-        map_.reset();
         subdivider_ = subdivider;
+        if (map_) {
+            map_->unbind();
+        }
     }
     if (options.strategy != Strategy::fused && !pyramid_) {
         pyramid_.emplace(device_);
@@ -68,134 +65,86 @@ bool TileEngine::prepare_strategy(const SubdividerOptions& options) {
     return is_new;
 }
 
-// Makes the staging at least so long, up to STAGING_BYTES.
-void TileEngine::prepare_staging(Buffer& staging, const char* name, std::uint64_t size_bytes) {
-    const std::uint64_t needed =
-        std::clamp<std::uint64_t>(std::bit_ceil(size_bytes), SMALLEST_STAGING_BYTES, STAGING_BYTES);
-    if (staging.handle() && staging.size_bytes() >= needed) {
-        return;
-    }
-    const bool is_upload = &staging == &upload_staging_;
-    staging = {};  // before the new one
-    staging = Buffer(
-        {context_, account_}, name, needed,
-        is_upload ? vk::BufferUsageFlagBits::eTransferSrc : vk::BufferUsageFlagBits::eTransferDst,
-        is_upload ? MemoryKind::upload : MemoryKind::readback);
-}
-
-void TileEngine::prepare_map(const Source& source) {
-    const MapShape& shape = source.shape;
-    prepare_resources(shape);
-    if (!source.image && !map_->map.handle()) {
-        MapShape room = shape;
-        room.layers = map_->room.layers;
-        using Usage = vk::ImageUsageFlagBits;
-        map_->map = Image({context_, account_}, "the importance map",
-                          image_info(room, 1, Usage::eSampled | Usage::eTransferDst),
-                          aspect_of(shape.format));
-    }
-    const MapImage image =
-        source.image.value_or(MapImage{map_->map.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL});
-    // The caller may reuse a handle for another image, so images are always bound anew.
-    if (!source.image && image.view == map_->bound.view) {
-        return;
-    }
-    map_->bound = {};  // nothing is bound if binding fails
-    if (map_->pyramid) {
-        map_->pyramid->binding = pyramid_->bind(shape, {.map = image,
-                                                        .pyramid = {map_->pyramid->levels.handle()},
-                                                        .state = {map_->pyramid->state.handle()}});
-    }
-    map_->bound = image;
-    if (list_) {
-        subdivider_->rebind_map(list_->binding, image);
-    }
-}
-
-// Prepares all resources except an image.
-void TileEngine::prepare_resources(const MapShape& shape) {
-    const bool fused = subdivider_->strategy() == Strategy::fused;
-    if (map_ && clean_) {
+// Prepares what all runs on maps of a shape need. Strategies share it.
+void TileEngine::prepare_map(const MapShape& shape) {
+    const auto has_room = [&] {
         MapShape room = map_->room;
         room.layers = shape.layers;
-        // The pyramid is bound for all layers; without one fewer layers suffice.
-        if (room == shape &&
-            (map_->room.layers == shape.layers || (fused && map_->room.layers >= shape.layers))) {
-            if (map_->used != shape) {
-                list_.reset();
-                map_->used = shape;
-                map_->scratch_is_zero = false;  // its parts have other places for other layers
-            }
-            return;
-        }
+        return room == shape && map_->room.layers >= shape.layers;
+    };
+    if (!map_ || !clean_ || !has_room()) {
+        map_.reset();  // before the new one, so that both never take memory together
+        (void)subdivider_->requirements(shape, 1);  // refuses shapes that the device cannot have
+        using Usage = vk::ImageUsageFlagBits;
+        Image image({context_, account_}, "the importance map",
+                    image_info(shape, 1, Usage::eSampled | Usage::eTransferDst),
+                    aspect_of(shape.format));
+        map_.emplace();
+        map_->room = map_->used = shape;
+        map_->map = std::move(image);
+        clean_ = true;
+    } else if (map_->used != shape) {
+        map_->used = shape;
+        map_->unbind();
     }
-    list_.reset();
-    map_.reset();
-    using Usage = vk::BufferUsageFlagBits;
-    const MemorySource memory{context_, account_};
-    const Subdivider::Requirements for_subdivider = subdivider_->requirements(shape, 1);
-    const vk::BufferUsageFlags copied = Usage::eTransferDst | Usage::eTransferSrc;
-    Buffer scratch(memory, "the scratch of the subdivision", for_subdivider.scratch_size_bytes,
-                   vk::BufferUsageFlags(for_subdivider.usage) | copied, MemoryKind::device);
-    std::optional<PyramidResources> pyramid_resources;
-    if (!fused) {
+    prepare_buffer(map_->scratch, "the scratch of the subdivision",
+                   subdivider_->requirements(shape, 1).scratch_size_bytes);
+    if (has_pyramid()) {
         const Pyramid::Requirements needed = pyramid_->requirements(shape);
-        Buffer levels(memory, "the pyramid", needed.pyramid_size_bytes,
-                      vk::BufferUsageFlags(needed.usage), MemoryKind::device);
-        Buffer state(memory, "the pyramid's state", needed.state_size_bytes,
-                     vk::BufferUsageFlags(needed.usage) | copied, MemoryKind::device);
-        pyramid_resources.emplace(
-            PyramidResources{std::move(levels), std::move(state), std::nullopt});
+        prepare_buffer(map_->pyramid, "the pyramid", needed.pyramid_size_bytes);
+        prepare_buffer(map_->pyramid_state, "the pyramid's state", needed.state_size_bytes);
     }
-    map_.emplace(MapResources{.room = shape,
-                              .used = shape,
-                              .bound = {},
-                              .map = {},
-                              .pyramid = std::move(pyramid_resources),
-                              .scratch = std::move(scratch),
-                              .scratch_is_zero = false,
-                              .node_thresholds = {},
-                              .layer_thresholds = {},
-                              .balance = {}});
-    clean_ = true;
 }
 
-void TileEngine::prepare_buffer(Buffer& buffer, const char* name, std::uint64_t size_bytes) {
+// Makes one of the map's buffers at least so long.
+void TileEngine::prepare_buffer(Buffer& buffer, const std::string& name, std::uint64_t size_bytes) {
     if (buffer.handle() && buffer.size_bytes() >= size_bytes) {
         return;
     }
-    list_.reset();  // it is bound without the buffer
-    buffer = {};
-    buffer = Buffer({context_, account_}, name, size_bytes,
-                    vk::BufferUsageFlags(subdivider_->requirements(map_->used, 1).usage) |
-                        vk::BufferUsageFlagBits::eTransferDst,
-                    MemoryKind::device);
+    using Usage = vk::BufferUsageFlagBits;
+    map_->unbind();
+    buffer = {};  // before the new one
+    buffer = Buffer(
+        {context_, account_}, name, size_bytes,
+        Usage::eStorageBuffer | Usage::eIndirectBuffer | Usage::eTransferDst | Usage::eTransferSrc,
+        MemoryKind::device);
 }
 
 void TileEngine::prepare_list(std::uint64_t capacity) {
-    if (list_ && list_->capacity >= capacity) {
+    if (map_->list.handle() && map_->capacity >= capacity) {
         return;
     }
-    const Subdivider::Requirements needed = subdivider_->requirements(map_->used, capacity);
-    list_.reset();  // before the new one, so that both never take memory together
-    Buffer buffer({context_, account_}, "a list of " + std::to_string(capacity) + " tiles",
-                  needed.tile_list_size_bytes,
-                  vk::BufferUsageFlags(needed.usage) | vk::BufferUsageFlagBits::eTransferSrc,
-                  MemoryKind::device);
-    auto binding = bind_list(buffer, capacity);
-    list_.emplace(ListResources{capacity, std::move(buffer), std::move(binding)});
+    map_->capacity = 0;  // if it fails
+    prepare_buffer(map_->list, "a list of " + std::to_string(capacity) + " tiles",
+                   subdivider_->requirements(map_->used, capacity).tile_list_size_bytes);
+    map_->capacity = capacity;
 }
 
-Subdivider::Binding TileEngine::bind_list(const Buffer& buffer, std::uint64_t capacity) const {
-    return subdivider_->bind(
-        map_->used, {.map = map_->bound,
-                     .pyramid = {map_->pyramid ? map_->pyramid->levels.handle() : vk::Buffer()},
+// Binds what a run needs, and nothing else: other buffers may be too short for the map in use.
+void TileEngine::bind(const Needs& needs) {
+    const MapImage image{map_->map.view(), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+    if (has_pyramid() && !map_->pyramid_binding) {
+        map_->pyramid_binding =
+            pyramid_->bind(map_->used, {.map = image,
+                                        .pyramid = {map_->pyramid.handle()},
+                                        .state = {map_->pyramid_state.handle()}});
+    }
+    if (map_->binding && map_->bound == needs) {
+        return;
+    }
+    const auto needed = [](bool is_needed, const Buffer& buffer) {
+        return BufferRange{is_needed ? buffer.handle() : vk::Buffer()};
+    };
+    map_->binding = subdivider_->bind(
+        map_->used, {.map = image,
+                     .pyramid = needed(has_pyramid(), map_->pyramid),
                      .scratch = {map_->scratch.handle()},
-                     .tile_list = {buffer.handle()},
-                     .tile_capacity = capacity,
-                     .node_thresholds = {map_->node_thresholds.handle()},
-                     .layer_thresholds = {map_->layer_thresholds.handle()},
-                     .balance = {map_->balance.handle()}});
+                     .tile_list = {map_->list.handle()},
+                     .tile_capacity = map_->capacity,
+                     .node_thresholds = needed(needs.node_thresholds, map_->node_thresholds),
+                     .layer_thresholds = needed(needs.layer_thresholds, map_->layer_thresholds),
+                     .balance = needed(needs.balance, map_->balance)});
+    map_->bound = needs;
 }
 
 }  // namespace quadtile::detail

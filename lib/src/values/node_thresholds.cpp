@@ -61,22 +61,33 @@ Sums sums_above(const Sums& below) {
     return sums;
 }
 
+// Returns the integer of a unorm format that stands for 1; 0 for formats of floats.
+float largest_integer(TexelFormat format) {
+    switch (format) {
+        case TexelFormat::r8_unorm:
+            return 255.0F;
+        case TexelFormat::r16_unorm:
+        case TexelFormat::d16_unorm:
+            return 65535.0F;
+        default:
+            return 0.0F;
+    }
+}
+
 }  // namespace
 
 NodeThresholds::NodeThresholds(std::uint32_t width, std::uint32_t height, std::uint32_t layers)
-    : width_(width), height_(height), layers_(layers), layer_size_(0) {
+    : width_(width), height_(height), layers_(layers) {
     check_shape({width, height, layers});
-    for (std::uint32_t level = 0; level <= top(); ++level) {
-        level_starts_.push_back(layer_size_);
-        layer_size_ += std::size_t{level_extent(width, level)} * level_extent(height, level);
+    const std::size_t texels = std::size_t{width} * height;
+    const std::size_t pitch = pyramid_pitch(width);
+    places_.push_back({0, texels, width});
+    for (std::uint32_t level = 1; level <= top(); ++level) {
+        places_.push_back(
+            {texels * layers + level_offset_y(height, level) * pitch + level_offset_x(width, level),
+             pyramid_rows(height) * pitch, pitch});
     }
-    values_.resize(layer_size_ * layers);
-}
-
-std::size_t NodeThresholds::place(std::uint32_t level, std::uint32_t x, std::uint32_t y,
-                                  std::uint32_t layer) const noexcept {
-    return layer * layer_size_ + level_starts_[level] +
-           std::size_t{y} * level_extent(width_, level) + x;
+    values_.resize(threshold_map_size_bytes({width, height, layers}) / sizeof(float));
 }
 
 // With S the sum over a node's texels, the mean is S / 4^l, and
@@ -96,7 +107,11 @@ Threshold Threshold::memory(float max_resolution, float nodes, const MapView& fr
     check_parameter("number of nodes", nodes);
     const MapShape& shape = fragments.shape;
     NodeThresholds thresholds(shape.width, shape.height, shape.layers);
-    const std::vector<float> counts = reference::decode(fragments);
+    std::vector<float> counts = reference::decode(fragments);
+    if (const float largest = largest_integer(shape.format); largest != 0.0F) {
+        // Texels of unorm formats were read as parts of 1, but they are counts.
+        std::ranges::for_each(counts, [&](float& count) { count = std::round(count * largest); });
+    }
     const std::size_t layer_texels = std::size_t{shape.width} * shape.height;
     for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
         Sums sums =

@@ -1,4 +1,4 @@
-// Numbers in messages.
+// Texts of messages.
 
 #pragma once
 
@@ -18,6 +18,10 @@ inline std::string text_of(float value) {
     std::array<char, 32> text{};
     return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
+
+// Returns the text with U+FFFD for each part that is not UTF-8. Texts from compilers and drivers
+// come through here, because the callers of the library read UTF-8.
+[[nodiscard]] std::string valid_utf8(const std::string& bytes);
 
 // Returns "1 layer" or "5 layers".
 inline std::string counted(std::uint64_t count, const char* thing) {

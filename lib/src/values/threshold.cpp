@@ -4,6 +4,7 @@
 
 #include "text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -21,13 +22,16 @@ std::string text_of_node(std::uint32_t level, std::uint32_t x, std::uint32_t y,
            std::to_string(y) + ", layer " + std::to_string(layer) + ")";
 }
 
-// Returns the value of a threshold on a map: scaled, with -0 and denormals as 0.
-float settled(float threshold, const std::vector<std::uint32_t>& factors) {
-    float value = threshold < std::numeric_limits<float>::min() ? 0.0F : threshold;
+// Returns a threshold with -0 and denormals as 0.
+float settled(float threshold) {
+    return threshold < std::numeric_limits<float>::min() ? 0.0F : threshold;
+}
+
+float scaled_by(float threshold, const std::vector<std::uint32_t>& factors) {
     for (const std::uint32_t factor : factors) {
-        value = scaled_threshold(value, factor);
+        threshold = scaled_threshold(threshold, factor);
     }
-    return value;
+    return threshold;
 }
 
 // Calls visit(level, x, y, layer) for every node of a map.
@@ -47,15 +51,11 @@ void for_each_node(const MapShape& shape, const Visit& visit) {
     }
 }
 
-MapShape shape_of(const NodeThresholds& nodes) {
-    return {nodes.width(), nodes.height(), nodes.layers()};
-}
-
 }  // namespace
 
 float ResolvedThreshold::at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
                             std::uint32_t layer) const {
-    return nodes_ ? settled(nodes_->at(level, x, y, layer), factors_) : levels_[level];
+    return nodes_ ? scaled_by(nodes_->at(level, x, y, layer), factors_) : levels_[level];
 }
 
 Threshold::Threshold(Kind kind, std::vector<float> values)
@@ -85,16 +85,31 @@ Threshold Threshold::max_resolution(float pixels) {
 }
 
 Threshold Threshold::map(NodeThresholds nodes) {
-    for_each_node(shape_of(nodes), [&](std::uint32_t level, std::uint32_t x, std::uint32_t y,
-                                       std::uint32_t layer) {
-        const float value = nodes.at(level, x, y, layer);
-        if (std::isnan(value) || value < 0.0F) {
+    Threshold threshold(Kind::map, {});
+    std::string& growth = threshold.nodes_growth_;
+    for_each_node({nodes.width(), nodes.height(), nodes.layers()}, [&](auto level, auto x, auto y,
+                                                                       auto layer) {
+        float& value = nodes.at(level, x, y, layer);
+        if (!(value >= 0.0F)) {
             throw Error(ErrorCode::invalid_argument,
                         "a threshold must not be negative or NaN, but that of " +
                             text_of_node(level, x, y, layer) + " is " + text_of(value));
         }
+        value = settled(value);
+        // Children come before their parents.
+        for (std::uint32_t child = 0; level > 0 && growth.empty() && child < 4; ++child) {
+            const std::uint32_t child_x = 2 * x + child % 2;
+            const std::uint32_t child_y = 2 * y + child / 2;
+            if (child_x < level_extent(nodes.width(), level - 1) &&
+                child_y < level_extent(nodes.height(), level - 1) &&
+                value > nodes.at(level - 1, child_x, child_y, layer)) {
+                growth = text_of_node(level, x, y, layer) + " has " + text_of(value) +
+                         " and its child at (" + std::to_string(child_x) + ", " +
+                         std::to_string(child_y) + ") " +
+                         text_of(nodes.at(level - 1, child_x, child_y, layer));
+            }
+        }
     });
-    Threshold threshold(Kind::map, {});
     threshold.nodes_ = std::make_shared<const NodeThresholds>(std::move(nodes));
     return threshold;
 }
@@ -163,7 +178,7 @@ const ThresholdFunction* Threshold::user_function() const noexcept {
 }
 
 const std::vector<float>& Threshold::function_parameters() const noexcept {
-    static const std::vector<float> none;
+    static const auto& none = *new std::vector<float>;
     return function_ ? values_ : none;
 }
 
@@ -183,7 +198,7 @@ void Threshold::check_fits(const MapShape& shape) const {
 std::vector<float> Threshold::levels(std::uint32_t top) const {
     std::vector<float> levels = given_levels(top);
     for (float& value : levels) {
-        value = settled(value, factors_);
+        value = scaled_by(settled(value), factors_);
     }
     return levels;
 }
@@ -257,8 +272,14 @@ std::string Threshold::growth(std::uint32_t top) const {
     if (!is_known()) {
         return "the host does not know these: " + why_unknown();
     }
-    if (kind_ == Kind::map) {
-        return growth_of_nodes(top);
+    if (nodes_) {
+        if (top != nodes_->top()) {
+            throw Error(ErrorCode::invalid_argument,
+                        "this map has levels 0 to " + std::to_string(top) +
+                            ", but the thresholds of nodes are for 0 to " +
+                            std::to_string(nodes_->top()) + "; give thresholds of this map's size");
+        }
+        return nodes_growth_;
     }
     const std::vector<float> values = levels(top);
     for (std::size_t level = 1; level < values.size(); ++level) {
@@ -270,30 +291,14 @@ std::string Threshold::growth(std::uint32_t top) const {
     return {};
 }
 
-std::string Threshold::growth_of_nodes(std::uint32_t top) const {
-    if (top != nodes_->top()) {
-        throw Error(ErrorCode::invalid_argument, "this map has levels 0 to " + std::to_string(top) +
-                                                     ", but the thresholds of nodes are for 0 to " +
-                                                     std::to_string(nodes_->top()) +
-                                                     "; give thresholds of this map's size");
+void Threshold::copy_nodes(std::size_t first, std::span<float> part) const {
+    const auto values = std::span(nodes_->values_).subspan(first, part.size());
+    if (factors_.empty()) {
+        std::ranges::copy(values, part.begin());
+    } else {
+        std::ranges::transform(values, part.begin(),
+                               [&](float value) { return scaled_by(value, factors_); });
     }
-    const MapShape shape = shape_of(*nodes_);
-    const ResolvedThreshold thresholds = resolve(shape);
-    std::string found;
-    for_each_node(shape,
-                  [&](std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t layer) {
-                      if (level == top || !found.empty()) {
-                          return;
-                      }
-                      const float child = thresholds.at(level, x, y, layer);
-                      const float parent = thresholds.at(level + 1, x / 2, y / 2, layer);
-                      if (parent > child) {
-                          found = text_of_node(level + 1, x / 2, y / 2, layer) + " has " +
-                                  text_of(parent) + " and its child at (" + std::to_string(x) +
-                                  ", " + std::to_string(y) + ") " + text_of(child);
-                      }
-                  });
-    return found;
 }
 
 std::uint64_t threshold_map_size_bytes(const MapShape& shape) noexcept {
@@ -306,6 +311,10 @@ std::uint64_t threshold_map_size_bytes(const MapShape& shape) noexcept {
 std::vector<float> threshold_map_contents(const Threshold& threshold, const MapShape& shape) {
     const ResolvedThreshold thresholds = threshold.resolve(shape);
     std::vector<float> contents(threshold_map_size_bytes(shape) / sizeof(float));
+    if (threshold.nodes_) {
+        threshold.copy_nodes(0, contents);
+        return contents;
+    }
     for_each_node(shape, [&](std::uint32_t level, std::uint32_t x, std::uint32_t y,
                              std::uint32_t layer) {
         contents[threshold_map_index(shape.width, shape.height, shape.layers, level, x, y, layer)] =

@@ -1,0 +1,145 @@
+#include "device/process.hpp"
+
+#include <quadtile/error.hpp>
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* library);
+
+namespace quadtile::detail {
+
+namespace {
+
+// Works of one process. A child has its own, because a thread may hold the mutex at the fork.
+struct Works {
+    MadeIn made_in;
+    Works* of_parent = nullptr;
+    std::mutex mutex;
+    std::vector<std::weak_ptr<EndsWithProcess>> works;
+    std::atomic<bool> has_devices = false;
+};
+
+// Never destroyed, because objects of the program may outlive all statics of the library.
+struct Process {
+    Process() { (void)sem_init(&ending, 0, 0); }
+
+    sem_t ending{};  // above 0 when exit() has come to the drivers
+    std::atomic<Works*> works = new Works;
+};
+
+Process& process() {
+    static Process& state = *new Process;
+    return state;
+}
+
+Works& works_of_this_process() {
+    Works* works = process().works;
+    if (works->made_in.is_forked()) {
+        auto* const fresh = new Works;
+        fresh->of_parent = works;
+        works = process().works.compare_exchange_strong(works, fresh) ? fresh : works;
+    }
+    return *works;
+}
+
+bool is_ending() noexcept {
+    int value = 0;
+    (void)sem_getvalue(&process().ending, &value);
+    return value > 0;
+}
+
+void end_works() noexcept {
+    std::vector<std::weak_ptr<EndsWithProcess>> ending;
+    {
+        Works& all = works_of_this_process();
+        const std::lock_guard lock(all.mutex);
+        ending.swap(all.works);
+    }
+    for (auto work = ending.rbegin(); work != ending.rend(); ++work) {
+        if (const std::shared_ptr<EndsWithProcess> alive = work->lock()) {
+            alive->end();
+        }
+    }
+}
+
+}  // namespace
+
+void check_not_ending() {
+    if (is_ending()) {
+        throw Error(ErrorCode::cancelled,
+                    "the process is ending, and its Vulkan drivers may have ended; use quadtile "
+                    "before exit() and before main() returns");
+    }
+}
+
+bool MadeIn::is_forked() const noexcept {
+    return process_ != getpid();
+}
+
+bool MadeIn::has_device() const noexcept {
+    return !is_forked() && !is_ending();
+}
+
+void MadeIn::check() const {
+    if (is_forked()) {
+        throw Error(ErrorCode::unsupported,
+                    "this process was forked after quadtile made this object or its device, and "
+                    "has neither its threads nor its driver; make a Device in the new process, or "
+                    "start it by exec (posix_spawn; Python: multiprocessing's \"spawn\")");
+    }
+    check_not_ending();
+}
+
+void end_with_process(const std::weak_ptr<EndsWithProcess>& work) {
+    Works& all = works_of_this_process();
+    const std::lock_guard lock(all.mutex);
+    std::erase_if(all.works, [](const auto& other) { return other.expired(); });
+    all.works.push_back(work);
+    all.has_devices = true;
+}
+
+void watch_exit(bool leaks) {
+    // exit() calls functions in the reverse order of their registration. So these two come before
+    // those of the drivers' statics, and the second before the first.
+    //
+    // The first belongs to no library, so that only exit() calls it, and not a dlclose() of the
+    // library with this code. Its code must therefore be the C library's.
+    if (leaks) {
+        (void)__cxa_atexit(
+            reinterpret_cast<void (*)(void*)>(reinterpret_cast<void (*)()>(sem_post)),
+            &process().ending, nullptr);
+    }
+    (void)std::atexit(end_works);
+}
+
+bool is_forked_from_user() noexcept {
+    for (const Works* works = &works_of_this_process(); works != nullptr;
+         works = works->of_parent) {
+        if (works->made_in.is_forked() && works->has_devices) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void protect_children() {
+    static const int registered = pthread_atfork(nullptr, nullptr, [] {
+        (void)on_exit(
+            [](int status, void*) {
+                (void)std::fflush(nullptr);
+                _exit(status);
+            },
+            nullptr);
+    });
+    (void)registered;
+}
+
+}  // namespace quadtile::detail
