@@ -1,7 +1,7 @@
-// Time, memory and error of the baker's lightmaps, with adaptive and with uniform tiles, against a
-// path tracer's.
+// Time, memory and error of the baker's lightmaps, against a path tracer's.
 
 #include "baker_truth.hpp"
+#include "city_scene.hpp"
 #include "landscape.hpp"
 #include "tables.hpp"
 
@@ -38,8 +38,8 @@ constexpr std::uint64_t MIB = std::uint64_t{1} << 20U;
 
 struct Arguments {
     std::filesystem::path scene = "../shared/data/scenes/zdm2_lightmapped.glb";
-    bool demo = false;
     std::uint64_t city_triangles = 0;
+    std::filesystem::path city_file;
     bool landscape = false;
     std::string size;
     std::vector<float> sky;
@@ -52,7 +52,6 @@ struct Arguments {
     std::uint32_t truth_samples = 1024;
     std::filesystem::path truth;
     bool truth_of_texels = false;
-    float density_share = DENSITY_SHARE;
     std::vector<std::uint32_t> samples{1, 4, 16, 64, 256};
     std::vector<std::uint32_t> all_directions{64, 128, 256, 512, 1024, 2048, 4096};
     std::uint32_t directions = 1024;
@@ -152,10 +151,8 @@ void add_difference(Row& row, const Difference& difference, const Truth& truth) 
 }
 
 struct BakeSetting {
-    bool uniform = false;
     std::uint32_t directions = 1024;
     float pixels_per_texel = 1.0F;
-    float density_share = DENSITY_SHARE;
     float max_resolution = TileOptions().max_resolution;
     std::uint64_t pool_bytes = 256 * MIB;
 };
@@ -220,11 +217,11 @@ class Baker {
     }
 
     BakeRow bake_row(const BakeSetting& setting, const Truth* truth) {
-        const TracedScene traced = make_traced_scene(
-            scene_, surface_.extent, setting.pixels_per_texel, setting.density_share);
-        const TileOptions tiles = suited_tiles(
-            {.map_extent = 0, .max_resolution = setting.max_resolution, .uniform = setting.uniform},
-            surface_.extent, setting.pixels_per_texel, setting.pool_bytes);
+        const TracedScene traced =
+            make_traced_scene(scene_, surface_.extent, setting.pixels_per_texel);
+        TileOptions tiles =
+            suited_tiles(surface_.extent, setting.pixels_per_texel, setting.pool_bytes);
+        tiles.max_resolution = setting.max_resolution;
         const std::unique_ptr<Tracer> tracer =
             make_gpu_tracer(gpu_, traced, tiles, {.pool_bytes = setting.pool_bytes});
         WatchedTracer watched(*tracer, tiles);
@@ -266,8 +263,7 @@ class Baker {
             return static_cast<double>(bytes) / static_cast<double>(MIB);
         };
         const auto number = [](auto value) { return static_cast<double>(value); };
-        return {{"uniform", setting.uniform ? 1.0 : 0.0},
-                {"directions", number(setting.directions)},
+        return {{"directions", number(setting.directions)},
                 {"px/texel", number(setting.pixels_per_texel), 2},
                 {"max_res", number(setting.max_resolution)},
                 {"pool_MiB", mib(setting.pool_bytes)},
@@ -332,6 +328,10 @@ class Bench {
 
     void run() {
         load();
+        if (!arguments_.city_file.empty()) {
+            write_scene(scene_, arguments_.city_file);
+            return;
+        }
         if (arguments_.city_triangles == 0) {
             make_truth();
         }
@@ -357,8 +357,6 @@ class Bench {
             scene_ = city_scene(arguments_.city_triangles, extent);
         } else if (arguments_.landscape) {
             scene_ = landscape_scene(extent);
-        } else if (arguments_.demo) {
-            scene_ = demo_scene();
         } else {
             LoadedScene loaded = load_scene(arguments_.scene);
             scene_ = std::move(loaded.scene);
@@ -473,38 +471,26 @@ class Bench {
         if (wants("adaptive")) {
             bake_adaptive();
         }
-        if (wants("uniform")) {
-            print("\nUniform tiles");
-            for (const float pixels : {0.12F, 0.18F, 0.25F, 0.35F, 0.5F, 0.7F, 1.0F}) {
-                BakeSetting setting = base();
-                setting.uniform = true;
-                setting.pixels_per_texel = pixels;
-                bake_row("uniform", setting);
-            }
-        }
         if (wants("memory") && !arguments_.landscape) {
-            print("\nMemory: adaptive tiles, then uniform ones");
-            for (const bool uniform : {false, true}) {
-                for (const std::uint64_t mib : {64U, 128U, 256U}) {
-                    BakeSetting setting = base();
-                    setting.uniform = uniform;
-                    setting.directions = arguments_.memory_directions;
-                    setting.pool_bytes = mib * MIB;
-                    bake_row("memory", setting);
-                }
+            print("\nMemory");
+            for (const std::uint64_t mib : {64U, 128U, 256U}) {
+                BakeSetting setting = base();
+                setting.directions = arguments_.memory_directions;
+                setting.pool_bytes = mib * MIB;
+                bake_row("memory", setting);
             }
         }
         answer();
     }
 
     void bake_adaptive() {
-        print("\nAdaptive tiles: directions");
+        print("\nDirections");
         for (const std::uint32_t directions : arguments_.all_directions) {
             BakeSetting setting = base();
             setting.directions = directions;
             bake_row("adaptive", setting);
         }
-        print("\nAdaptive tiles: resolution");
+        print("\nResolution");
         for (const float pixels : {0.7F, 0.5F}) {
             BakeSetting setting = base();
             setting.pixels_per_texel = pixels;
@@ -520,9 +506,7 @@ class Bench {
     [[nodiscard]] std::uint64_t pool_bytes() const { return arguments_.memory_mib * MIB; }
 
     [[nodiscard]] BakeSetting base() const {
-        return {.directions = arguments_.directions,
-                .density_share = arguments_.density_share,
-                .pool_bytes = pool_bytes()};
+        return {.directions = arguments_.directions, .pool_bytes = pool_bytes()};
     }
 
     void bake_row(const std::string& table, const BakeSetting& setting) {
@@ -534,9 +518,7 @@ class Bench {
     void answer() {
         const std::vector<Point> adaptive = points_["adaptive"];
         print_convergence(adaptive);
-        print_equal_errors("Uniform tiles, and adaptive ones of the same error", points_["uniform"],
-                           adaptive);
-        print_equal_errors("Adaptive tiles, and the path tracer of the same error", adaptive,
+        print_equal_errors("Bakes, and the path tracer of the same error", adaptive,
                            points_["embree"]);
     }
 
@@ -583,9 +565,10 @@ class Bench {
 
 void define_options(CLI::App& app, Arguments& arguments) {
     app.add_option("SCENE", arguments.scene, "glTF or OBJ with lightmap coordinates");
-    app.add_flag("--demo", arguments.demo, "Instead of SCENE: the demo's room");
     app.add_option("--city", arguments.city_triangles,
                    "Instead of SCENE: a city of about N triangles, for times and memory only");
+    app.add_option("--write-city", arguments.city_file,
+                   "Write the city to this .glb file, and measure nothing");
     app.add_flag(
         "--landscape", arguments.landscape,
         "Instead of SCENE: a courtyard within square kilometres that have 64 to 256 times\n"
@@ -603,7 +586,7 @@ void define_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--sun-directions", arguments.sun_directions, "Of the bakes, for each sun");
     app.add_option("--bounces", arguments.bounces, "Bounces of the light");
     app.add_option("--only", arguments.only, "A part of the tables")
-        ->check(CLI::IsMember({"embree", "adaptive", "uniform", "memory", "all"}));
+        ->check(CLI::IsMember({"embree", "adaptive", "memory", "all"}));
     app.add_option("--truth-samples", arguments.truth_samples, "Samples a texel of the truth");
     app.add_option("--truth", arguments.truth, "File that keeps the truth");
     app.add_flag("--truth-of-texels", arguments.truth_of_texels,
@@ -611,15 +594,12 @@ void define_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--samples", arguments.samples, "Samples a texel of the path tracer")
         ->delimiter(',');
     app.add_option("--directions", arguments.all_directions,
-                   "Of adaptive tiles, a list; other tables take --base-directions")
+                   "A list; other tables take --base-directions")
         ->delimiter(',');
     app.add_option("--base-directions", arguments.directions, "Where other things vary");
     app.add_option("--memory-directions", arguments.memory_directions, "Of the table on memory");
     app.add_option("--memory", arguments.memory_mib, "MiB for list heads and nodes")
         ->check(CLI::Range(16, 65536));
-    app.add_option("--density-share", arguments.density_share,
-                   "As quadtile-bake has it; 0.999: all but slivers")
-        ->check(CLI::Range(0.01F, 0.999F));
     app.add_option("--most-seconds", arguments.most_seconds,
                    "A bake that takes longer is stopped, its time extrapolated");
     app.add_option("--seed", arguments.seed, "Turns the directions of the bakes");

@@ -84,13 +84,15 @@ def main():
     parser.add_argument("--scene", type=Path, help="zdm2_lightmapped.glb; default: the city alone")
     arguments = parser.parse_args()
     arguments.results.mkdir(parents=True, exist_ok=True)
-    bake(arguments, "first", 0, ["--demo", "--size", "64"])  # fills the driver's cache of compiled shaders
-    directions = ["--directions", str(arguments.directions), "--direct-directions", str(arguments.directions)]
-    city = ["--city", str(arguments.city), "--size", str(arguments.size)]
-    table_of_bakes(arguments, "city", [*city, *directions, "--bounces", "1", *SUN_AND_SKY])
+    city = arguments.results / "city.glb"
+    writer = [str(arguments.bin / "quadtile_baker_bench"), "--city", str(arguments.city)]
+    subprocess.run([*writer, "--size", str(arguments.size), "--write-city", str(city)], check=True)
+    bake(arguments, "first", 0, [str(city), "--size", "64", "--samples", "16", *SUN_AND_SKY])  # compiles shaders
+    samples = ["--samples", str(arguments.directions), "--direct-samples", str(arguments.directions)]
+    table_of_bakes(arguments, "city", [str(city), *samples, "--bounces", "1", *SUN_AND_SKY])
     if arguments.scene:
-        directions = ["--directions", "8192", "--direct-directions", "8192", "--bounces", "1", "--sky", "1"]
-        table_of_bakes(arguments, "scene", [str(arguments.scene), *directions])
+        samples = ["--samples", "8192", "--direct-samples", "8192", "--bounces", "1", "--sky", "1"]
+        table_of_bakes(arguments, "scene", [str(arguments.scene), *samples])
     bench = arguments.bin / "quadtile_bench"
     if bench.exists():
         table_of_service(arguments, bench)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the program and subdivides the importance map of examples/maps: writes tiles.json and tiles.png in the current folder.
-# `tools/demo.sh view` builds and opens the viewer. `tools/demo.sh bake` bakes a built-in room: lightmap.exr, scene.png.
+# `tools/demo.sh view` builds and opens the viewer. `tools/demo.sh bake` bakes a room: lightmap.exr, scene.png.
 # `tools/demo.sh shadow` shows examples/shadow in a window, or writes shadow.png if there is no display. Further arguments
 # go to the program; after `shadow` they begin with a scene.
 set -euo pipefail
@@ -27,7 +27,8 @@ if [[ $demo == bake ]]; then
     # Takes about a minute without a GPU. Further arguments may ask for more, for example --quality best.
     options=(--quality draft)
     [[ $# -lt 2 ]] || options=()
-    exec "$root/build/release/bin/quadtile-bake" --demo -o lightmap.exr --preview scene.png "${options[@]}" "${@:2}"
+    exec "$root/build/release/bin/quadtile-bake" "$root/apps/baker/demo/room.glb" --sky 1.6,2.1,2.8 \
+        -o lightmap.exr --preview scene.png "${options[@]}" "${@:2}"
 fi
 if [[ $demo == shadow ]]; then
     options=("$root/examples/shadow/court.glb" --moving 6)

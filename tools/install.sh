@@ -14,7 +14,7 @@ packages=(
     pybind11-dev python3-dev python3-numpy python3-pytest python3-matplotlib python3-pip python3-venv
     # Viewer, and tests of its window.
     libglfw3-dev libimgui-dev fonts-dejavu-core xvfb xdotool
-    # Lightmap baker; its tests compare it with Embree.
+    # Lightmap baker.
     libglm-dev libtinygltf-dev libtinyobjloader-dev libeigen3-dev libdraco-dev libmeshoptimizer-dev
     libstb-dev libembree-dev
     # Baker as an MPI job.

@@ -158,7 +158,7 @@ class Bake {
         if (ranks_.greatest(is_there ? 1.0 : 0.0) == 0.0) {
             return;
         }
-        broadcast_checkpoint(state_, ranks_);
+        broadcast_state(state_, ranks_);
         for (const std::uint8_t kind : state_.more) {
             passes_.add(passes_.more_of(static_cast<Pass::Kind>(kind)));
         }
@@ -172,7 +172,7 @@ class Bake {
 
     // Reads the state. Returns false if there is none.
     [[nodiscard]] bool read_state() {
-        std::optional<Checkpoint> checkpoint = read_checkpoint(options_.checkpoint);
+        std::optional<BakeState> checkpoint = read_checkpoint(options_.checkpoint);
         if (!checkpoint) {
             return false;
         }
@@ -526,7 +526,7 @@ class Bake {
     std::uint32_t group_ = 1;         // directions traced together
     bool is_light_gathered_ = false;  // whether the state is that of light_.gather()
 
-    Checkpoint state_;
+    BakeState state_;
     GatheredLight light_{scene_, surface_, lamps_, options_, ranks_, state_};
     std::uint64_t resumed_directions_ = 0;
     double last_mean_ = 0.0;

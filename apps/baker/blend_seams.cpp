@@ -1,6 +1,7 @@
 #include "light_map.hpp"
 #include "parallel.hpp"
 #include "sampling.hpp"
+#include "topology.hpp"
 
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCore>
@@ -14,8 +15,6 @@ namespace quadtile::baker {
 
 namespace {
 
-// Largest difference of equal positions, in diagonals of the scene, because transforms round.
-constexpr double POSITION_TOLERANCE = 1e-6;
 // Largest difference of equal lightmap coordinates, in texels.
 constexpr double COORDINATE_TOLERANCE = 1e-2;
 const double MIN_COSINE = std::cos(30.0 * 3.14159265358979323846 / 180.0);
@@ -27,90 +26,6 @@ constexpr double KNOWN_WEIGHT = 0.02;
 constexpr double UNKNOWN_WEIGHT = 0.002;
 constexpr int MAX_ITERATIONS = 1000;
 constexpr double TOLERANCE = 1e-4;  // relative to the first residual
-
-// Gives vertices at nearly the same position the same number. Charts use equal positions instead
-// (equal_positions in charts.cpp): a sheet right above another must not join its chart, while
-// blending the two along their borders does little harm.
-std::vector<std::uint32_t> weld_nearby(const std::vector<glm::vec3>& positions) {
-    const Box<glm::dvec3> box = box_around(positions);
-    const double tolerance = POSITION_TOLERANCE * glm::length(box.size());
-    // Cells are wide, so that most positions are far from their borders and search one cell.
-    const double cell_size = std::max(16.0 * tolerance, std::numeric_limits<double>::min());
-
-    constexpr std::uint32_t NONE = 0xFFFFFFFF;
-    std::size_t buckets = 1;
-    while (buckets < positions.size()) {
-        buckets *= 2;
-    }
-    std::vector<std::uint32_t> heads(buckets, NONE);
-    std::vector<std::uint32_t> next(positions.size(), NONE);
-    std::vector<std::uint32_t> numbers(positions.size());
-    const auto head_of = [&](std::int64_t x, std::int64_t y, std::int64_t z) -> std::uint32_t& {
-        std::uint64_t hash = static_cast<std::uint64_t>(x) * 0x9E3779B97F4A7C15U;
-        hash = (hash ^ (hash >> 32U) ^ static_cast<std::uint64_t>(y)) * 0xC2B2AE3D27D4EB4FU;
-        hash = (hash ^ (hash >> 32U) ^ static_cast<std::uint64_t>(z)) * 0x165667B19E3779F9U;
-        return heads[(hash ^ (hash >> 32U)) & (buckets - 1)];
-    };
-    for (std::uint32_t i = 0; i < positions.size(); ++i) {
-        const glm::dvec3 position = positions[i];
-        const auto cell = [&](double offset, int axis) {
-            return static_cast<std::int64_t>(
-                std::floor((position[axis] - box.low[axis] + offset) / cell_size));
-        };
-        std::uint32_t found = i;
-        for (std::int64_t z = cell(-tolerance, 2); z <= cell(tolerance, 2); ++z) {
-            for (std::int64_t y = cell(-tolerance, 1); y <= cell(tolerance, 1); ++y) {
-                for (std::int64_t x = cell(-tolerance, 0); x <= cell(tolerance, 0); ++x) {
-                    for (std::uint32_t other = head_of(x, y, z); other != NONE;
-                         other = next[other]) {
-                        if (glm::distance(glm::dvec3(positions[other]), position) <= tolerance) {
-                            found = std::min(found, other);
-                        }
-                    }
-                }
-            }
-        }
-        numbers[i] = found;
-        if (found == i) {
-            std::uint32_t& head = head_of(cell(0.0, 0), cell(0.0, 1), cell(0.0, 2));
-            next[i] = head;
-            head = i;
-        }
-    }
-    return numbers;
-}
-
-// An edge of a triangle, from the vertex with the lower number.
-struct Edge {
-    std::uint64_t key;  // both numbers
-    std::uint32_t triangle;
-    std::array<std::uint32_t, 2> vertices;
-};
-
-std::vector<Edge> edges_in_order(const Scene& scene) {
-    const std::vector<std::uint32_t> numbers = weld_nearby(scene.positions);
-    std::vector<Edge> edges;
-    edges.reserve(scene.triangles.size() * 3);
-    for (std::uint32_t triangle = 0; triangle < scene.triangles.size(); ++triangle) {
-        const auto& vertices = scene.triangles[triangle].vertices;
-        for (std::size_t i = 0; i < 3; ++i) {
-            std::uint32_t start = vertices[i];
-            std::uint32_t end = vertices[(i + 1) % 3];
-            if (numbers[start] == numbers[end]) {
-                continue;
-            }
-            if (numbers[start] > numbers[end]) {
-                std::swap(start, end);
-            }
-            const std::uint64_t key = std::uint64_t{numbers[start]} << 32U | numbers[end];
-            edges.push_back({key, triangle, {start, end}});
-        }
-    }
-    std::ranges::sort(edges, [](const Edge& a, const Edge& b) {
-        return a.key != b.key ? a.key < b.key : a.triangle < b.triangle;
-    });
-    return edges;
-}
 
 // Triangle's side of a seam, in texels.
 struct Side {
@@ -129,12 +44,12 @@ class SeamFinder {
     };
     [[nodiscard]] std::vector<Seam> find() const {
         std::vector<Seam> seams;
-        const std::vector<Edge> edges = edges_in_order(scene_);
+        const std::vector<Edge> edges = sorted_edges(scene_, weld_nearby(scene_.positions));
         for (std::size_t i = 0; i < edges.size(); ++i) {
             // If more than two triangles share an edge, each meets the next one that continues it.
             constexpr std::size_t MOST_TRIED = 8;
             const std::size_t end = std::min(edges.size(), i + 1 + MOST_TRIED);
-            for (std::size_t j = i + 1; j < end && edges[j].key == edges[i].key; ++j) {
+            for (std::size_t j = i + 1; j < end && edges[j].meets(edges[i]); ++j) {
                 const Seam seam{side(edges[i]), side(edges[j])};
                 if (!same(seam.a, seam.b) && smooth(edges[i], edges[j])) {
                     seams.push_back(seam);
@@ -151,7 +66,7 @@ class SeamFinder {
             return glm::dvec2(scene_.light_map_coordinates[vertex]) *
                    glm::dvec2(extent_.width, extent_.height);
         };
-        return {{end(edge.vertices[0]), end(edge.vertices[1])}};
+        return {{end(edge.start(scene_)), end(edge.end(scene_))}};
     }
 
     [[nodiscard]] static bool same(const Side& a, const Side& b) {
@@ -163,10 +78,10 @@ class SeamFinder {
     [[nodiscard]] glm::dvec3 normal(const Edge& edge, std::size_t end) const {
         glm::dvec3 normal(0.0);
         if (!scene_.normals.empty()) {
-            normal = scene_.normals[edge.vertices[end]];
+            normal = scene_.normals[end == 0 ? edge.start(scene_) : edge.end(scene_)];
         }
         if (!(glm::length(normal) > 0.0)) {
-            const auto& vertices = scene_.triangles[edge.triangle].vertices;
+            const auto& vertices = scene_.triangles[edge.triangle()].vertices;
             const glm::dvec3 origin = scene_.positions[vertices[0]];
             normal = glm::cross(glm::dvec3(scene_.positions[vertices[1]]) - origin,
                                 glm::dvec3(scene_.positions[vertices[2]]) - origin);

@@ -68,7 +68,6 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
     all.add(tile_options.map_extent);
     all.add(tile_options.max_resolution);
     all.add(tile_options.max_nodes);
-    all.add(std::uint32_t{tile_options.uniform});
     return all.value();
 }
 
@@ -203,24 +202,24 @@ void visit_state(auto& file, auto& checkpoint) {
     file.value(checkpoint.tiles_done);
     file.all(checkpoint.more);
     file.value(checkpoint.inside_texels);
-    Checkpoint::visit_light(checkpoint, [&](auto& values) { file.all(values); });
+    BakeState::visit_light(checkpoint, [&](auto& values) { file.all(values); });
     file.value(checkpoint.probe_steps);
     file.all(checkpoint.probe_sums);
 }
 
 // Visits the contents of Writer and Reader after the magic number, in this order.
-void visit(auto& file, auto& checkpoint) {
-    visit_state(file, checkpoint);
-    file.all(checkpoint.lamp_sums);
-    file.all(checkpoint.lamp_moments);
-    file.all(checkpoint.sums);
+void visit(auto& file, auto& state) {
+    visit_state(file, state);
+    file.all(state.lamp_sums);
+    file.all(state.lamp_moments);
+    file.all(state.sums);
 }
 
 }  // namespace
 
-void broadcast_checkpoint(Checkpoint& checkpoint, Ranks& ranks) {
+void broadcast_state(BakeState& state, Ranks& ranks) {
     Broadcast broadcast(ranks);
-    visit_state(broadcast, checkpoint);
+    visit_state(broadcast, state);
 }
 
 void check_replaceable(const std::filesystem::path& path) {
@@ -238,15 +237,15 @@ void remove_checkpoint(const std::filesystem::path& path) {
     }
 }
 
-void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
+void write_checkpoint(const std::filesystem::path& path, const BakeState& state) {
     check_replaceable(path);
     Writer writer(path);
     writer.value(MAGIC);
-    visit(writer, checkpoint);
+    visit(writer, state);
     writer.commit();
 }
 
-std::optional<Checkpoint> read_checkpoint(const std::filesystem::path& path) {
+std::optional<BakeState> read_checkpoint(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
         return {};
@@ -257,10 +256,10 @@ std::optional<Checkpoint> read_checkpoint(const std::filesystem::path& path) {
     if (magic != MAGIC) {
         fail(path, "is no checkpoint of this version of the program");
     }
-    Checkpoint checkpoint;
-    visit(reader, checkpoint);
+    BakeState state;
+    visit(reader, state);
     reader.check_end();
-    return checkpoint;
+    return state;
 }
 
 }  // namespace quadtile::baker

@@ -60,7 +60,6 @@ class LightChoice {
         const bool is_lit_by_options =
             (lights.sky && options_.sky) || (lights.suns && options_.sun) || !sky_.texels.empty();
         const bool shines_itself =
-            (lights.sky && shines(scene_.sky)) ||
             std::ranges::any_of(scene_.suns,
                                 [&](const Sun& sun) { return shines(sun.irradiance); }) ||
             std::ranges::any_of(scene_.point_lights,
@@ -79,7 +78,7 @@ class LightChoice {
                      : ", or name more lights in --lights"));
         }
         // A picture alone is taken unchanged.
-        sky_.radiance = options_.sky.value_or(sky_.texels.empty() ? scene_.sky : glm::vec3(1.0F)) *
+        sky_.radiance = options_.sky.value_or(glm::vec3(sky_.texels.empty() ? 0.0F : 1.0F)) *
                         (lights.sky ? 1.0F : 0.0F);
         check_light();
         return std::move(sky_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "light_map.hpp"
+#include "surface_map.hpp"
 
 #include <vector>
 

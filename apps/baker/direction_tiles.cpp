@@ -46,19 +46,15 @@ DirectionTiles add_windows(const TracedScene& scene, const TileOptions& options,
 
 }  // namespace
 
-// Uniform tiles do not depend on their content.
 bool needs_window(const MapTile& tile, const TileOptions& options) {
     return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
-           static_cast<float>(tile.resolution) > options.max_resolution && !options.uniform;
+           static_cast<float>(tile.resolution) > options.max_resolution;
 }
 
-std::uint64_t count_pieces(const DirectionTiles& parts) {
+std::uint64_t count_tiles(const DirectionTiles& parts) {
     std::uint64_t count = 0;
     for (const WindowTiles& part : parts) {
-        for (const MapTile& tile : part.tiles) {
-            const std::uint64_t along = (tile.resolution + LARGEST_PIECE - 1) / LARGEST_PIECE;
-            count += along * along;
-        }
+        count += part.tiles.size();
     }
     return count;
 }

@@ -11,9 +11,6 @@
 
 namespace quadtile::baker {
 
-// Larger tiles are traced in pieces, so that each finishes soon.
-constexpr std::uint32_t LARGEST_PIECE = 1024;
-
 struct WindowTiles {
     MapWindow window;
     std::vector<MapTile> tiles;
@@ -25,7 +22,7 @@ using DirectionTiles = std::vector<WindowTiles>;
 // Returns whether a texel of an importance map needs so many pixels that it gets a map of its own.
 [[nodiscard]] bool needs_window(const MapTile& tile, const TileOptions& options);
 
-[[nodiscard]] std::uint64_t count_pieces(const DirectionTiles& parts);
+[[nodiscard]] std::uint64_t count_tiles(const DirectionTiles& parts);
 
 struct DirectionSet {
     std::vector<BundleDirection> directions;

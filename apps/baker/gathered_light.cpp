@@ -398,7 +398,7 @@ void GatheredLight::gather(std::vector<T>& values, bool to_all) const {
 }
 
 void GatheredLight::gather() {
-    Checkpoint::visit_light(state_, [&](auto& values) { gather(values, false); });
+    BakeState::visit_light(state_, [&](auto& values) { gather(values, false); });
 }
 
 double GatheredLight::mean_irradiance() const {

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "checkpoint.hpp"
+#include "bake_state.hpp"
 #include "light_map.hpp"
 #include "parallel.hpp"
 #include "ranks.hpp"
@@ -29,7 +29,7 @@ enum class Emission { none, without_lamps, all };
 class GatheredLight {
  public:
     GatheredLight(const TracedScene& scene, const SurfaceMap& surface, const Lamps& lamps,
-                  const BakeOptions& options, Ranks& ranks, Checkpoint& state)
+                  const BakeOptions& options, Ranks& ranks, BakeState& state)
         : scene_(scene),
           ranks_(ranks),
           own_(ranks.own_part(scene.light_map.texels(), TEXEL_BLOCK)),
@@ -76,7 +76,7 @@ class GatheredLight {
     // Returns the root mean square error of the known texels' light, relative to their mean light,
     // estimated from the second halves of the directions. None: no light, or no halves.
     [[nodiscard]] std::optional<double> noise() const;
-    // Does the same for a part of the light, Checkpoint::sources_error and so on, relative to all
+    // Does the same for a part of the light, BakeState::sources_error and so on, relative to all
     // light.
     [[nodiscard]] double noise_of(const std::vector<float>& error) const;
 
@@ -149,7 +149,7 @@ class GatheredLight {
     const Lamps& lamps_;
     bool directional_;
     bool sun_shares_;
-    Checkpoint& state_;
+    BakeState& state_;
     double scale_ = 1.0;
     double lamp_scale_ = 1.0;   // units of LampSums for an irradiance of 1
     float half_weight_ = 1.0F;  // weight of the change since half of the directions

@@ -24,9 +24,9 @@ struct GpuTracerOptions {
 // Returns the list nodes that fit into such a pool.
 [[nodiscard]] std::uint64_t node_capacity(std::uint64_t pool_bytes);
 
-// Returns `options` with values for map_extent, unless it is given, and max_nodes.
-[[nodiscard]] TileOptions suited_tiles(const TileOptions& options, const Extent& light_map,
-                                       float pixels_per_texel, std::uint64_t pool_bytes);
+// Returns the options that suit a lightmap and the memory for lists.
+[[nodiscard]] TileOptions suited_tiles(const Extent& light_map, float pixels_per_texel,
+                                       std::uint64_t pool_bytes);
 
 // Makes a tracer. Throws std::runtime_error, with the remedy, for a scene or a lightmap that is
 // too large for the device; quadtile::Error, vk::SystemError. The scene and the device must outlive

@@ -1,6 +1,7 @@
 #include "lamps.hpp"
 
 #include "light_map.hpp"
+#include "topology.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +9,6 @@
 #include <numbers>
 #include <numeric>
 #include <random>
-#include <tuple>
 
 namespace quadtile::baker {
 
@@ -93,8 +93,10 @@ void cut(std::vector<LampPatch>& patches, std::size_t count) {
     }
 }
 
-// Returns patches of pieces that share corners, each side of a surface by itself.
-std::vector<LampPatch> connected_patches(const std::vector<LampPiece>& pieces) {
+// Returns patches of pieces that share corners, each side of a surface by itself. `triangles`: by
+// piece.
+std::vector<LampPatch> connected_patches(const Scene& scene, const std::vector<LampPiece>& pieces,
+                                         const std::vector<std::uint32_t>& triangles) {
     std::vector<std::size_t> parents(pieces.size());
     std::iota(parents.begin(), parents.end(), std::size_t{0});
     const auto root_of = [&](std::size_t i) {
@@ -103,11 +105,12 @@ std::vector<LampPatch> connected_patches(const std::vector<LampPiece>& pieces) {
         }
         return i;
     };
-    std::map<std::tuple<double, double, double>, std::vector<std::size_t>> corners;
+    const std::vector<std::uint32_t> points = weld_equal(scene.positions);
+    std::vector<std::vector<std::size_t>> corners(points.size());  // pieces by point
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         const glm::dvec3 normal = pieces[i].cross();
-        for (const glm::dvec3& corner : pieces[i].corners) {
-            std::vector<std::size_t>& others = corners[{corner.x, corner.y, corner.z}];
+        for (const std::uint32_t vertex : scene.triangles[triangles[i]].vertices) {
+            std::vector<std::size_t>& others = corners[points[vertex]];
             for (const std::size_t other : others) {
                 // not the back of a sheet
                 if (glm::dot(normal, pieces[other].cross()) >
@@ -171,7 +174,9 @@ Lamps find_lamps(const Scene& scene, const SurfaceMap& surface, std::uint32_t po
     std::vector<LampPiece> pieces;
     double scene_area = 0.0;
     double lamp_area = 0.0;
-    for (const Triangle& triangle : scene.triangles) {
+    std::vector<std::uint32_t> triangles;  // by piece
+    for (std::uint32_t t = 0; t < scene.triangles.size(); ++t) {
+        const Triangle& triangle = scene.triangles[t];
         const Material& material = scene.materials[triangle.material];
         LampPiece piece{{}, material.emission};
         for (std::size_t i = 0; i < 3; ++i) {
@@ -182,16 +187,18 @@ Lamps find_lamps(const Scene& scene, const SurfaceMap& surface, std::uint32_t po
         if (is_lamp(material) && area > 0.0) {
             lamp_area += area;
             pieces.push_back(piece);
+            triangles.push_back(t);
             if (material.double_sided) {
                 std::swap(piece.corners[1], piece.corners[2]);
                 pieces.push_back(piece);
+                triangles.push_back(t);
             }
         }
     }
     if (points == 0 || pieces.empty() || lamp_area > LARGEST_SHARE * scene_area) {
         return {};
     }
-    Lamps lamps{connected_patches(pieces), {}};
+    Lamps lamps{connected_patches(scene, pieces, triangles), {}};
     if (lamps.patches.size() * POINTS_A_PATCH * DIRECTIONS_A_POINT > directions) {
         return {};
     }

@@ -62,13 +62,6 @@ LightMap page_of(const LightMap& map, const Pages& pages, std::uint32_t page) {
     return cut;
 }
 
-SurfaceMap page_of(const SurfaceMap& map, const Pages& pages, std::uint32_t page) {
-    return {.extent = pages.extent,
-            .coverage = page_of(map.coverage, pages, page),
-            .albedo = page_of(map.albedo, pages, page),
-            .emission = page_of(map.emission, pages, page)};
-}
-
 void dilate(LightMap& map, std::uint32_t rings) {
     const std::vector<std::vector<glm::vec3>*> planes = map.planes();
     std::vector<std::uint8_t> state(map.extent.texels());
@@ -118,29 +111,8 @@ void dilate(LightMap& map, std::uint32_t rings) {
 
 namespace {
 
-// Radiosity jumps at the edge of a chart, as albedo does, so gutters must be filled again.
-constexpr std::uint32_t GUTTER_RINGS = 8;
-
-std::vector<glm::vec3> radiosity_of(const LightMap& map, const SurfaceMap& surface) {
-    LightMap radiosity;
-    radiosity.extent = map.extent;
-    radiosity.irradiance.resize(map.extent.texels(), glm::vec3(0.0F));
-    radiosity.known.resize(map.extent.texels());
-    for (std::size_t i = 0; i < radiosity.known.size(); ++i) {
-        radiosity.irradiance[i] =
-            surface.albedo[i] * map.irradiance[i] + std::numbers::pi_v<float> * surface.emission[i];
-        radiosity.known[i] = surface.coverage[i] > 0.0F ? 1 : 0;
-    }
-    dilate(radiosity, GUTTER_RINGS);
-    return std::move(radiosity.irradiance);
-}
-
 // Returns the map with another quantity in place of irradiance.
-LightMap converted(LightMap map, const SurfaceMap& surface, Quantity quantity) {
-    if (quantity == Quantity::radiosity) {
-        map.irradiance = radiosity_of(map, surface);
-        return map;
-    }
+LightMap converted(LightMap map, Quantity quantity) {
     const bool is_mask = quantity == Quantity::shadow_mask;
     for (std::vector<glm::vec3>* const plane : map.planes()) {
         for (glm::vec3& texel : *plane) {
@@ -194,7 +166,7 @@ struct Channels {
 }  // namespace
 
 std::string name_of(Quantity quantity) {
-    return std::array{"irradiance", "radiance", "radiosity", "ambient-occlusion",
+    return std::array{"irradiance", "radiance", "ambient-occlusion",
                       "shadow-mask"}[static_cast<std::size_t>(quantity)];
 }
 
@@ -221,11 +193,10 @@ LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {
     return {app::encode_png(picture), white * unit, brightest * unit};
 }
 
-LightMapExr encode_light_map_exr(const LightMap& map, const SurfaceMap& surface, Quantity quantity,
-                                 bool half) {
+LightMapExr encode_light_map_exr(const LightMap& map, Quantity quantity, bool half) {
     std::optional<LightMap> other;
     if (quantity != Quantity::irradiance) {
-        other = converted(map, surface, quantity);
+        other = converted(map, quantity);
     }
     const LightMap& written = other ? *other : map;
     const int width = static_cast<int>(map.extent.width);

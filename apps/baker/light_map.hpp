@@ -3,9 +3,6 @@
 #pragma once
 
 #include "scene.hpp"
-#include "surface_map.hpp"
-
-#include "picture.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -31,10 +28,8 @@ struct LightMap {
     [[nodiscard]] std::vector<std::vector<glm::vec3>*> planes();
 };
 
-// Returns a page of a scene's lightmap, and the part of the surface that encode_light_map_exr
-// needs.
+// Returns a page of a scene's lightmap.
 [[nodiscard]] LightMap page_of(const LightMap& map, const Pages& pages, std::uint32_t page);
-[[nodiscard]] SurfaceMap page_of(const SurfaceMap& map, const Pages& pages, std::uint32_t page);
 
 // Calls visit(index) for the up to 8 neighbours of a texel, always in the same order.
 template <typename Visit>
@@ -65,8 +60,7 @@ std::size_t blend_seams(LightMap& map, const Scene& scene);
 
 enum class Quantity {
     irradiance,
-    radiance,   // irradiance / pi: from a white surface; the harmonics are divided too
-    radiosity,  // albedo * irradiance + pi * emission; the harmonics stay those of irradiance
+    radiance,           // irradiance / pi: from a white surface; the harmonics are divided too
     ambient_occlusion,  // like radiance, under a white sky
     shadow_mask         // the share of a sun that a texel sees, in red, green and blue
 };
@@ -76,13 +70,12 @@ constexpr float LARGEST_HALF = 65504.0F;
 
 // OpenEXR with 32-bit floats or half floats: R, G, B, and A, which is 1 for known texels. Spherical
 // harmonics are the layers sh0 to sh3 (sh0.R ...). Attributes name the quantity and the program.
-// Gutters of radiosity are filled again, from the texels with coverage.
 struct LightMapExr {
     std::string bytes;
     std::size_t cut = 0;  // number of values that were clamped to LARGEST_HALF
 };
-[[nodiscard]] LightMapExr encode_light_map_exr(const LightMap& map, const SurfaceMap& surface,
-                                               Quantity quantity, bool half = false);
+[[nodiscard]] LightMapExr encode_light_map_exr(const LightMap& map, Quantity quantity,
+                                               bool half = false);
 
 // A picture for glTF, whose values times `intensity` are the light. The light of the brightest
 // hundredth of the known texels is cut, because lamps would leave few of 255 steps to the rest.
@@ -92,27 +85,5 @@ struct LightMapPng {
     double brightest = 0.0;  // light before the cut
 };
 [[nodiscard]] LightMapPng encode_light_map(const LightMap& map, Quantity quantity);
-
-// Draws the lightmap, tone mapped like white surfaces; unknown texels are dark grey.
-[[nodiscard]] app::Picture draw_atlas(const LightMap& map);
-
-// A camera inside of a closed scene, such as a room with all of its walls: one that sees fronts in
-// all directions, from one of 27 points. None: the scene is open.
-[[nodiscard]] std::optional<Camera> inside_camera(const Scene& scene);
-
-struct PreviewOptions {
-    std::uint32_t width = 1280;
-    std::uint32_t height = 720;
-    std::optional<Camera> camera;   // none: the scene's, else inside_camera, else one that sees all
-    std::optional<float> exposure;  // radiance that is shown almost white; none: automatic
-    glm::vec3 sky{0.0F};            // radiance
-    std::uint32_t threads = 0;      // 0: as many as processors
-};
-
-// Draws the lit scene: albedo * irradiance / pi + emission with bilinear filtering of
-// the lightmap, tone mapped, with the sky behind. Only front faces are drawn, so rooms can be seen
-// from outside; 2 x 2 samples per pixel.
-[[nodiscard]] app::Picture draw_preview(const Scene& scene, const LightMap& map,
-                                        const PreviewOptions& options);
 
 }  // namespace quadtile::baker

@@ -9,6 +9,7 @@
 #include "lit_gltf.hpp"
 #include "load_scene.hpp"
 #include "options.hpp"
+#include "preview.hpp"
 #include "ranks.hpp"
 #include "reference_tracer.hpp"
 #include "report.hpp"
@@ -142,27 +143,18 @@ class Run {
 
     void load() {
         measure("load", [&] {
-            if (!options_.scene.empty()) {
-                LoadedScene loaded =
-                    load_scene(options_.scene, options_.unwrap ? LightMapCoordinates::ignore
-                                               : options_.pack ? LightMapCoordinates::where_given
-                                                               : LightMapCoordinates::read);
-                files_ = std::move(loaded.files);
-                app::check_files(file_arguments(options_), files_);
-                if (!lit_scene().empty()) {
-                    lit_gltf_.emplace(options_.scene);
-                }
-                scene_ = std::move(loaded.scene);
-                generator_ = loaded.generator;
-                for (const std::string& warning : loaded.warnings) {
-                    warn(warning);
-                }
-            } else if (options_.city_triangles > 0) {
-                scene_ =
-                    city_scene(options_.city_triangles,
-                               options_.extent.value_or(Extent{DEFAULT_EXTENT, DEFAULT_EXTENT}));
-            } else {
-                scene_ = demo_scene();
+            LoadedScene loaded = load_scene(options_.scene,
+                                            options_.unwrap ? LightMapCoordinates::ignore
+                                            : options_.pack ? LightMapCoordinates::where_given
+                                                            : LightMapCoordinates::read,
+                                            !lit_scene().empty());
+            files_ = std::move(loaded.files);
+            app::check_files(file_arguments(options_), files_);
+            scene_ = std::move(loaded.scene);
+            generator_ = loaded.generator;
+            lit_gltf_ = std::move(loaded.gltf);
+            for (const std::string& warning : loaded.warnings) {
+                warn(warning);
             }
         });
         if (makes_coordinates(options_)) {
@@ -242,12 +234,10 @@ class Run {
     }
 
     void make_tracer() {
-        measure("prepare", [&] {
-            traced_ = make_traced_scene(scene_, extent_, options_.pixels_per_texel,
-                                        options_.density_share);
-        });
+        measure("prepare",
+                [&] { traced_ = make_traced_scene(scene_, extent_, options_.pixels_per_texel); });
         const TileOptions& tiles = report_.tiles =
-            suited_tiles(options_.tiles, extent_, options_.pixels_per_texel, options_.pool_bytes);
+            suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
         measure("device", [&] {
             if (options_.reference) {
                 tracer_ = make_reference_tracer(*traced_, tiles, options_.threads);
@@ -368,10 +358,8 @@ class Run {
         std::size_t cut = 0;
         for (std::uint32_t i = 0; i < pages_.count; ++i) {
             std::optional<LightMap> part;
-            std::optional<SurfaceMap> part_surface;
             if (pages_.extent != extent_) {
                 part = page_of(map, pages_, i);
-                part_surface = page_of(surface_, pages_, i);
             }
             const LightMap& page = part ? *part : map;
             if (lit_gltf_) {
@@ -386,8 +374,7 @@ class Run {
             }
             if (lit_scene() != options_.output) {
                 const LightMapExr exr =
-                    encode_light_map_exr(page, part_surface ? *part_surface : surface_,
-                                         options_.quantity, options_.half);
+                    encode_light_map_exr(page, options_.quantity, options_.half);
                 cut += exr.cut;
                 add_output(page_path(options_, options_.output, i), exr.bytes);
             }
@@ -420,9 +407,7 @@ class Run {
             measure("denoise", [&] { report_.denoised = denoise_map(map, result); });
         }
         measure("dilate", [&] { dilate(map, options_.dilation_rings); });
-        if (options_.blends_seams) {
-            measure("seams", [&] { report_.seams = blend_seams(map, scene_); });
-        }
+        measure("seams", [&] { report_.seams = blend_seams(map, scene_); });
         measure("write", [&] {
             write_pages(map);
             if (!result.probes.empty()) {
@@ -486,8 +471,8 @@ class Run {
     BakeOptions bake_options_ = options_.bake;  // with the probes
     ProbeGrid probe_grid_;                      // empty: no grid
     Scene scene_;
-    std::string generator_;            // as in LoadedScene
-    std::optional<LitGltf> lit_gltf_;  // scene to write; none: only the lightmap
+    std::string generator_;              // as in LoadedScene
+    std::unique_ptr<LitGltf> lit_gltf_;  // scene to write; none: only the lightmap
     Sky sky_;
     Extent extent_;
     Pages pages_;                               // of the lightmap

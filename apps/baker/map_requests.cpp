@@ -19,7 +19,7 @@ using Type = vk::DescriptorType;
 using Usage = vk::BufferUsageFlagBits;
 
 constexpr std::uint64_t FIRST_CAPACITY = 16384;
-constexpr std::uint32_t CONTENTS_WORKGROUPS = 256;
+constexpr std::uint32_t FRAGMENTS_WORKGROUPS = 256;
 constexpr std::uint32_t LARGEST_DISPATCH_X = 65535;  // limit of every device
 // Loop iterations of a density thread per texel, and additional ones per row.
 constexpr std::uint32_t TEXEL_ITERATIONS = 4;
@@ -63,12 +63,12 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
           vk::ShaderStageFlagBits::eCompute,
           {Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer,
            Type::eStorageImage, Type::eStorageImage, Type::eSampledImage, Type::eStorageBuffer,
-           Type::eSampledImage, Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer},
+           Type::eStorageBuffer, Type::eStorageBuffer},
           sizeof(MapParameters))),
       density_(gpu.make_compute_pipeline(*interface_.layout, app::DENSITY_COMP)),
       finish_(gpu.make_compute_pipeline(*interface_.layout, app::FINISH_MAPS_COMP)),
       node_thresholds_(gpu.make_compute_pipeline(*interface_.layout, app::NODE_THRESHOLDS_COMP)),
-      tile_contents_(gpu.make_compute_pipeline(*interface_.layout, app::TILE_CONTENTS_COMP)),
+      tile_fragments_(gpu.make_compute_pipeline(*interface_.layout, app::TILE_FRAGMENTS_COMP)),
       timer_(gpu),
       densities_size_(FIRST_CLUSTERS, submission_seconds) {
     parameters_ = {.clusters = static_cast<QUADTILE_UINT>(scene.clusters.size()),
@@ -78,7 +78,6 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
                    .levels = top_level(options.map_extent, options.map_extent) + 1,
                    .max_resolution = options.max_resolution,
                    .max_nodes = options.max_nodes,
-                   .is_uniform = options.uniform ? 1U : 0U,
                    .row_shares = row_shares(gpu, options.map_extent)};
     make_maps();
     make_list(FIRST_CAPACITY);
@@ -119,24 +118,6 @@ void MapRequests::make_maps() {
         }
         app::memory_barrier(commands);
     });
-    if (options_.uniform) {
-        make_pyramid();
-    }
-}
-
-void MapRequests::make_pyramid() {
-    pyramid_builder_.emplace(device_);
-    const Pyramid::Requirements needed = pyramid_builder_->requirements(shape_);
-    pyramid_ = gpu_.make_buffer(needed.pyramid_size_bytes, usage_of(needed.usage));
-    pyramid_state_ = gpu_.make_buffer(needed.state_size_bytes, usage_of(needed.usage));
-    pyramid_binding_ = pyramid_builder_->bind(
-        shape_, {.map = {.view = *importance_.view, .layout = VK_IMAGE_LAYOUT_GENERAL},
-                 .pyramid = {.buffer = *pyramid_.handle},
-                 .state = {.buffer = *pyramid_state_.handle}});
-    gpu_.run([&](vk::CommandBuffer commands) {
-        commands.fillBuffer(*pyramid_state_.handle, 0, VK_WHOLE_SIZE, 0);
-        app::memory_barrier(commands);
-    });
 }
 
 void MapRequests::make_list(std::uint64_t capacity) {
@@ -147,11 +128,10 @@ void MapRequests::make_list(std::uint64_t capacity) {
     if (!thresholds_.handle) {
         thresholds_ = gpu_.make_buffer(threshold_map_size_bytes(shape_), usage_of(needed.usage));
     }
-    contents_ = gpu_.make_buffer(capacity * sizeof(TileContents),
-                                 Usage::eStorageBuffer | Usage::eTransferSrc);
-    answer_ =
-        gpu_.make_buffer(sizeof(TileListHeader) + capacity * (sizeof(Tile) + sizeof(TileContents)),
-                         Usage::eTransferDst, app::MemoryUse::readback);
+    tile_sums_ =
+        gpu_.make_buffer(capacity * sizeof(float), Usage::eStorageBuffer | Usage::eTransferSrc);
+    answer_ = gpu_.make_buffer(sizeof(TileListHeader) + capacity * (sizeof(Tile) + sizeof(float)),
+                               Usage::eTransferDst, app::MemoryUse::readback);
     capacity_ = capacity;
     list_binding_ = subdivider_.bind(
         shape_, {.map = {.view = *importance_.view, .layout = VK_IMAGE_LAYOUT_GENERAL},
@@ -173,10 +153,7 @@ void MapRequests::write_descriptors() {
     interface_.write(5, *fragments_.view, Layout::eGeneral);
     interface_.write(6, *fragments_.view, Layout::eGeneral);
     interface_.write(7, std::array{*thresholds_.handle});
-    interface_.write(8, *importance_.view, Layout::eGeneral);
-    // Adaptive tiles bring their importance, so no pyramid is read.
-    interface_.write(9, std::array{options_.uniform ? *pyramid_.handle : *list_.handle,
-                                   *list_.handle, *contents_.handle});
+    interface_.write(8, std::array{*list_.handle, *tile_sums_.handle});
 }
 
 // Makes the words of as many layers as there are frames; the others stay 0. Returns false, with 0
@@ -212,16 +189,12 @@ bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
     return true;
 }
 
-// Records the images, pyramids and sums of the densities.
+// Records the images and sums of the densities.
 void MapRequests::record_maps(vk::CommandBuffer commands) {
     interface_.bind(commands, *finish_, parameters_);
     const std::uint32_t blocks = divided_up(shape_.width, 8);
     commands.dispatch(blocks, blocks, shape_.layers);
     app::memory_barrier(commands);
-    // Both only read level 0 of their images.
-    if (pyramid_binding_) {
-        pyramid_builder_->record(commands, *pyramid_binding_);
-    }
     summer_.record(commands, *sum_binding_);
     app::memory_barrier(commands);
 }
@@ -232,28 +205,18 @@ std::vector<std::vector<MapTile>> MapRequests::request(std::span<const Projectio
     if (!make_densities(static_cast<std::uint32_t>(frames.size()), stop)) {
         return {};
     }
-    const std::vector<Tile> tiles = options_.uniform ? uniform_tiles() : adaptive_tiles();
-    const auto* const contents = reinterpret_cast<const TileContents*>(
+    const std::vector<Tile> tiles = subdivide();
+    const auto* const fragments = reinterpret_cast<const float*>(
         answer_.mapped + sizeof(TileListHeader) + capacity_ * sizeof(Tile));
-    std::vector<float> greatest(frames.size(), 0.0F);
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-        if (tiles[i].layer() < frames.size()) {
-            greatest[tiles[i].layer()] =
-                std::max(greatest[tiles[i].layer()], contents[i].importance);
-        }
-    }
     std::vector<std::vector<MapTile>> result(frames.size());
     for (std::size_t i = 0; i < tiles.size(); ++i) {
         const Tile& tile = tiles[i];
-        const float importance = contents[i].importance;
-        if (tile.layer() >= frames.size() || !(importance > 0.0F)) {
+        if (tile.layer() >= frames.size() || !(tile.importance > 0.0F)) {
             continue;
         }
-        const std::uint32_t resolution =
-            tile_resolution(tile.level(), options_.uniform ? greatest[tile.layer()] : importance);
-        result[tile.layer()].push_back(
-            {tile.level(), tile.x(), tile.y(), resolution,
-             predicted_nodes(tile.level(), resolution, contents[i].fragments)});
+        const std::uint32_t resolution = tile_resolution(tile.level(), tile.importance);
+        result[tile.layer()].push_back({tile.level(), tile.x(), tile.y(), resolution,
+                                        predicted_nodes(tile.level(), resolution, fragments[i])});
     }
     for (std::vector<MapTile>& of_frame : result) {
         std::ranges::sort(of_frame, {}, [](const MapTile& tile) {
@@ -263,7 +226,7 @@ std::vector<std::vector<MapTile>> MapRequests::request(std::span<const Projectio
     return result;
 }
 
-std::vector<Tile> MapRequests::adaptive_tiles() {
+std::vector<Tile> MapRequests::subdivide() {
     for (bool has_maps = false;; has_maps = true) {
         gpu_.run([&](vk::CommandBuffer commands) {
             timer_.begin(commands);
@@ -277,14 +240,14 @@ std::vector<Tile> MapRequests::adaptive_tiles() {
             subdivider_.record(commands, *list_binding_, Threshold::bound_monotone_map());
             app::memory_barrier(commands);
             timer_.end(commands);
-            interface_.bind(commands, *tile_contents_, parameters_);
-            commands.dispatch(CONTENTS_WORKGROUPS, 1, 1);
+            interface_.bind(commands, *tile_fragments_, parameters_);
+            commands.dispatch(FRAGMENTS_WORKGROUPS, 1, 1);
             app::memory_barrier(commands);
             const vk::DeviceSize list_bytes = sizeof(TileListHeader) + capacity_ * sizeof(Tile);
             commands.copyBuffer(*list_.handle, *answer_.handle, vk::BufferCopy{.size = list_bytes});
             commands.copyBuffer(
-                *contents_.handle, *answer_.handle,
-                vk::BufferCopy{.dstOffset = list_bytes, .size = capacity_ * sizeof(TileContents)});
+                *tile_sums_.handle, *answer_.handle,
+                vk::BufferCopy{.dstOffset = list_bytes, .size = capacity_ * sizeof(float)});
             app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
         });
         subdivision_seconds_ += 1e-3 * timer_.milliseconds().value_or(0.0);
@@ -297,51 +260,6 @@ std::vector<Tile> MapRequests::adaptive_tiles() {
         }
         make_list(header.required + header.required / 4);
     }
-}
-
-// Copies the contents of the given tiles to answer_.
-void MapRequests::look_into(const std::vector<Tile>& tiles) {
-    if (tiles.size() > capacity_) {
-        make_list(tiles.size());
-    }
-    std::vector<std::byte> list(sizeof(TileListHeader) + tiles.size() * sizeof(Tile));
-    const TileListHeader header{.written = static_cast<QUADTILE_UINT>(tiles.size())};
-    std::memcpy(list.data(), &header, sizeof(header));
-    std::memcpy(list.data() + sizeof(header), tiles.data(), tiles.size() * sizeof(Tile));
-    gpu_.upload(*list_.handle, list);
-    gpu_.run([&](vk::CommandBuffer commands) {
-        interface_.bind(commands, *tile_contents_, parameters_);
-        commands.dispatch(CONTENTS_WORKGROUPS, 1, 1);
-        app::memory_barrier(commands);
-        commands.copyBuffer(
-            *contents_.handle, *answer_.handle,
-            vk::BufferCopy{.dstOffset = sizeof(TileListHeader) + capacity_ * sizeof(Tile),
-                           .size = tiles.size() * sizeof(TileContents)});
-        app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
-    });
-}
-
-std::vector<Tile> MapRequests::uniform_tiles() {
-    std::vector<Tile> roots;
-    for (std::uint32_t layer = 0; layer < shape_.layers; ++layer) {
-        roots.push_back({tile_position(0, 0), tile_node(parameters_.levels - 1, 0, layer), 0, 0});
-    }
-    gpu_.run([&](vk::CommandBuffer commands) { record_maps(commands); });
-    look_into(roots);
-    std::vector<TileContents> whole(roots.size());
-    std::memcpy(whole.data(), answer_.mapped + sizeof(TileListHeader) + capacity_ * sizeof(Tile),
-                whole.size() * sizeof(TileContents));
-    std::vector<Tile> tiles;
-    for (std::uint32_t layer = 0; layer < shape_.layers; ++layer) {
-        const std::uint32_t level = uniform_level(whole[layer].importance, options_);
-        const std::uint32_t nodes = shape_.width >> level;
-        for (std::uint32_t i = 0; i < nodes * nodes; ++i) {
-            tiles.push_back(
-                {tile_position(i % nodes, i / nodes), tile_node(level, 0, layer), 0, 0});
-        }
-    }
-    look_into(tiles);
-    return tiles;
 }
 
 }  // namespace quadtile::baker

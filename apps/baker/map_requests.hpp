@@ -1,5 +1,5 @@
 // Tile requests on a Vulkan device: importance maps of several directions, their tiles by quadtile,
-// and the contents of the tiles.
+// and the fragments of the tiles.
 
 #pragma once
 
@@ -28,20 +28,17 @@ class MapRequests {
                                                             const Stop& stop);
 
     // Return the times on the GPU of the requests so far: of importance maps, and of quadtile's
-    // work (pyramids, sums, subdivision; 0 for uniform tiles). 0 without timestamps.
+    // work (sums, subdivision). 0 without timestamps.
     [[nodiscard]] double map_seconds() const { return map_seconds_; }
     [[nodiscard]] double subdivision_seconds() const { return subdivision_seconds_; }
 
  private:
     void make_maps();
-    void make_pyramid();
     void make_list(std::uint64_t capacity);
     void write_descriptors();
     [[nodiscard]] bool make_densities(std::uint32_t frames, const Stop& stop);
     void record_maps(vk::CommandBuffer commands);
-    void look_into(const std::vector<Tile>& tiles);
-    [[nodiscard]] std::vector<Tile> adaptive_tiles();
-    [[nodiscard]] std::vector<Tile> uniform_tiles();
+    [[nodiscard]] std::vector<Tile> subdivide();
 
     app::Gpu& gpu_;
     vk::Buffer triangles_;
@@ -50,23 +47,19 @@ class MapRequests {
     quadtile::Device device_;
     Downsampler summer_;
     Subdivider subdivider_;
-    std::optional<Pyramid> pyramid_builder_;  // for uniform tiles
 
     app::Buffer frames_;
     app::Buffer density_words_;
     app::Buffer fragment_words_;
     app::Image importance_;
     app::Image fragments_;  // level l: sums over nodes of level l
-    app::Buffer pyramid_;
-    app::Buffer pyramid_state_;
     app::Buffer sum_state_;
     app::Buffer thresholds_;
     app::Buffer scratch_;
     app::Buffer list_;
-    app::Buffer contents_;
-    app::Buffer answer_;          // readback of the header, the tiles and their contents
+    app::Buffer tile_sums_;       // fragments of each tile
+    app::Buffer answer_;          // readback of the header, the tiles and their fragments
     std::uint64_t capacity_ = 0;  // tiles
-    std::optional<Pyramid::Binding> pyramid_binding_;
     std::optional<Downsampler::Binding> sum_binding_;
     std::optional<Subdivider::Binding> list_binding_;
 
@@ -74,7 +67,7 @@ class MapRequests {
     vk::UniquePipeline density_;
     vk::UniquePipeline finish_;
     vk::UniquePipeline node_thresholds_;
-    vk::UniquePipeline tile_contents_;
+    vk::UniquePipeline tile_fragments_;
     app::GpuTimer timer_;
     MapParameters parameters_{};
     SubmissionSize densities_size_;

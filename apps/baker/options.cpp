@@ -47,10 +47,9 @@ constexpr std::array<app::Named<LightUnits>, 3> LIGHT_UNITS{
     {{"auto", LightUnits::automatic},
      {"photometric", LightUnits::photometric},
      {"blender", LightUnits::blender}}};
-constexpr std::array<app::Named<Quantity>, 5> QUANTITIES{
+constexpr std::array<app::Named<Quantity>, 4> QUANTITIES{
     {{"irradiance", Quantity::irradiance},
      {"radiance", Quantity::radiance},
-     {"radiosity", Quantity::radiosity},
      {"ambient-occlusion", Quantity::ambient_occlusion},
      {"shadow-mask", Quantity::shadow_mask}}};
 constexpr std::array<app::Named<bool LightKinds::*>, 4> LIGHT_KINDS{
@@ -80,8 +79,6 @@ struct Arguments {
     std::uint32_t checkpoint_seconds = 30;
     std::filesystem::path checkpoint;
     bool no_checkpoint = false;
-    bool no_seams = false;
-    bool demo = false;
     // The option's value, or the preset's.
     std::optional<std::uint32_t> directions;
     std::optional<std::uint32_t> direct_directions;
@@ -108,11 +105,6 @@ glm::vec3 parse_colour(const std::string& option, const std::vector<float>& valu
 
 void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("SCENE", options.scene, "glTF 2.0 (.glb, .gltf) or OBJ (.obj)")->type_name("");
-    OptionGroup scene(app, "Scene");
-    scene.add_flag("--demo", arguments.demo, "Instead of SCENE: a built-in room");
-    scene.add("--city", options.city_triangles, "N",
-              "Instead of SCENE: a city of about N triangles",
-              within(std::uint64_t{1000}, std::uint64_t{100'000'000}));
     OptionGroup map(app, "Lightmap");
     OptionGroup rare = map.rare();
     map.add("-o,--output", options.output, "FILE",
@@ -130,7 +122,7 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     map.add_flag("--pack", options.pack,
                  "Give each object its own place: objects with good lightmap coordinates keep "
                  "their layout, others get charts as with --unwrap");
-    map.add("--margin,--gutter", options.gutter_texels, "N",
+    map.add("--margin", options.gutter_texels, "N",
             "Texels between charts of --unwrap and --pack; default: 2", within(0, 64));
     rare.add("--density", arguments.densities, "OBJECT=D",
              "Give an object D times as many texels per unit as others, 0.001 to 1000; repeatable; "
@@ -144,16 +136,15 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
             "As many lightmaps of N x N texels as --texels-per-unit (default here: 10) needs: "
             "FILE_0.exr, FILE_1.exr ...",
             within(16, LARGEST_EXTENT));
-    map.add_choice("--quantity", options.quantity, QUANTITIES, "NAME",
-                   "irradiance (default; for three.js), radiance: irradiance / pi (for Godot, "
-                   "Bevy, Unity), radiosity: albedo * irradiance + pi * emission, "
-                   "ambient-occlusion, or shadow-mask: the visible share of each sun");
+    map.add_choice(
+        "--quantity", options.quantity, QUANTITIES, "NAME",
+        "irradiance (default; for three.js), radiance: irradiance / pi (for Godot, "
+        "Bevy, Unity), ambient-occlusion, or shadow-mask: the visible share of each sun");
     map.add_flag("--half", options.half, "Half floats in the OpenEXR file, up to 65504");
     map.add_flag("--directional", options.bake.directional,
                  "Also store spherical harmonics L1, in layers sh0 to sh3");
     rare.add("--dilate", options.dilation_rings, "N",
              "Texels that charts grow into empty space; default: 8", within(0, 1024));
-    rare.add_flag("--no-seams", arguments.no_seams, "Leave the seams between charts as they are");
 }
 
 void define_light(CLI::App& app, Options& options, Arguments& arguments) {
@@ -196,11 +187,11 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     bake.add_choice("--quality", arguments.preset, PRESETS, "NAME",
                     "draft (256 samples of direct light, 2 bounces), medium (1024, 4; default), "
                     "high (4096, 6), best (16384, 8); bounces have 1/4 to 1/16 of the samples");
-    rare.add("--samples,--directions", arguments.directions, "N",
+    rare.add("--samples", arguments.directions, "N",
              "Samples per bounce: directions over the hemisphere, each with its opposite; default: "
              "the preset's",
              within(1, 1 << 20));
-    rare.add("--direct-samples,--direct-directions", arguments.direct_directions, "N",
+    rare.add("--direct-samples", arguments.direct_directions, "N",
              "Samples of direct light of emitters and sky: small emitters need many; default: the "
              "preset's",
              within(1, 1 << 20));
@@ -213,34 +204,22 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     bake.add("--bounces", arguments.bounces, "N",
              "Bounces of light; 0: only direct light; default: the preset's", within(0, 100));
     rare.add(
-        "--sun-samples,--sun-directions", arguments.sun_directions, "N",
+        "--sun-samples", arguments.sun_directions, "N",
         "Samples of the disc of each sun, and of each point and spot light; default: the preset's",
         within(1, 65536));
-    rare.add("--lamp-samples,--lamp-points", arguments.lamp_points, "N",
+    rare.add("--lamp-samples", arguments.lamp_points, "N",
              "Samples of all emitters that are small beside the scene and have no emission "
              "texture; 0: directions find them; default: the preset's",
              within(0, 65536));
     rare.add("--pixels-per-texel", arguments.pixels_per_texel, "D",
              "Rays per side of a lightmap texel; default: the preset's, 1.5 for draft, else 2",
              within(0.01F, 16.0F));
-    rare.add("--density-share", options.density_share, "X",
-             "The densest rest of the lightmap, above this share of it, gets no more rays than "
-             "other texels; at most 0.999; default: 0.95",
-             within(0.01F, 0.999F));
     bake.add("--seed", options.bake.seed, "N",
              "Seed of the random turn of the directions; default: 1",
              app::satisfying(app::whole_between(0, std::numeric_limits<std::uint64_t>::max())));
     rare.add("--memory", arguments.memory_mib, "MIB",
              "Memory for fragment lists in MiB; less costs time, never light; default: 256",
              within(LEAST_POOL_MIB, std::uint64_t{65536}));
-    rare.add("--max-tile-resolution", options.tiles.max_resolution, "N",
-             "Largest side of a tile's image, pixels; default: 64", within(16.0F, 8192.0F));
-    rare.add("--map-size", options.tiles.map_extent, "N",
-             "Side of the importance maps in texels, a power of two; default: by the size of the "
-             "lightmap",
-             within(16, 4096));
-    rare.add_flag("--uniform", options.tiles.uniform,
-                  "Use tiles of one size and resolution, for comparison");
     rare.add_flag("--reference", options.reference, "Bake on the CPU: slow, bit-identical");
     bake.add("--device", options.device, "N|NAME",
              "Number of the Vulkan device or part of its name; see 'quadtile devices'");
@@ -294,12 +273,9 @@ void define_pictures(CLI::App& app, Options& options, Arguments& arguments) {
                  within(1e-12F, BRIGHTEST));
 }
 
-void check_scene(const CLI::App& app, const Options& options, const Arguments& arguments) {
-    const int given = (options.scene.empty() ? 0 : 1) + (arguments.demo ? 1 : 0) +
-                      (options.city_triangles > 0 ? 1 : 0);
-    if (given != 1) {
-        throw UsageError(given == 0 ? "give a SCENE, or --demo"
-                                    : "give one of SCENE, --demo and --city");
+void check_scene(const CLI::App& app, const Options& options) {
+    if (options.scene.empty()) {
+        throw UsageError("no scene is given; give a SCENE, a .glb, .gltf or .obj file");
     }
     if (options.output.empty()) {
         throw UsageError("no output is given; give --output FILE.exr");
@@ -316,7 +292,7 @@ void check_scene(const CLI::App& app, const Options& options, const Arguments& a
                              ".gltf, or give only --output FILE.exr");
         }
         if ((is_scene && (options.bake.directional || options.half)) ||
-            options.quantity >= Quantity::radiosity) {
+            options.quantity >= Quantity::ambient_occlusion) {
             throw UsageError(
                 "a .glb cannot hold --directional, --half or another --quantity than irradiance "
                 "and radiance; give --output FILE.exr");
@@ -480,10 +456,9 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     if (!arguments.preview_size.empty()) {
         options.preview_extent = parse_extent("--preview-size", arguments.preview_size);
     }
-    check_scene(app, options, arguments);
+    check_scene(app, options);
     apply_probes(app, arguments, options);
     apply_light(app, arguments, options);
-    options.blends_seams = !arguments.no_seams;
 
     const Preset& preset = arguments.preset;
     options.bake.directions = arguments.directions.value_or(preset.directions);
@@ -491,8 +466,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     options.bake.noise = arguments.noise_percent / 100.0;
     if (options.bake.noise > 0.0 &&
         std::min(options.bake.directions, options.bake.direct_directions) < 2) {
-        throw UsageError(
-            "--noise compares two halves of the directions; give --directions 2 or more");
+        throw UsageError("--noise compares two halves of the samples; give --samples 2 or more");
     }
     options.bake.bounces = arguments.bounces.value_or(preset.bounces);
     options.bake.sun_directions = arguments.sun_directions.value_or(preset.sun_directions);
@@ -502,10 +476,6 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     options.pixels_per_texel = arguments.pixels_per_texel.value_or(preset.pixels_per_texel);
     apply_quantity(app, options);
     options.pool_bytes = arguments.memory_mib * MIB;
-    const std::uint32_t map_extent = options.tiles.map_extent;
-    if ((map_extent & (map_extent - 1)) != 0) {
-        throw UsageError("--map-size takes a power of two, not " + std::to_string(map_extent));
-    }
 
     if (arguments.no_checkpoint && (options.bake.resume || !arguments.checkpoint.empty())) {
         throw UsageError(
@@ -597,7 +567,7 @@ Options parse_options(int argc, const char* const* argv) {
     Arguments arguments;
     app.footer(
         "Examples: quadtile-bake room.glb -o room.exr --sky 0.5\n"
-        "          quadtile-bake --demo -o lightmap.exr --preview room.png\n"
+        "          quadtile-bake room.glb -o lit.glb --sky 0.5 --preview room.png\n"
         "Exit status: 0, 1 (failed; standard error says why), 2 (wrong arguments) or 130 "
         "(interrupted)");
     app.set_version_flag("--version", "quadtile-bake " QUADTILE_VERSION_STRING,

@@ -37,13 +37,12 @@ struct LightKinds {
 };
 
 struct Options {
-    std::filesystem::path scene;       // empty: a built-in one
-    std::uint64_t city_triangles = 0;  // a city of so many triangles; 0: the demo's room
-    std::filesystem::path output;      // lightmap, or scene with it
-    std::filesystem::path lit_scene;   // scene with its lightmap; empty: none, or `output`
-    std::filesystem::path preview;     // picture of the lit scene; empty: none
-    std::filesystem::path atlas;       // picture of the lightmap; empty: none
-    std::filesystem::path report;      // JSON; empty: none
+    std::filesystem::path scene;
+    std::filesystem::path output;     // lightmap, or scene with it
+    std::filesystem::path lit_scene;  // scene with its lightmap; empty: none, or `output`
+    std::filesystem::path preview;    // picture of the lit scene; empty: none
+    std::filesystem::path atlas;      // picture of the lightmap; empty: none
+    std::filesystem::path report;     // JSON; empty: none
 
     // The lightmap.
     std::optional<Extent> extent;
@@ -57,7 +56,6 @@ struct Options {
     Quantity quantity = Quantity::irradiance;
     bool half = false;  // half floats in the .exr
     std::uint32_t dilation_rings = 8;
-    bool blends_seams = true;
     bool denoises = true;
 
     // The light.
@@ -75,11 +73,9 @@ struct Options {
     std::filesystem::path probe_points;
     std::filesystem::path probes_output;
 
-    // The bake. TileOptions::max_nodes and map_extent 0: chosen later.
+    // The bake.
     BakeOptions bake;
-    TileOptions tiles{.map_extent = 0};
     float pixels_per_texel = 1.0F;
-    float density_share = DENSITY_SHARE;
     std::uint64_t pool_bytes = std::uint64_t{256} << 20U;
     std::string device;  // as in DeviceOptions::select
     bool reference = false;

@@ -8,9 +8,8 @@ namespace quadtile::baker {
 
 namespace {
 
-constexpr std::size_t MOST_PIECES = 65536;  // that the tracer receives at a time
-// Directions with more pieces request their tiles again in each pass.
-constexpr std::size_t MOST_KEPT_PIECES = 65536;
+// That the tracer receives at a time. Directions with more tiles request them again in each pass.
+constexpr std::size_t MOST_TILES = 65536;
 
 constexpr double LARGEST_WEIGHT = 1073741824.0;  // four times this value is a word
 
@@ -34,58 +33,42 @@ ProjectionFrame PassTracing::frame_of(const BundleDirection& direction,
     return frame;
 }
 
-void PassTracing::trace(Range& directions, std::uint64_t& pieces_done, bool requests_beyond,
+void PassTracing::trace(Range& directions, std::uint64_t& tiles_done, bool requests_beyond,
                         const Stop& interrupted, const Stop& stop) {
     if (!request_missing_tiles(scene_, options_, tracer_, interrupted, set_, directions,
                                requests_beyond)) {
         return;
     }
-    std::uint64_t skipped = pieces_done;
+    std::uint64_t skipped = tiles_done;
     Work work;
     for (std::size_t i = directions.first; i < directions.end; ++i) {
         for (const WindowTiles& part : set_.tiles[i]) {
             for (const MapTile& tile : part.tiles) {
                 const bool is_full =
-                    work.tiles.size() >= MOST_PIECES ||
+                    work.tiles.size() >= MOST_TILES ||
                     (work.part != &part && work.frames.size() == tracer_.frames_at_once());
-                if (is_full && !finish_work(work, directions, pieces_done, stop)) {
+                if (is_full && !finish_work(work, directions, tiles_done, stop)) {
                     return;
                 }
                 if (work.part != &part) {
                     work.part = &part;
                     work.frames.push_back(frame_of(set_.directions[i], part.window));
                 }
-                add_pieces(work, tile, skipped);
+                if (skipped > 0) {
+                    --skipped;
+                    continue;
+                }
+                work.tiles.push_back(traced_tile(
+                    tile, static_cast<std::uint32_t>(work.frames.size()) - 1, work.frames.back()));
+                work.predicted_nodes.push_back(tile.predicted_nodes);
             }
         }
     }
-    (void)finish_work(work, directions, pieces_done, stop);
-}
-
-// Adds pieces, except as many as are skipped, which it counts down.
-void PassTracing::add_pieces(Work& work, const MapTile& tile, std::uint64_t& skipped) const {
-    for (std::uint32_t y = 0; y < tile.resolution; y += LARGEST_PIECE) {
-        for (std::uint32_t x = 0; x < tile.resolution; x += LARGEST_PIECE) {
-            if (skipped > 0) {
-                --skipped;
-                continue;
-            }
-            TracedTile piece = traced_tile(tile, static_cast<std::uint32_t>(work.frames.size()) - 1,
-                                           work.frames.back());
-            piece.first_x = x;
-            piece.first_y = y;
-            piece.width = std::min(tile.resolution - x, LARGEST_PIECE);
-            piece.height = std::min(tile.resolution - y, LARGEST_PIECE);
-            const double share = static_cast<double>(piece.width) * piece.height /
-                                 (static_cast<double>(tile.resolution) * tile.resolution);
-            work.tiles.push_back(piece);
-            work.predicted_nodes.push_back(share * tile.predicted_nodes);
-        }
-    }
+    (void)finish_work(work, directions, tiles_done, stop);
 }
 
 // Finishes work. Returns false if not all of it was done.
-bool PassTracing::finish_work(Work& work, Range& directions, std::uint64_t& pieces_done,
+bool PassTracing::finish_work(Work& work, Range& directions, std::uint64_t& tiles_done,
                               const Stop& stop) {
     std::size_t done = 0;
     if (!work.tiles.empty()) {
@@ -93,15 +76,15 @@ bool PassTracing::finish_work(Work& work, Range& directions, std::uint64_t& piec
     }
     const bool is_whole = done == work.tiles.size();
     work = {};
-    pieces_done += done;
+    tiles_done += done;
     for (; directions.size() > 0; ++directions.first) {
         DirectionTiles& tiles = set_.tiles[directions.first];
-        const std::uint64_t pieces = count_pieces(tiles);
-        if (pieces_done < pieces) {
+        const std::uint64_t count = count_tiles(tiles);
+        if (tiles_done < count) {
             break;
         }
-        pieces_done -= pieces;
-        if (pieces > MOST_KEPT_PIECES) {
+        tiles_done -= count;
+        if (count > MOST_TILES) {
             tiles = {};
         }
     }
@@ -125,6 +108,8 @@ TracedTile PassTracing::traced_tile(const MapTile& tile, std::uint32_t frame_ind
             .map_x = static_cast<float>(std::uint32_t{tile.x} << tile.level),
             .map_y = static_cast<float>(std::uint32_t{tile.y} << tile.level),
             .scale = static_cast<float>(scale),
+            .width = tile.resolution,
+            .height = tile.resolution,
             .weight = static_cast<std::uint32_t>(weight),
             .radiance_scale = static_cast<float>(weight * scale_)};
 }

@@ -28,10 +28,10 @@ class PassTracing {
           set_(set),
           scale_(scale) {}
 
-    // Traces directions, the first one without its finished pieces, and removes finished ones from
+    // Traces directions, the first one without its finished tiles, and removes finished ones from
     // `directions`. `requests_beyond`: also requests tiles of later directions, if these go
     // together. `interrupted` stops requests, which begin anew; `stop` stops tracing.
-    void trace(Range& directions, std::uint64_t& pieces_done, bool requests_beyond,
+    void trace(Range& directions, std::uint64_t& tiles_done, bool requests_beyond,
                const Stop& interrupted, const Stop& stop);
 
  private:
@@ -45,10 +45,9 @@ class PassTracing {
 
     [[nodiscard]] ProjectionFrame frame_of(const BundleDirection& direction,
                                            const MapWindow& window) const;
-    void add_pieces(Work& work, const MapTile& tile, std::uint64_t& skipped) const;
     [[nodiscard]] TracedTile traced_tile(const MapTile& tile, std::uint32_t frame_index,
                                          const ProjectionFrame& frame) const;
-    bool finish_work(Work& work, Range& directions, std::uint64_t& pieces_done, const Stop& stop);
+    bool finish_work(Work& work, Range& directions, std::uint64_t& tiles_done, const Stop& stop);
 
     const TracedScene& scene_;
     const TileOptions& options_;

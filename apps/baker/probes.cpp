@@ -135,7 +135,7 @@ ProjectionFrame probe_frame(const BundleDirection& direction, const TracedScene&
 bool gather_probes(const TracedScene& scene, const std::vector<glm::vec3>& positions,
                    const std::vector<ProbeSource>& sources, const std::vector<glm::vec4>& outgoing,
                    Tracer& tracer, const std::function<bool()>& goes_on, const Ranks& ranks,
-                   Checkpoint& state) {
+                   BakeState& state) {
     state.probe_sums.resize(PROBE_SUMS * positions.size());
     const Range own = ranks.own_part(positions.size(), 1);
     const std::size_t most_of_a_rank = (positions.size() + ranks.count() - 1) / ranks.count();
@@ -168,7 +168,7 @@ bool gather_probes(const TracedScene& scene, const std::vector<glm::vec3>& posit
     return true;
 }
 
-std::vector<Probe> probes_of(const std::vector<glm::vec3>& positions, const Checkpoint& state) {
+std::vector<Probe> probes_of(const std::vector<glm::vec3>& positions, const BakeState& state) {
     std::vector<Probe> probes;
     for (std::size_t i = 0; i < positions.size(); ++i) {
         const double* sums = &state.probe_sums[PROBE_SUMS * i];

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "checkpoint.hpp"
+#include "bake_state.hpp"
 #include "directions.hpp"
 #include "tracer.hpp"
 
@@ -25,7 +25,7 @@ constexpr std::size_t PROBE_SUMS = 28;
 [[nodiscard]] ProjectionFrame probe_frame(const BundleDirection& direction,
                                           const TracedScene& scene);
 
-// Continues from Checkpoint::probe_steps. A step is a direction, or for a light one of its points.
+// Continues from BakeState::probe_steps. A step is a direction, or for a light one of its points.
 // `outgoing` is that of Tracer::begin_pass. Each probe's sums are made in the order of the steps,
 // so they are bit-identical on all devices. Each rank has a part of the probes. Returns false if
 // `goes_on`, called between steps, returned it.
@@ -33,9 +33,9 @@ constexpr std::size_t PROBE_SUMS = 28;
                                  const std::vector<ProbeSource>& sources,
                                  const std::vector<glm::vec4>& outgoing, Tracer& tracer,
                                  const std::function<bool()>& goes_on, const Ranks& ranks,
-                                 Checkpoint& state);
+                                 BakeState& state);
 
 [[nodiscard]] std::vector<Probe> probes_of(const std::vector<glm::vec3>& positions,
-                                           const Checkpoint& state);
+                                           const BakeState& state);
 
 }  // namespace quadtile::baker

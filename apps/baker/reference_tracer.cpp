@@ -159,34 +159,17 @@ class ReferenceTracer : public Tracer {
         const ReferenceMaps maps = reference_maps(scene_, frame, extent);
         const std::vector<std::vector<float>> sums = sums_of(maps.fragments, extent);
         const MapView map{maps.importance.data(), {extent, extent}};
-        const reference::Pyramid pyramid = reference::build_pyramid(map);
-        std::vector<MapTile> tiles;
-        const auto add = [&](std::uint32_t level, std::uint32_t x, std::uint32_t y,
-                             float importance) {
-            if (!(importance > 0.0F)) {
-                return;
-            }
-            const auto highest = static_cast<std::uint32_t>(pyramid.levels.size() - 1);
-            const std::uint32_t resolution = tile_resolution(
-                level, options_.uniform ? pyramid.levels[highest].at(0, 0) : importance);
-            tiles.push_back(
-                {level, x, y, resolution,
-                 predicted_nodes(level, resolution, sums[level][y * (extent >> level) + x])});
-        };
-        if (options_.uniform) {
-            const std::uint32_t level = uniform_level(pyramid.levels.back().at(0, 0), options_);
-            const reference::Level& nodes = pyramid.levels[level];
-            for (std::uint32_t i = 0; i < nodes.width * nodes.height; ++i) {
-                const std::uint32_t x = gather_bits(i);
-                const std::uint32_t y = gather_bits(i >> 1U);
-                add(level, x, y, nodes.at(x, y));
-            }
-            return tiles;
-        }
         const TileList list =
             reference::subdivide(map, Threshold::map(node_thresholds(sums, extent, options_)));
+        std::vector<MapTile> tiles;
         for (const Tile& tile : list.tiles) {
-            add(tile.level(), tile.x(), tile.y(), tile.importance);
+            if (tile.importance > 0.0F) {
+                const std::uint32_t level = tile.level();
+                const std::uint32_t resolution = tile_resolution(level, tile.importance);
+                const float fragments = sums[level][tile.y() * (extent >> level) + tile.x()];
+                tiles.push_back({level, tile.x(), tile.y(), resolution,
+                                 predicted_nodes(level, resolution, fragments)});
+            }
         }
         return tiles;
     }

@@ -78,7 +78,6 @@ std::string report_json(const BakeReport& report) {
                       {"lamp_points", report.bake.lamp_points},
                       {"seed", report.bake.seed},
                       {"directional", report.bake.directional},
-                      {"uniform", report.tiles.uniform},
                       {"map_size", report.tiles.map_extent},
                       {"max_tile_resolution", report.tiles.max_resolution},
                       {"max_tile_nodes", report.tiles.max_nodes},

@@ -15,8 +15,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <stdexcept>
-#include <string>
 
 namespace quadtile::baker {
 
@@ -25,7 +23,6 @@ namespace {
 // Steps per texel in lightmap space. Samples are decided in integers, so that none is lost or
 // counted twice at common edges of triangles. Maps of 2^16 texels make edge functions of 62 bits.
 constexpr std::int64_t TEXEL = 1 << 14;
-constexpr std::uint32_t MAX_EDGE = 1 << 16;
 constexpr std::int64_t SAMPLES = 8;  // per texel and axis
 constexpr std::int64_t STEP = TEXEL / SAMPLES;
 constexpr float SAMPLES_A_TEXEL = SAMPLES * SAMPLES;
@@ -504,14 +501,6 @@ std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const 
 }  // namespace
 
 SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint32_t threads) {
-    if (extent.width > MAX_EDGE || extent.height > MAX_EDGE) {
-        throw std::invalid_argument("a lightmap of " + std::to_string(extent.width) + " x " +
-                                    std::to_string(extent.height) +
-                                    " texels: " + "a side has at most " + std::to_string(MAX_EDGE));
-    }
-    if (scene.light_map_coordinates.size() != scene.positions.size()) {
-        throw std::invalid_argument("the scene has no lightmap coordinates");
-    }
     SurfaceMap map;
     map.extent = extent;
     map.coverage.resize(extent.texels());

@@ -34,8 +34,7 @@ struct SurfaceMap {
 // without area, in the scene or in the lightmap, cover nothing. The result does not depend on the
 // number of threads (0: as many as processors).
 //
-// Throws std::invalid_argument for maps of more than 65536 texels along an edge and for scenes
-// without lightmap coordinates.
+// The scene has lightmap coordinates, and the map at most 65536 texels along an edge.
 [[nodiscard]] SurfaceMap make_surface_map(const Scene& scene, const Extent& extent,
                                           std::uint32_t threads = 0);
 

@@ -15,6 +15,11 @@ namespace quadtile::baker {
 
 namespace {
 
+// Share of the lightmap that gets all the pixels that its density requests; the densest rest
+// requests no more than the densest of it. A tile has the resolution of its densest place, so a few
+// small charts to which an unwrapper gave many texels would make all tiles expensive.
+constexpr double DENSITY_SHARE = 0.95F;
+
 // Largest half diagonal of a box, in pixels of the densest triangles, for which a depth step is a
 // part of a pixel. That of a plane with the largest lightmap is smaller.
 constexpr double LARGEST_BOX = 0x1p15;
@@ -96,8 +101,8 @@ double density_of(const Areas& areas) {
     return std::sqrt(areas.light_map / areas.surface);
 }
 
-// Returns the density that this share of the lightmap does not exceed.
-double density_of_share(std::vector<Areas> areas, double share) {
+// Returns the density that DENSITY_SHARE of the lightmap does not exceed.
+double density_of_share(std::vector<Areas> areas) {
     std::erase_if(
         areas, [](const Areas& area) { return !(area.light_map > 0.0) || !(area.surface > 0.0); });
     std::ranges::sort(areas, {}, [](const Areas& area) { return area.light_map / area.surface; });
@@ -108,7 +113,7 @@ double density_of_share(std::vector<Areas> areas, double share) {
     double below = 0.0;
     for (const Areas& area : areas) {
         below += area.light_map;
-        if (below >= share * all) {
+        if (below >= DENSITY_SHARE * all) {
             return density_of(area);
         }
     }
@@ -150,8 +155,7 @@ std::uint32_t packed_normal(const glm::dvec3& normal) {
     return packed;
 }
 
-TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float pixels_per_texel,
-                              float density_share) {
+TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float pixels_per_texel) {
     TracedScene traced{.light_map = light_map};
     Box<glm::dvec3> box;
     std::vector<Areas> areas;
@@ -176,7 +180,7 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
     traced.depth_extent = glm::length(traced.half_extent);
     traced.unit_area = traced.texel_area();
 
-    const double densest = density_of_share(areas, density_share);
+    const double densest = density_of_share(areas);
     const double pixel = 1.0 / (densest * pixels_per_texel);
     if (traced.depth_extent > LARGEST_BOX * pixel) {
         const glm::dvec3 median = median_of(scene, areas);

@@ -12,11 +12,6 @@
 
 namespace quadtile::baker {
 
-// Share of the lightmap that gets all the pixels that its density requests; the densest rest
-// requests no more than the densest of it. A tile has the resolution of its densest place, so a few
-// small charts to which an unwrapper gave many texels would make all tiles expensive.
-constexpr float DENSITY_SHARE = 0.95F;
-
 struct TracedScene {
     std::vector<TracedTriangle> triangles;       // neighbours in space are neighbours here
     std::vector<AlphaTriangle> alpha_triangles;  // of the first triangles: those with holes
@@ -59,7 +54,6 @@ struct TracedScene {
 // Throws std::runtime_error if no triangle has a density, because the lightmap coordinates are
 // void, and for a triangle so far from the rest, measured in pixels, that floats do not resolve it.
 [[nodiscard]] TracedScene make_traced_scene(const Scene& scene, const Extent& light_map,
-                                            float pixels_per_texel,
-                                            float density_share = DENSITY_SHARE);
+                                            float pixels_per_texel);
 
 }  // namespace quadtile::baker

@@ -30,8 +30,6 @@ struct TileOptions {
     std::uint32_t map_extent = 256;  // texels of importance maps on a side: a power of two
     float max_resolution = 64.0F;    // pixels of a tile on a side
     float max_nodes = 0.0F;          // predicted list nodes of a tile
-    // Tiles of one size with the resolution of the most important texel, as before adaptive tiles.
-    bool uniform = false;
 };
 
 // A node of the quadtree over a direction's importance map, and its resolution.
@@ -123,16 +121,6 @@ class Tracer {
     [[nodiscard]] virtual const TracerStatistics& statistics() const = 0;
     [[nodiscard]] virtual std::string device_name() const = 0;
 };
-
-// Returns the level of uniform tiles (TileOptions::uniform): the highest one at which `importance`,
-// that of the whole map, needs no more than max_resolution. Tiles that have importance are traced.
-[[nodiscard]] inline std::uint32_t uniform_level(float importance, const TileOptions& options) {
-    auto level = static_cast<std::uint32_t>(std::log2(options.map_extent));
-    while (level > 0 && std::ldexp(importance, static_cast<int>(level)) > options.max_resolution) {
-        --level;
-    }
-    return level;
-}
 
 // Returns the pixels on a side of a tile with this level and importance. Beyond the largest number
 // a tile's rows would not fit the 16 bits of images; tiles that need more are texels of the

@@ -1,5 +1,7 @@
 #include "charts.hpp"
 
+#include "topology.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -28,31 +30,11 @@ constexpr double LARGEST_CURVATURE = WHOLE_TURN * (2.0 - 2.0 / (LARGEST_STRETCH 
 constexpr int SMOOTHING_STEPS = 4;
 constexpr double SLIVER = 0.01;  // height relative to the longest edge
 
-// Returns a number per vertex that is the same for all vertices at the same position, bit by bit (0
-// and -0 are equal). Blending of seams also welds nearly equal positions (weld_nearby in
-// blend_seams.cpp, with the reason why charts do not).
-std::vector<std::uint32_t> equal_positions(const std::vector<glm::vec3>& positions) {
-    std::vector<std::uint32_t> order(positions.size());
-    std::iota(order.begin(), order.end(), 0U);
-    const auto key = [&](std::uint32_t i) {
-        const glm::vec3 p = positions[i];
-        return std::array{p.x, p.y, p.z};
-    };
-    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
-    std::vector<std::uint32_t> points(positions.size());
-    std::uint32_t point = 0;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        point += i > 0 && key(order[i - 1]) != key(order[i]) ? 1 : 0;
-        points[order[i]] = point;
-    }
-    return points;
-}
-
 // Makes charts from segments of smooth surfaces, which are flattened as a whole or halved.
 class ChartBuilder {
  public:
     ChartBuilder(const Scene& scene, double max_size)
-        : scene_(scene), max_size_(max_size), points_(equal_positions(scene.positions)) {}
+        : scene_(scene), max_size_(max_size), points_(weld_equal(scene.positions)) {}
 
     std::vector<Chart> build(const std::vector<bool>& takes) {
         const std::size_t count = scene_.triangles.size();
@@ -106,33 +88,13 @@ class ChartBuilder {
         }
     }
 
-    struct Edge {
-        std::uint32_t low;  // point
-        std::uint32_t high;
-        std::uint32_t side;  // 3 * triangle + the number of the edge
-        bool forward;        // from low to high
-    };
-
     void find_neighbours() {
-        std::vector<Edge> edges;
-        edges.reserve(3 * scene_.triangles.size());
-        for (std::uint32_t i = 0; i < scene_.triangles.size(); ++i) {
-            for (std::uint32_t k = 0; k < 3; ++k) {
-                const std::uint32_t from = point_of(i, k);
-                const std::uint32_t to = point_of(i, k + 1);
-                if (from != to && areas_[i] > 0.0) {
-                    edges.push_back({std::min(from, to), std::max(from, to), 3 * i + k, from < to});
-                }
-            }
-        }
-        std::ranges::sort(edges, [](const Edge& a, const Edge& b) {
-            return std::array{a.low, a.high, a.side} < std::array{b.low, b.high, b.side};
-        });
+        std::vector<Edge> edges = sorted_edges(scene_, points_);
+        std::erase_if(edges, [&](const Edge& edge) { return !(areas_[edge.triangle()] > 0.0); });
         neighbours_.assign(3 * scene_.triangles.size(), NO_SIDE);
         for (std::size_t first = 0; first < edges.size();) {
             std::size_t last = first + 1;
-            while (last < edges.size() && edges[last].low == edges[first].low &&
-                   edges[last].high == edges[first].high) {
+            while (last < edges.size() && edges[last].meets(edges[first])) {
                 ++last;
             }
             connect({&edges[first], last - first});
@@ -141,10 +103,10 @@ class ChartBuilder {
     }
 
     [[nodiscard]] bool smooth(const Edge& a, const Edge& b) const {
-        const ScenePart& one = part_of(scene_, a.side / 3);
-        const ScenePart& other = part_of(scene_, b.side / 3);
+        const ScenePart& one = part_of(scene_, a.triangle());
+        const ScenePart& other = part_of(scene_, b.triangle());
         return one.density == other.density && one.instance == other.instance &&
-               glm::dot(normals_[a.side / 3], normals_[b.side / 3]) >= SMOOTH_COSINE;
+               glm::dot(normals_[a.triangle()], normals_[b.triangle()]) >= SMOOTH_COSINE;
     }
 
     // Connects the triangles at one edge.

@@ -1,6 +1,7 @@
 #include "lit_gltf.hpp"
 
 #include "decompress_gltf.hpp"
+#include "parse_gltf.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -69,16 +70,10 @@ bool uses_second_coordinates(const Json& material) {
 
 class LitGltf::File {
  public:
-    explicit File(const std::filesystem::path& path) : path_(path) {
-        std::optional<std::string> bytes = read_bytes(path);
-        if (!bytes) {
-            refuse(path, "it cannot be read");
-        }
-        guarded([&] { json_ = Json::parse(json_of(*bytes)); });
-        std::vector<std::string> warnings;
-        std::vector<std::filesystem::path> files;
-        model_ = parse_gltf(path, std::move(*bytes), warnings, files);
+    File(const std::filesystem::path& path, std::string_view json, tinygltf::Model model)
+        : path_(path), model_(std::move(model)) {
         guarded([&] {
+            json_ = Json::parse(json);
             drop_compression(json_, model_);
             join_buffers();
             drop_light_maps();
@@ -446,7 +441,8 @@ class LitGltf::File {
     std::vector<std::size_t> users_;
 };
 
-LitGltf::LitGltf(const std::filesystem::path& path) : file_(std::make_unique<File>(path)) {}
+LitGltf::LitGltf(const std::filesystem::path& path, std::string_view json, tinygltf::Model model)
+    : file_(std::make_unique<File>(path, json, std::move(model))) {}
 
 LitGltf::~LitGltf() = default;
 

@@ -7,7 +7,12 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
+
+namespace tinygltf {
+class Model;
+}
 
 namespace quadtile::baker {
 
@@ -23,7 +28,8 @@ struct LightMapPage {
 // All functions throw std::runtime_error with the file, the place in it and the remedy.
 class LitGltf {
  public:
-    explicit LitGltf(const std::filesystem::path& path);
+    // `json` is that of the file and `model` what parse_gltf made of it; `path` is for messages.
+    LitGltf(const std::filesystem::path& path, std::string_view json, tinygltf::Model model);
     ~LitGltf();
     LitGltf(const LitGltf&) = delete;
     LitGltf& operator=(const LitGltf&) = delete;

@@ -21,6 +21,7 @@ struct FileScene {
     std::vector<std::string> warnings;
     std::vector<std::filesystem::path> files;  // as in LoadedScene
     std::string generator;                     // as in LoadedScene
+    std::unique_ptr<LitGltf> gltf;             // as in LoadedScene
 
     // Adds a texture. Returns its number; nothing, with a warning, for an undecoded picture.
     std::optional<std::uint32_t> add_texture(std::optional<Texture> decoded,
@@ -31,7 +32,7 @@ struct FileScene {
 
 // Reads a file. `path` is for messages, and for the files that the file names.
 [[nodiscard]] FileScene read_gltf(const std::filesystem::path& path, std::string bytes,
-                                  LightMapCoordinates coordinates);
+                                  LightMapCoordinates coordinates, bool keeps_file);
 [[nodiscard]] FileScene read_obj(const std::filesystem::path& path, const std::string& bytes,
                                  LightMapCoordinates coordinates);
 

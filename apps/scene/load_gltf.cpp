@@ -574,12 +574,16 @@ class GltfReader {
 }  // namespace
 
 FileScene read_gltf(const std::filesystem::path& path, std::string bytes,
-                    LightMapCoordinates coordinates) {
+                    LightMapCoordinates coordinates, bool keeps_file) {
     std::vector<std::string> warnings;
     std::vector<std::filesystem::path> files;
-    const tinygltf::Model model = parse_gltf(path, std::move(bytes), warnings, files);
+    const std::string json(keeps_file ? json_of(bytes) : std::string_view());
+    tinygltf::Model model = parse_gltf(path, std::move(bytes), warnings, files);
     FileScene file = GltfReader(path, model, std::move(warnings)).read(coordinates);
     file.files = std::move(files);
+    if (keeps_file) {
+        file.gltf = std::make_unique<LitGltf>(path, json, std::move(model));
+    }
     return file;
 }
 

@@ -96,6 +96,7 @@ class Finisher {
         result_.warnings = std::move(file_.warnings);
         result_.files = std::move(file_.files);
         result_.generator = std::move(file_.generator);
+        result_.gltf = std::move(file_.gltf);
         return std::move(result_);
     }
 
@@ -267,7 +268,8 @@ bool is_gltf(const std::filesystem::path& path) {
     return ending_of(path) == ".glb" || ending_of(path) == ".gltf";
 }
 
-LoadedScene load_scene(const std::filesystem::path& path, LightMapCoordinates coordinates) {
+LoadedScene load_scene(const std::filesystem::path& path, LightMapCoordinates coordinates,
+                       bool keeps_file) {
     const bool gltf = is_gltf(path);
     if (!gltf && ending_of(path) != ".obj") {
         refuse(path, "its name ends in none of .glb, .gltf, .obj");
@@ -279,7 +281,7 @@ LoadedScene load_scene(const std::filesystem::path& path, LightMapCoordinates co
     if (bytes->empty()) {
         refuse(path, "it is empty");
     }
-    FileScene file = gltf ? read_gltf(path, std::move(*bytes), coordinates)
+    FileScene file = gltf ? read_gltf(path, std::move(*bytes), coordinates, keeps_file)
                           : read_obj(path, *bytes, coordinates);
     bytes.reset();
     return Finisher(path, std::move(file), coordinates).finish();

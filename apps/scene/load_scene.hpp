@@ -1,10 +1,12 @@
-// Scenes from files, and built-in scenes.
+// Scenes from files.
 
 #pragma once
 
+#include "lit_gltf.hpp"
 #include "scene.hpp"
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,7 +18,8 @@ struct LoadedScene {
     std::vector<std::string> warnings;
     // Files that the scene's file names: buffers, materials, pictures.
     std::vector<std::filesystem::path> files;
-    std::string generator;  // glTF: the program that wrote the file, as it calls itself
+    std::string generator;          // glTF: the program that wrote the file, as it calls itself
+    std::unique_ptr<LitGltf> gltf;  // the file itself, if it is to be written with its lightmap
 };
 
 // Returns the ending of a file's name, in lower case: ".glb".
@@ -47,15 +50,10 @@ enum class LightMapCoordinates { read, ignore, where_given };
 // every remaining triangle is finite and has an area and a normal: vertices without a usable normal
 // get that of the triangle's plane. Albedo is clamped to 0..1. Refused are files without triangles,
 // lightmap coordinates outside 0..1, and triangles whose squared area exceeds 32-bit floats.
+//
+// `keeps_file`: LoadedScene::gltf is requested; false for OBJ.
 [[nodiscard]] LoadedScene load_scene(const std::filesystem::path& path,
-                                     LightMapCoordinates coordinates = LightMapCoordinates::read);
-
-// Returns a scene with all features, for tools/demo.sh bake and the tests.
-[[nodiscard]] Scene demo_scene();
-
-// Returns a city of about so many triangles, at least 2,000, on both sides of a street grid,
-// unwrapped so that it fills a lightmap of `extent` well. Bit-identical on every machine. Throws
-// std::runtime_error if `extent` has no room for so many triangles.
-[[nodiscard]] Scene city_scene(std::uint64_t triangles, const Extent& extent);
+                                     LightMapCoordinates coordinates = LightMapCoordinates::read,
+                                     bool keeps_file = false);
 
 }  // namespace quadtile::baker

@@ -171,7 +171,6 @@ struct Scene {
     std::vector<Texture> textures;
     std::vector<Sun> suns;
     std::vector<PointLight> point_lights;
-    glm::vec3 sky{0.0F};                     // radiance from all around
     std::optional<Extent> light_map_extent;  // requested by the file, or made by unwrap()
     std::optional<Pages> pages;              // none: the lightmap is one page
     std::optional<Camera> camera;

@@ -217,14 +217,6 @@ Layout find_pages(const Scene& scene, std::span<const Chart> charts,
 }  // namespace
 
 std::vector<std::uint32_t> unwrap(Scene& scene, const UnwrapOptions& options) {
-    if (options.texels_per_unit &&
-        !(std::isfinite(*options.texels_per_unit) && *options.texels_per_unit > 0.0F)) {
-        fail("texels per unit are not above 0", "use 10, for example");
-    }
-    if (options.extent && (options.extent->width - 1 >= MAX_LIGHT_MAP_SIDE ||
-                           options.extent->height - 1 >= MAX_LIGHT_MAP_SIDE)) {
-        fail("the lightmap's extent is " + text(*options.extent), "use sides from 1 to 32768");
-    }
     double max_size = std::numeric_limits<double>::infinity();
     if (options.texels_per_unit) {
         const Extent extent =

@@ -4,6 +4,7 @@
 #include "measurements.hpp"
 
 #include "arguments.hpp"
+#include "city_scene.hpp"
 #include "load_scene.hpp"
 
 #include <glm/geometric.hpp>

@@ -186,7 +186,7 @@ def pixels_of(image):
 def bake_in_quadtile(program, scene_file, size, sky, seed):
     output = scene_file.with_suffix(".exr")
     command = [program, scene_file, "-o", output, "--size", f"{size[0]}x{size[1]}", "--quantity", "radiance", "-q",
-               "--no-seams", "--bounces", str(BOUNCES), "--direct-directions", "4096", "--directions", "512",
+               "--bounces", str(BOUNCES), "--direct-samples", "4096", "--samples", "512",
                "--seed", str(seed)]
     command += ["--sky", ",".join(map(str, sky))] if sky else []
     subprocess.run(command, check=True)

@@ -1,10 +1,7 @@
 // The whole bake against what is known of the light: by formulas, and by a path tracer.
 
 #include "bake_fixture.hpp"
-
-#ifdef QUADTILE_TEST_PATH_TRACER
 #include "path_tracer.hpp"
-#endif
 
 #include <gmock/gmock.h>
 
@@ -127,22 +124,6 @@ TEST(Light, FacingSquaresHaveTheirFormFactor) {
     }
 }
 
-TEST(Light, BlockersThrowShadowsOfTheSun) {
-    const Quads scene = blocked_floor({.irradiance = {4, 2, 1}, .angular_diameter_degrees = 0.1F});
-    const Prepared what(scene.scene, scene.extent(), 4.0F);
-    for (const std::uint32_t bounces : {0U, 1U}) {
-        const LightMap map = light(what, {.directions = 16, .bounces = bounces});
-        const std::vector<std::size_t> texels = scene.texels(0);
-        for (std::size_t i = 0; i < texels.size(); ++i) {
-            const glm::vec3 expected = share_of_sun(i) * std::sqrt(0.5F) * glm::vec3(4, 2, 1);
-            // The shadow's edges lie on those of the texels to about a ray.
-            EXPECT_NEAR(map.irradiance[texels[i]].x, expected.x, 0.1F) << i;
-            EXPECT_NEAR(map.irradiance[texels[i]].z, expected.z, 0.025F) << i;
-        }
-        EXPECT_NEAR(mean(map.irradiance, texels).x, 6.5 / 8.0 * 4.0 * std::sqrt(0.5), 0.01);
-    }
-}
-
 // Each of two suns has its channel, without the cosine at the floor.
 TEST(Light, SharesOfSunsAreThoseOfTheirRays) {
     Quads scene = blocked_floor({.irradiance = {1, 0, 0}, .angular_diameter_degrees = 0.1F});
@@ -205,28 +186,6 @@ TEST(Light, SkyPictureIsIntegrated) {
     EXPECT_EQ(down.y, 0.0);
     EXPECT_NEAR(up.z, pi, 0.05);
     EXPECT_NEAR(down.z, pi, 0.05);
-}
-
-TEST(Light, PanelsOfTwoSidesShineToBoth) {
-    for (const bool both : {true, false}) {
-        Quads scene(3, 1, 4);
-        scene.add_material({});
-        scene.add({0, 0, 0}, Z, X);
-        scene.add({0, 0.5F, 0}, X, Z);
-        // Looks up, and ends what the first two see of the sky.
-        scene.add(
-            {-6, 0.25F, -6}, 13.0F * Z, 13.0F * X,
-            scene.add_material(
-                {.albedo = glm::vec3(0.5F), .emission = glm::vec3(2.0F), .double_sided = both}));
-        const Prepared what(scene.scene, scene.extent());
-        BakeOptions options{.directions = 256, .bounces = 0};
-        const BakeResult result = bake_by_reference(what, options);
-        EXPECT_NEAR(mean(result.map.irradiance, scene.texels(1)).x, 2.0 * std::numbers::pi, 0.05);
-        EXPECT_NEAR(mean(result.map.irradiance, scene.texels(0)).x,
-                    both ? 2.0 * std::numbers::pi : 0.0, 0.05);
-        EXPECT_GE(known_of(result.map, scene.texels(0)), both ? 16U : 0U);
-        EXPECT_EQ(known_of(result.map, scene.texels(1)), 16U);
-    }
 }
 
 // Catches light that leaks through sheets: a house of sheets that face outward is lit inside by its
@@ -459,29 +418,6 @@ double grey(const glm::dvec3& colour) {
     return (colour.r + colour.g + colour.b) / 3.0;
 }
 
-TEST(Light, AdaptiveTilesGiveWhatUniformOnesDo) {
-    const Quads room = small_room();
-    Prepared what(room.scene, room.extent());
-    what.sky.radiance = {0.5F, 0.75F, 1.0F};
-    const BakeOptions options{.directions = 256, .bounces = 2};
-    const LightMap adaptive = light(what, options);
-    const LightMap truth = light(what, {.directions = 2048, .bounces = 2, .seed = 7});
-    what.tiles.uniform = true;
-    const LightMap uniform = light(what, options);
-    const auto texels = covered_texels(what.surface, truth);
-    const auto error = [&](const LightMap& map) {
-        return rmse(map.irradiance, truth.irradiance, texels);
-    };
-    const auto level = [&](const LightMap& map) { return grey(mean(map.irradiance, texels)); };
-    // Both see the same, each with noise of its own.
-    EXPECT_LT(rmse(adaptive.irradiance, uniform.irradiance, texels),
-              1.2 * std::hypot(error(adaptive), error(uniform)));
-    EXPECT_LT(error(adaptive), 1.3 * error(uniform));
-    EXPECT_LT(error(adaptive), 0.12 * level(truth));
-    EXPECT_NEAR(level(adaptive), level(truth), 0.01 * level(truth));
-    EXPECT_NEAR(level(uniform), level(truth), 0.01 * level(truth));
-}
-
 // Catches a figure that is not that of the lightmap's error: halves of the directions that are no
 // lattices themselves, passes that are left out, a wrong mean.
 TEST(Light, NoiseIsTheErrorFromTooFewDirections) {
@@ -531,8 +467,6 @@ TEST(Light, NoiseIsTheErrorFromTooFewDirections) {
     EXPECT_FALSE(half.noise);
 }
 
-#ifdef QUADTILE_TEST_PATH_TRACER
-
 // Root mean square error and bias against paths, relative to the mean.
 struct Errors {
     double rmse;
@@ -572,8 +506,6 @@ TEST(Light, ConvergesToThePathTracer) {
     EXPECT_LT(bounced.rmse, 0.08);
     EXPECT_LT(std::abs(bounced.bias), 0.01);
 }
-
-#endif
 
 }  // namespace
 }  // namespace quadtile::baker::test

@@ -19,8 +19,8 @@ using quadtile::test::read_file;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Checkpoint filled(std::size_t texels) {
-    Checkpoint checkpoint{
+BakeState filled(std::size_t texels) {
+    BakeState state{
         .fingerprint = 0x123456789abcdefU, .pass = 3, .directions_done = 17, .tiles_done = 5};
     const auto values = [&](float first) {
         std::vector<glm::vec3> result;
@@ -29,22 +29,22 @@ Checkpoint filled(std::size_t texels) {
         }
         return result;
     };
-    checkpoint.more = {1, 0, 1};
-    checkpoint.sources = values(0.5F);
-    checkpoint.direct = values(1.0F);
-    checkpoint.sent = values(2.0F);
-    checkpoint.indirect = values(3.0F);
-    checkpoint.known.assign(texels, 1);
-    checkpoint.half.assign(texels, 6.0F);
-    checkpoint.sources_error.assign(texels, 6.5F);
-    checkpoint.direct_error.assign(texels, 7.0F);
-    checkpoint.indirect_error.assign(texels, 8.0F);
-    checkpoint.moments = {values(4.0F), {}, values(5.0F)};
-    checkpoint.sums.resize(texels);
+    state.more = {1, 0, 1};
+    state.sources = values(0.5F);
+    state.direct = values(1.0F);
+    state.sent = values(2.0F);
+    state.indirect = values(3.0F);
+    state.known.assign(texels, 1);
+    state.half.assign(texels, 6.0F);
+    state.sources_error.assign(texels, 6.5F);
+    state.direct_error.assign(texels, 7.0F);
+    state.indirect_error.assign(texels, 8.0F);
+    state.moments = {values(4.0F), {}, values(5.0F)};
+    state.sums.resize(texels);
     for (std::size_t i = 0; i < texels; ++i) {
-        checkpoint.sums[i].weight[1] = static_cast<std::uint32_t>(i);
+        state.sums[i].weight[1] = static_cast<std::uint32_t>(i);
     }
-    return checkpoint;
+    return state;
 }
 
 class CheckpointTest : public ::testing::Test {
@@ -60,37 +60,6 @@ class CheckpointTest : public ::testing::Test {
 
     quadtile::test::TemporaryDirectory directory_;
 };
-
-TEST_F(CheckpointTest, IsReadAsItWasWritten) {
-    const std::filesystem::path path = directory_.path() / "some.checkpoint";
-    EXPECT_FALSE(read_checkpoint(path).has_value());
-    for (const std::size_t texels : {std::size_t{0}, std::size_t{5}, std::size_t{1000}}) {
-        const Checkpoint written = filled(texels);
-        write_checkpoint(path, written);  // over the one before
-        const auto read = read_checkpoint(path);
-        ASSERT_TRUE(read.has_value());
-        EXPECT_EQ(read->fingerprint, written.fingerprint);
-        EXPECT_EQ(read->pass, written.pass);
-        EXPECT_EQ(read->directions_done, written.directions_done);
-        EXPECT_EQ(read->tiles_done, written.tiles_done);
-        EXPECT_EQ(read->more, written.more);
-        EXPECT_EQ(read->sources, written.sources);
-        EXPECT_EQ(read->direct, written.direct);
-        EXPECT_EQ(read->sent, written.sent);
-        EXPECT_EQ(read->indirect, written.indirect);
-        EXPECT_EQ(read->known, written.known);
-        EXPECT_EQ(read->half, written.half);
-        EXPECT_EQ(read->sources_error, written.sources_error);
-        EXPECT_EQ(read->direct_error, written.direct_error);
-        EXPECT_EQ(read->indirect_error, written.indirect_error);
-        EXPECT_EQ(read->moments, written.moments);
-        ASSERT_EQ(read->sums.size(), texels);
-        for (std::size_t i = 0; i < texels; ++i) {
-            EXPECT_EQ(read->sums[i].weight[1], i);
-        }
-    }
-    EXPECT_THAT(directory_.names(), ElementsAre("some.checkpoint"));
-}
 
 TEST_F(CheckpointTest, DamageIsFound) {
     write_checkpoint(directory_.path() / "whole", filled(9));
@@ -214,8 +183,7 @@ TEST_F(CheckpointTest, FitsOneBakeOnly) {
          std::initializer_list<OfOthers>{[](Prepared& what) { what.sky.radiance.r = 2.0F; },
                                          [](Prepared& what) { what.tiles.map_extent = 64; },
                                          [](Prepared& what) { what.tiles.max_resolution = 17.0F; },
-                                         [](Prepared& what) { what.tiles.max_nodes = 2047.0F; },
-                                         [](Prepared& what) { what.tiles.uniform = true; }}) {
+                                         [](Prepared& what) { what.tiles.max_nodes = 2047.0F; }}) {
         Prepared other = first;
         change(other);
         expect_refused(other, options);

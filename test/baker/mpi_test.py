@@ -26,12 +26,12 @@ LIMIT_SECONDS = 100
 # Everything that passes are made for, in blocks of the lightmap that not all of five ranks get. With few pixels some
 # texels meet no ray and take the light of their neighbours, which are other ranks' at the borders of blocks.
 OPTIONS = [
-    "room.gltf", "--sky", "0.2", "--size", "64x40", "--bounces", "1", "--sun-directions", "6", "--lamp-points", "8", "--directional", "--probes", "3,1,1",
+    "room.gltf", "--sky", "0.2", "--size", "64x40", "--bounces", "1", "--sun-samples", "6", "--lamp-samples", "8", "--directional", "--probes", "3,1,1",
     "--pixels-per-texel", "0.4", "--threads", "2", "--checkpoint-interval", "0",
 ]  # fmt: skip
-SHORT = ["--direct-directions", "32", "--directions", "16"]
+SHORT = ["--direct-samples", "32", "--samples", "16"]
 # So long that signals find it at work.
-LONG = ["--direct-directions", "192", "--directions", "192", "--reference"]
+LONG = ["--direct-samples", "192", "--samples", "192", "--reference"]
 CPU = SHORT + ["--reference"]
 
 
@@ -207,7 +207,7 @@ def check_ends():
 def check_errors():
     """Of what was asked, each once; with the rank, where not all have it."""
     cases = [
-        ([(3, CPU + ["--map-size", "100"])], "error: --map-size takes a power of two"),
+        ([(3, CPU + ["--page", "64"])], "error: --page needs --unwrap or --pack"),
         ([(1, CPU), (1, CPU + ["--seed", "2"])], "error: rank 1 of 2 on '"),
         ([(1, CPU), (2, CPU + ["--no-checkpoint"])], "error: rank 1 of 3 on '"),
         ([(2, CPU + ["--checkpoint", "room.gltf"])], "error: SCENE and --checkpoint name the same file"),

@@ -172,22 +172,6 @@ TEST(PointLights, HaveConesAndARange) {
     }
 }
 
-// A blocker half way up throws a shadow of twice its size, with edges on those of texels.
-TEST(PointLights, BlockersThrowShadows) {
-    LitFloor floor({.position = {3.0F, 2.0F, 4.0F}, .intensity = glm::vec3(4.0F)});
-    floor.add_sheet({2.5F, 1.0F, 3.5F}, 1.5F, 1.5F);
-    const LightMap map = floor.bake(DIRECT, 4.0F);
-    const LightMap open =
-        LitFloor({.position = {3.0F, 2.0F, 4.0F}, .intensity = glm::vec3(4.0F)}).bake(DIRECT, 4.0F);
-    const std::vector<std::size_t> texels = floor.texels();
-    for (std::size_t i = 0; i < texels.size(); ++i) {
-        const bool in_shadow = i / 8 >= 2 && i / 8 < 5 && i % 8 >= 3 && i % 8 < 6;
-        EXPECT_NEAR(map.irradiance[texels[i]].x, in_shadow ? 0.0F : open.irradiance[texels[i]].x,
-                    0.02F)
-            << i;
-    }
-}
-
 // Along the floor light meets few texels with its rays: the others take the share of their
 // neighbours.
 TEST(PointLights, ReachTexelsThatNoRayMeets) {
@@ -203,38 +187,6 @@ TEST(PointLights, ReachTexelsThatNoRayMeets) {
         EXPECT_NEAR(map.irradiance[texels[i]].x / expected, 1.0, 0.005) << i;
         EXPECT_EQ(map.known[texels[i]], 1);
     }
-}
-
-// Four triangles around a point, with edges through the centres of pixels, at distances of their
-// own.
-TEST(PointLights, SeeEachPixelOfAMeshOnce) {
-    const auto vertex = [](float x, float y, float w) { return std::array{x * w, y * w, -w}; };
-    const std::array middle = vertex(8.5F, 8.5F, 2.0F);
-    const std::array<std::array<float, 3>, 4> corners{
-        vertex(0.5F, 0.5F, 1.0F), vertex(16.5F, 0.5F, 2.0F), vertex(16.5F, 16.5F, 4.0F),
-        vertex(0.5F, 16.5F, 0.5F)};
-    const ProjectionFrame frame{
-        .axis_x = {1, 0, 0}, .axis_y = {0, 1, 0}, .is_perspective = 1, .axis_w = {0, 0, -1}};
-    std::map<std::pair<int, int>, int> times;
-    for (std::size_t i = 0; i < 4; ++i) {
-        TracedTriangle traced{};
-        std::ranges::copy(corners[i], traced.positions);
-        std::ranges::copy(corners[(i + 1) % 4], traced.positions + 3);
-        std::ranges::copy(middle, traced.positions + 6);
-        const PixelTriangle triangle(traced, frame, {0, 0}, 1.0F, false, {0, 0, 31, 31});
-        const PixelRectangle& rectangle = triangle.rectangle();
-        for (int y = rectangle.first_y; y <= rectangle.last_y; ++y) {
-            for (int x = rectangle.first_x; x <= rectangle.last_x; ++x) {
-                times[{x, y}] += triangle.covers(x, y) ? 1 : 0;
-            }
-        }
-    }
-    int covered = 0;
-    for (const auto& [pixel, count] : times) {
-        EXPECT_LE(count, 1) << pixel.first << ", " << pixel.second;
-        covered += count;
-    }
-    EXPECT_EQ(covered, 16 * 16);
 }
 
 // Catches rays that slip through where triangles meet, and triangles that are lost beside or above

@@ -3,10 +3,6 @@
 
 #include "bake_fixture.hpp"
 
-#ifdef QUADTILE_TEST_PATH_TRACER
-#include "path_tracer.hpp"
-#endif
-
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -112,86 +108,6 @@ TEST(Probes, HaveTheHarmonicsOfASource) {
     expect_light(probes[0], glm::dvec3(light.intensity) / double{glm::dot(way, way)}, way);
     expect_light(probes[1], glm::dvec3(0.0), way);
 }
-
-#ifdef QUADTILE_TEST_PATH_TRACER
-
-// Where a ray meets the front of a triangle, as a texel; or the back; or nothing.
-struct Met {
-    double distance = 1e30;
-    std::size_t texel = 0;
-    bool is_front = true;
-};
-Met meet(const Scene& scene, const Extent& extent, const glm::dvec3& from, const glm::dvec3& way) {
-    Met met;
-    for (const Triangle& triangle : scene.triangles) {
-        const auto [a, b, c] = triangle.vertices;
-        const glm::dmat3 system(-way, scene.positions[b] - scene.positions[a],
-                                scene.positions[c] - scene.positions[a]);
-        const glm::dvec3 place = glm::inverse(system) * (from - glm::dvec3(scene.positions[a]));
-        if (place.y >= 0.0 && place.z >= 0.0 && place.y + place.z <= 1.0 && place.x > 0.0 &&
-            place.x < met.distance) {
-            const auto& map = scene.light_map_coordinates;
-            const glm::dvec2 at = glm::dvec2(map[a]) + place.y * glm::dvec2(map[b] - map[a]) +
-                                  place.z * glm::dvec2(map[c] - map[a]);
-            met = {place.x,
-                   static_cast<std::size_t>(at.y * extent.height) * extent.width +
-                       static_cast<std::size_t>(at.x * extent.width),
-                   glm::determinant(system) > 0.0};
-        }
-    }
-    return met;
-}
-
-// Catches whatever both tracers have in common: rays to all sides, in doubles, and the light of the
-// surfaces that they meet by the path tracer. 1 % of the mean light, and 3 % for its directions,
-// are the noise of few directions and texels of half a metre.
-TEST(Probes, HaveTheLightThatPathsAndRaysFind) {
-    Quads room = small_room();
-    for (Material& material : room.scene.materials) {
-        material.double_sided = false;
-    }
-    Prepared what(room.scene, room.extent(), 2.0F);
-    what.sky.radiance = {0.5F, 0.75F, 1.0F};
-    const BakeOptions options{.directions = 128,
-                              .direct_directions = 2048,
-                              .bounces = 2,
-                              .probes = {{1, 1, 1}, {0.3F, 1.5F, 2.6F}, {2.7F, 0.4F, 0.5F}}};
-    const std::vector<Probe> probes = bake_by_reference(what, options).probes;
-    const auto paths = quadtile::test::trace_paths(
-        room.scene, what.surface,
-        {.samples_per_texel = 1024, .bounces = 2, .sky = what.sky.radiance, .threads = 2});
-    constexpr int RAYS = 20000;
-    for (const Probe& probe : probes) {
-        std::array<glm::dvec3, 9> sh{};
-        for (int i = 0; i < RAYS; ++i) {
-            const double y = 1.0 - (2.0 * i + 1.0) / RAYS;
-            const double turn = 2.0 * std::numbers::pi * i * std::numbers::phi;
-            const glm::dvec3 way(std::sqrt(1.0 - y * y) * std::sin(turn), y,
-                                 std::sqrt(1.0 - y * y) * std::cos(turn));
-            const Met met = meet(room.scene, room.extent(), probe.position, way);
-            glm::dvec3 radiance(what.sky.radiance);
-            if (met.distance < 1e30) {
-                radiance = met.is_front
-                               ? what.surface.emission[met.texel] +
-                                     what.surface.albedo[met.texel] * paths.irradiance[met.texel] *
-                                         std::numbers::inv_pi_v<float>
-                               : glm::vec3(0.0F);
-            }
-            const Coefficients basis = basis_at(way);
-            for (std::size_t j = 0; j < 9; ++j) {
-                sh[j] += radiance * (basis[j] * 4.0 * std::numbers::pi / RAYS);
-            }
-        }
-        for (std::size_t j = 0; j < 9; ++j) {
-            for (int colour = 0; colour < 3; ++colour) {
-                EXPECT_NEAR(probe.radiance_sh[j][colour], sh[j][colour],
-                            (j == 0 ? 0.01 : 0.03) * sh[0].x);
-            }
-        }
-    }
-}
-
-#endif
 
 }  // namespace
 }  // namespace quadtile::baker::test

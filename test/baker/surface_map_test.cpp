@@ -147,16 +147,6 @@ TEST(SurfaceMap, NoChartIsTooSmall) {
                 testing::ElementsAre(17, 68, 69, 84, 85, 168, 169, 170, 171, 172, 173, 174));
 }
 
-TEST(SurfaceMap, WhatHasNoAreaCoversNothing) {
-    Scene scene = scene_with({{}});
-    const std::array<glm::vec2, 3> texels = {{{0.0F, 0.0F}, {1.0F, 0.0F}, {0.0F, 1.0F}}};
-    add_triangle(scene, {{{0, 0, 0}, {1, 1, 1}, {2, 2, 2}}}, texels);
-    add_triangle(scene, {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}},
-                 {{{0.0F, 0.0F}, {0.5F, 0.5F}, {1.0F, 1.0F}}});
-    EXPECT_EQ(covered_texels(make_surface_map(scene, {4, 4})), 0.0);
-    EXPECT_EQ(covered_texels(make_surface_map(Scene(), {4, 4})), 0.0);
-}
-
 TEST(SurfaceMap, NormalsHaveLength1) {
     Scene scene = scene_with({{}});
     // Two planes in one texel, at a right angle; in another one, against each other.
@@ -233,14 +223,6 @@ TEST(SurfaceMap, DoesNotDependOnThreads) {
     EXPECT_EQ(one.coverage, many.coverage);
     EXPECT_TRUE(one.albedo == many.albedo && one.normal == many.normal);
     EXPECT_EQ(one.overlapping_texels, many.overlapping_texels);
-}
-
-TEST(SurfaceMap, SaysWhatItCannotDo) {
-    EXPECT_THROW((void)make_surface_map(Scene(), {65537, 1}), std::invalid_argument);
-    Scene scene = scene_with({{}});
-    add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {1.0F, 1.0F}));
-    scene.light_map_coordinates.clear();
-    EXPECT_THROW((void)make_surface_map(scene, {4, 4}), std::invalid_argument);
 }
 
 }  // namespace

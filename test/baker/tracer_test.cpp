@@ -216,12 +216,9 @@ TEST_P(TracerCases, EqualsItsTwin) {
 
 const TileOptions SMALL_TILES{.map_extent = 64, .max_resolution = 48, .max_nodes = 4000};
 const TileOptions LARGE_TILES{.map_extent = 64, .max_resolution = 200, .max_nodes = 1e6F};
-const TileOptions UNIFORM_TILES{
-    .map_extent = 32, .max_resolution = 64, .max_nodes = 1e6F, .uniform = true};
 
 INSTANTIATE_TEST_SUITE_P(, TracerCases,
                          testing::Values(Case{"LongLists", 40, 90, LARGE_TILES, 16U << 20U},
-                                         Case{"Uniform", 200, 1, UNIFORM_TILES, 16U << 20U},
                                          Case{"SmallPool", 100, 20, LARGE_TILES, 1U << 18U},
                                          Case{"FewPairs", 300, 1, SMALL_TILES, 8U << 20U, 1}),
                          [](const auto& test) { return std::string(test.param.name); });
@@ -271,8 +268,7 @@ Scene stack(std::uint32_t triangles) {
 // Catches loops over pixels that a driver ends early: 96 triangles that all cover the map and its
 // one tile, whose threads would take more than 65,535 iterations each.
 TEST_F(TracerTest, TracesTrianglesThatAreAllLargerThanATile) {
-    const TileOptions options{
-        .map_extent = 512, .max_resolution = 700, .max_nodes = 1e9F, .uniform = true};
+    const TileOptions options{.map_extent = 512, .max_resolution = 1024, .max_nodes = 1e9F};
     const TracedScene traced = make_traced_scene(stack(96), {96, 64}, 4.0F);
     const auto frames = frames_of(traced, 1, options.map_extent);
     const auto outgoing = outgoing_of(traced);

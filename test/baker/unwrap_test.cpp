@@ -411,15 +411,6 @@ TEST(Unwrap, SaysWhatWouldFit) {
     EXPECT_THAT(refusal(cube(1e6F), {.texels_per_unit = 10.0F}), HasSubstr("fewer texels"));
 }
 
-TEST(Unwrap, RefusesOptionsWithoutSense) {
-    for (const float density : {0.0F, -1.0F, std::numeric_limits<float>::quiet_NaN(),
-                                std::numeric_limits<float>::infinity()}) {
-        EXPECT_THAT(refusal(cube(1.0F), {.texels_per_unit = density}), HasSubstr("above 0"));
-    }
-    EXPECT_THAT(refusal(cube(1.0F), {.extent = Extent{0, 64}}), HasSubstr("0 x 64"));
-    EXPECT_THAT(refusal(cube(1.0F), {.extent = Extent{64, 40000}}), HasSubstr("64 x 40000"));
-}
-
 TEST(Unwrap, KeepsWhatIsThinnerThanATexel) {
     Scene scene = empty_scene();
     add_polygon(scene, {{0, 0, 0}, {10, 0, 0}, {10, 1e-3F, 0}, {0, 1e-3F, 0}});
@@ -427,20 +418,6 @@ TEST(Unwrap, KeepsWhatIsThinnerThanATexel) {
     unwrap(scene, {.texels_per_unit = 4.0F});
     check_atlas(scene, 2);
     EXPECT_EQ(number_of_charts(scene), 2U);
-}
-
-TEST(Unwrap, FlattensManyTrianglesIntoOneChart) {
-    Scene scene = empty_scene();
-    constexpr int SIDE = 100;
-    const auto at = [](int x, int z) { return glm::vec3(x, 0.25F * static_cast<float>(x), z); };
-    for (int z = 0; z < SIDE; ++z) {
-        for (int x = 0; x < SIDE; ++x) {  // a slope
-            add_polygon(scene, {at(x, z), at(x, z + 1), at(x + 1, z + 1), at(x + 1, z)});
-        }
-    }
-    unwrap(scene, {.texels_per_unit = 5.0F});
-    expect_atlas(scene, 5.0);
-    EXPECT_EQ(number_of_charts(scene), 1U);
 }
 
 }  // namespace

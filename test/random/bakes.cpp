@@ -78,9 +78,6 @@ baker::test::Quads random_scene(Choices& choices) {
     return scene;
 }
 
-// Along each side of a direction's map.
-constexpr double MOST_UNIFORM_PIXELS = 1500.0;
-
 struct Room {
     std::optional<app::Instance> instance;
     std::optional<app::Gpu> gpu;
@@ -101,15 +98,6 @@ std::string check_bake(Choices& choices, Room& room) {
     what.tiles.map_extent = 16U << choices.number("map_extent_log2", 0, 3);
     what.tiles.max_resolution =
         16.0F * static_cast<float>(1U << choices.number("resolution", 0, 3));
-    what.tiles.uniform = choices.one_in("uniform", 4);
-    if (what.tiles.uniform) {
-        // The smallest sheet asks for its resolution everywhere, which may be minutes of pixels.
-        const auto densest =
-            static_cast<float>(MOST_UNIFORM_PIXELS / (2.0 * glm::length(what.traced.half_extent)));
-        for (TracedTriangle& triangle : what.traced.triangles) {
-            triangle.density = std::min(triangle.density, densest);
-        }
-    }
     BakeOptions options{.directions = choices.number("directions", 1, 12),
                         .direct_directions = choices.number("direct_directions", 0, 12),
                         .bounces = choices.number("bounces", 0, 2),

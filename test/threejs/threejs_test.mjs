@@ -118,12 +118,12 @@ let chrome;
 try {
   writeFileSync(join(folder, 'scene.gltf'), JSON.stringify(makeScene()));
   const bake = (...options) => execFileSync(baker, [
-    join(folder, 'scene.gltf'), '-q', '--reference', '--bounces', '0', '--direct-directions', '8', '--sun-directions', '8',
+    join(folder, 'scene.gltf'), '-q', '--reference', '--direct-samples', '8', '--sun-samples', '8',
     ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
-  bake('-o', join(folder, 'scene.glb'));
-  bake('-o', join(folder, 'irradiance.exr'));
-  bake('-o', join(folder, 'radiance.exr'), '--quantity', 'radiance', '--half');
-  bake('-o', join(folder, 'radiosity.exr'), '--quantity', 'radiosity');
+  bake('-o', join(folder, 'scene.glb'), '--bounces', '0');
+  bake('-o', join(folder, 'irradiance.exr'), '--bounces', '0');
+  bake('-o', join(folder, 'radiance.exr'), '--quantity', 'radiance', '--half', '--bounces', '0');
+  bake('-o', join(folder, 'occlusion.exr'), '--quantity', 'ambient-occlusion');
 
   chrome = await chromium.launch({
     executablePath: browser,
@@ -153,7 +153,7 @@ try {
       });
     }
   }
-  assert.match(await open('&lightmap=radiosity.exr'), /radiosity/);
+  assert.match(await open('&lightmap=occlusion.exr'), /ambient-occlusion/);
   assert.match(await open('&lightmap=missing.exr'), /404/);
   problems.splice(0, problems.length, ...problems.filter((text) => !/404|GPU stall|GL Driver Message/.test(text)));
   assert.deepEqual(problems, []);

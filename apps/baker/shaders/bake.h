@@ -200,9 +200,8 @@ struct MapParameters {
     QUADTILE_UINT extent;  // texels of the map on a side
     QUADTILE_UINT layers;
     QUADTILE_UINT levels;
-    float max_resolution;      // pixels of a tile on a side
-    float max_nodes;           // of a tile
-    QUADTILE_UINT is_uniform;  // 1: tiles of one size without importance of their own
+    float max_resolution;  // pixels of a tile on a side
+    float max_nodes;       // of a tile
     // Workgroups of density that share the rows of a cluster's triangles.
     QUADTILE_UINT row_shares;
     // density: first of the shares of all clusters of all layers, one layer after the other.
@@ -240,12 +239,6 @@ struct ProbeParameters {
     QUADTILE_UINT most_steps;  // per ray
     QUADTILE_UINT light_map_width;
     QUADTILE_UINT light_map_height;
-};
-
-// Contents of a tile of the maps.
-struct TileContents {
-    float importance;  // pixels per map texel, linear: the greatest requested number
-    float fragments;   // sum over the tile's texels
 };
 
 QUADTILE_NAMESPACE_END

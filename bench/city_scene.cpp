@@ -1,7 +1,8 @@
 // Lengths are whole decimetres. The city uses only +, -, *, / and square roots, so every machine
 // computes the same bits.
 
-#include "load_scene.hpp"
+#include "city_scene.hpp"
+
 #include "pack_charts.hpp"
 
 #include <glm/geometric.hpp>

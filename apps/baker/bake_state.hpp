@@ -1,0 +1,83 @@
+// The state of a bake, which checkpoints keep.
+
+#pragma once
+
+#include "bake.hpp"
+#include "ranks.hpp"
+#include "shaders/bake.h"
+
+#include <glm/vec3.hpp>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace quadtile::baker {
+
+// Sums of lamps over the finished points of a pass: whole numbers of a unit, so that sums do not
+// depend on the order.
+struct LampSums {
+    std::array<std::int64_t, 3> irradiance{};
+    // Grey irradiance without occlusion, and the part of it whose rays have met the texel.
+    std::int64_t open = 0;
+    std::int64_t met = 0;
+    // Sums of the first half of the points.
+    std::int64_t half = 0;  // grey irradiance
+    std::int64_t half_met = 0;
+};
+// Red, green and blue of each axis, for a front.
+using LampMoments = std::array<std::int64_t, 9>;
+
+// A bake that is under way: all that it needs to go on.
+struct BakeState {
+    // Fingerprint of everything that the lightmap depends on: scene, light and options.
+    std::uint64_t fingerprint = 0;
+    std::uint32_t pass = 0;             // running pass
+    std::uint32_t directions_done = 0;  // finished directions of the pass
+    std::uint64_t tiles_done = 0;       // finished tiles of the next direction
+    std::vector<std::uint8_t> more;     // passes of more directions or points, as Pass::Kind
+    // Arrays by texel; `sources`, `lamps`, `lamp_sums`, `direct`, `sent`, `indirect` and `sums` by
+    // TracedScene::sum_count. Empty: none yet, or not needed.
+    std::vector<glm::vec3> sources;   // irradiance straight from suns and point lights; empty: none
+    std::vector<glm::vec3> lamps;     // irradiance straight from lamps; empty: there are none
+    std::vector<LampSums> lamp_sums;  // of the running pass
+    std::vector<LampMoments> lamp_moments;  // of the running pass, by texel; empty: not needed
+    std::vector<glm::vec3> direct;          // irradiance straight from other emitters and sky
+    std::vector<glm::vec3> sent;            // light of other surfaces for the running pass
+    std::vector<glm::vec3> indirect;        // light of other surfaces from the last bounce
+    std::vector<std::uint8_t> known;        // as LightMap::known
+    std::uint64_t inside_texels = 0;        // as in BakeResult
+    // By texel, grey: the mean radiance of the running pass after half of its directions; empty:
+    // half is not done. Then the errors of the light, estimated from two halves of the directions.
+    std::vector<float> half;
+    std::vector<float> sources_error;  // empty: no sources
+    std::vector<float> lamps_error;    // empty: no lamps
+    std::vector<float> direct_error;
+    std::vector<float> indirect_error;
+    std::array<std::vector<glm::vec3>, 3> moments;
+    std::vector<Accumulator> sums;   // of the running pass
+    std::uint32_t probe_steps = 0;   // of gather_probes, after all passes
+    std::vector<double> probe_sums;  // of gather_probes
+
+    // Calls visit(vector) for the light of texels, of which each rank has a part.
+    template <typename Self>
+    static void visit_light(Self& self, const auto& visit) {
+        for (auto* const light :
+             {&self.sources, &self.lamps, &self.direct, &self.sent, &self.indirect}) {
+            visit(*light);
+        }
+        visit(self.known);
+        for (auto* const grey : {&self.half, &self.sources_error, &self.lamps_error,
+                                 &self.direct_error, &self.indirect_error}) {
+            visit(*grey);
+        }
+        for (auto& moment : self.moments) {
+            visit(moment);
+        }
+    }
+};
+
+// Gives all ranks the first one's state, except sums.
+void broadcast_state(BakeState& state, Ranks& ranks);
+
+}  // namespace quadtile::baker

@@ -1,0 +1,415 @@
+// Rays by Embree.
+
+#include "preview.hpp"
+
+#include "parallel.hpp"
+#include "sampling.hpp"
+
+#include <embree3/rtcore.h>
+#include <glm/geometric.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <new>
+#include <numbers>
+#include <string>
+#include <vector>
+
+namespace quadtile::baker {
+
+namespace {
+
+constexpr double NEAR = 1e-4;  // in diagonals of the scene; nearer surfaces are not seen
+constexpr std::uint32_t NOTHING = RTC_INVALID_GEOMETRY_ID;
+
+Box<glm::dvec3> bounds_of(const Scene& scene) {
+    return scene.positions.empty() ? Box<glm::dvec3>{glm::dvec3(0.0), glm::dvec3(0.0)}
+                                   : box_around(scene.positions);
+}
+
+// ---- Rays
+
+struct Hit {
+    std::uint32_t triangle = NOTHING;
+    float distance = std::numeric_limits<float>::infinity();  // in lengths of the direction
+    bool is_front = false;                                    // or the material has two sides
+    std::array<float, 3> weights{};                           // of the corners
+
+    // Interpolates; 0 if there are no coordinates.
+    [[nodiscard]] glm::dvec2 interpolate(const Scene& scene,
+                                         const std::vector<glm::vec2>& coordinates) const {
+        glm::dvec2 sum(0.0);
+        for (std::size_t i = 0; i < 3 && !coordinates.empty(); ++i) {
+            sum +=
+                double{weights[i]} * glm::dvec2(coordinates[scene.triangles[triangle].vertices[i]]);
+        }
+        return sum;
+    }
+};
+
+class Rays {
+ public:
+    Rays(const Scene& scene, std::uint32_t threads)
+        : scene_(scene),
+          device_(rtcNewDevice(("threads=" + std::to_string(threads)).c_str()), rtcReleaseDevice),
+          rays_(rtcNewScene(device_.get()), rtcReleaseScene) {
+        rtcSetSceneFlags(rays_.get(),
+                         RTC_SCENE_FLAG_ROBUST | RTC_SCENE_FLAG_CONTEXT_FILTER_FUNCTION);
+        if (!scene.triangles.empty()) {
+            add_triangles();
+        }
+        rtcCommitScene(rays_.get());
+        if (rtcGetDeviceError(device_.get()) != RTC_ERROR_NONE) {
+            throw std::bad_alloc();
+        }
+    }
+
+    // Returns the nearest surface of any side.
+    [[nodiscard]] Hit nearest(const glm::vec3& origin, const glm::vec3& direction) const {
+        return cast(origin, direction, 0.0F, nullptr);
+    }
+
+    // Returns the nearest surface that is drawn: neither the back of a material with one side nor a
+    // hole.
+    [[nodiscard]] Hit nearest_drawn(const glm::vec3& origin, const glm::vec3& direction,
+                                    float near) const {
+        return cast(origin, direction, near, leave_out);
+    }
+
+ private:
+    struct Context {
+        RTCIntersectContext embree{};
+        const Rays* rays = nullptr;
+    };
+
+    void add_triangles() {
+        const std::unique_ptr<RTCGeometryTy, decltype(&rtcReleaseGeometry)> geometry(
+            rtcNewGeometry(device_.get(), RTC_GEOMETRY_TYPE_TRIANGLE), rtcReleaseGeometry);
+        const auto add = [&](RTCBufferType type, RTCFormat format, std::size_t size,
+                             std::size_t count) {
+            void* const buffer =
+                rtcSetNewGeometryBuffer(geometry.get(), type, 0, format, size, count);
+            if (buffer == nullptr) {
+                throw std::bad_alloc();
+            }
+            return buffer;
+        };
+        std::ranges::copy(scene_.positions,
+                          static_cast<glm::vec3*>(add(RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT3,
+                                                      sizeof(glm::vec3), scene_.positions.size())));
+        using Vertices = std::array<std::uint32_t, 3>;
+        std::ranges::transform(
+            scene_.triangles,
+            static_cast<Vertices*>(add(RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT3, sizeof(Vertices),
+                                       scene_.triangles.size())),
+            &Triangle::vertices);
+        rtcCommitGeometry(geometry.get());
+        rtcAttachGeometry(rays_.get(), geometry.get());
+    }
+
+    [[nodiscard]] Hit hit_of(const RTCRay& ray, const RTCHit& found) const {
+        const glm::vec3 direction(ray.dir_x, ray.dir_y, ray.dir_z);
+        const glm::vec3 normal(found.Ng_x, found.Ng_y, found.Ng_z);
+        const Material& material = scene_.materials[scene_.triangles[found.primID].material];
+        return {.triangle = found.primID,
+                .distance = ray.tfar,
+                .is_front = material.double_sided || glm::dot(direction, normal) < 0.0F,
+                .weights = {1.0F - found.u - found.v, found.u, found.v}};
+    }
+
+    // Refuses a hit that is not drawn.
+    static void leave_out(const RTCFilterFunctionNArguments* arguments) {
+        const Rays& rays = *reinterpret_cast<const Context*>(arguments->context)->rays;
+        const Hit hit = rays.hit_of(*reinterpret_cast<const RTCRay*>(arguments->ray),
+                                    *reinterpret_cast<const RTCHit*>(arguments->hit));
+        const Scene& scene = rays.scene_;
+        const Material& material = scene.materials[scene.triangles[hit.triangle].material];
+        // A hole stops less than half of the light.
+        if (!hit.is_front ||
+            (material.alpha_mode != AlphaMode::opaque &&
+             coverage_at(scene, material, hit.interpolate(scene, scene.texture_coordinates)) <
+                 128)) {
+            arguments->valid[0] = 0;
+        }
+    }
+
+    [[nodiscard]] Hit cast(const glm::vec3& origin, const glm::vec3& direction, float near,
+                           RTCFilterFunctionN filter) const {
+        Context context{.rays = this};
+        rtcInitIntersectContext(&context.embree);
+        context.embree.filter = filter;
+        RTCRayHit ray{};
+        ray.ray = {.org_x = origin.x,
+                   .org_y = origin.y,
+                   .org_z = origin.z,
+                   .tnear = near,
+                   .dir_x = direction.x,
+                   .dir_y = direction.y,
+                   .dir_z = direction.z,
+                   .tfar = std::numeric_limits<float>::infinity(),
+                   .mask = ~0U};
+        ray.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+        rtcIntersect1(rays_.get(), &context.embree, &ray);
+        return ray.hit.geomID == RTC_INVALID_GEOMETRY_ID ? Hit{} : hit_of(ray.ray, ray.hit);
+    }
+
+    const Scene& scene_;
+    std::unique_ptr<RTCDeviceTy, decltype(&rtcReleaseDevice)> device_;
+    std::unique_ptr<RTCSceneTy, decltype(&rtcReleaseScene)> rays_;
+};
+
+// ---- Cameras
+
+// Camera space: x to the right, y down, z forward.
+struct View {
+    glm::dvec3 position;
+    glm::dvec3 right;
+    glm::dvec3 down;
+    glm::dvec3 forward;
+    glm::dvec2 half_size{1.0};  // half size of the picture at z = 1
+
+    View(const Camera& camera, double aspect) : position(camera.position) {
+        const glm::dvec3 sight = glm::dvec3(camera.target) - position;
+        const double distance = glm::length(sight);
+        forward = distance > 0.0 ? sight / distance : glm::dvec3(0.0, 0.0, -1.0);
+        const bool upright = std::abs(forward.y) < 0.9999;
+        const glm::dvec3 up = upright ? glm::dvec3(0.0, 1.0, 0.0) : glm::dvec3(0.0, 0.0, -1.0);
+        right = glm::normalize(glm::cross(forward, up));
+        down = glm::cross(forward, right);
+        half_size.y = std::tan(double{camera.vertical_field_degrees} * std::numbers::pi / 360.0);
+        half_size.x = half_size.y * aspect;
+    }
+
+    [[nodiscard]] glm::dvec3 turned(const glm::dvec3& direction) const {
+        return {glm::dot(direction, right), glm::dot(direction, down),
+                glm::dot(direction, forward)};
+    }
+};
+
+// Returns a camera above the scene that sees all of it; `aspect`: the picture's width by its
+// height.
+Camera camera_that_sees(const Scene& scene, double aspect) {
+    const Box<glm::dvec3> bounds = bounds_of(scene);
+    Camera camera;
+    camera.vertical_field_degrees = 40.0F;
+    camera.position = {1.0F, 1.1F, 1.6F};
+    camera.target = glm::vec3(0.0F);
+    const View view(camera, aspect);
+
+    // A camera at c sees a corner if |corner - c| <= half_size * (corner.z - c.z), in x and y. The
+    // extreme corners are on both borders of the picture.
+    glm::dvec2 low(-std::numeric_limits<double>::infinity());  // largest -corner - edge
+    glm::dvec2 high = low;                                     // largest corner - edge
+    for (unsigned corner = 0; corner < 8; ++corner) {
+        const glm::dvec3 seen = view.turned({(corner & 1U) != 0 ? bounds.high.x : bounds.low.x,
+                                             (corner & 2U) != 0 ? bounds.high.y : bounds.low.y,
+                                             (corner & 4U) != 0 ? bounds.high.z : bounds.low.z});
+        const glm::dvec2 edge = view.half_size * seen.z;
+        low = glm::max(low, -glm::dvec2(seen) - edge);
+        high = glm::max(high, glm::dvec2(seen) - edge);
+    }
+    const glm::dvec2 middle = (high - low) / 2.0;
+    const glm::dvec2 depth = -(high + low) / 2.0 / view.half_size;
+    const double nearest = std::min(depth.x, depth.y);
+    const glm::dvec3 centre = view.turned((bounds.low + bounds.high) / 2.0);
+    constexpr double MARGIN = 1.05;
+    const double distance = std::max((centre.z - nearest) * MARGIN, 1e-3);
+    const auto in_scene = [&](double z) {
+        return glm::vec3(view.right * middle.x + view.down * middle.y + view.forward * z);
+    };
+    camera.position = in_scene(centre.z - distance);
+    camera.target = in_scene(centre.z);
+    return camera;
+}
+
+// Tells whether a point sees fronts all around, neither the sky nor the inside of a thing, but for
+// cracks. Surfaces closer than `clearance` would hide the rest.
+bool is_inside(const Rays& rays, const glm::vec3& point, float clearance) {
+    constexpr std::uint32_t DIRECTIONS = 128;
+    constexpr std::uint32_t MISSES = 2;
+    std::uint32_t misses = 0;
+    for (std::uint32_t i = 0; i < DIRECTIONS && misses <= MISSES; ++i) {
+        const double y = 1.0 - (2.0 * i + 1.0) / DIRECTIONS;
+        const double angle = 2.3999632 * i;  // the golden angle
+        const double radius = std::sqrt(1.0 - y * y);
+        const Hit hit =
+            rays.nearest(point, {radius * std::cos(angle), y, radius * std::sin(angle)});
+        misses += hit.is_front && hit.distance >= clearance ? 0 : 1;
+    }
+    return misses <= MISSES;
+}
+
+// Returns a camera along the longest level line through a point, near one of its ends.
+Camera along_longest_line(const Rays& rays, const glm::vec3& point) {
+    constexpr std::uint32_t LINES = 8;
+    Camera camera{.vertical_field_degrees = 65.0F};
+    float longest = 0.0F;
+    for (std::uint32_t i = 0; i < LINES; ++i) {
+        const float angle = std::numbers::pi_v<float> * static_cast<float>(i) / LINES;
+        const glm::vec3 way(std::cos(angle), 0.0F, std::sin(angle));
+        const float ahead = rays.nearest(point, way).distance;
+        const float behind = rays.nearest(point, -way).distance;
+        if (std::isfinite(ahead) && std::isfinite(behind) && ahead + behind > longest) {
+            longest = ahead + behind;
+            camera.position = point - 0.85F * behind * way;
+            camera.target = camera.position + way;
+        }
+    }
+    return camera;
+}
+
+// Returns a camera inside of a closed scene, such as a room with all of its walls, whose outside
+// shows nothing of its light: from one of 27 points, the middle first. None: the scene is open.
+std::optional<Camera> inside_camera(const Scene& scene, const Rays& rays) {
+    const Box<glm::dvec3> bounds = bounds_of(scene);
+    const auto clearance = static_cast<float>(0.02 * glm::distance(bounds.low, bounds.high));
+    for (const double x : {0.5, 0.3, 0.7}) {
+        for (const double z : {0.5, 0.3, 0.7}) {
+            for (const double y : {0.55, 0.3, 0.8}) {
+                // Not on the edges between triangles of even scenes.
+                const glm::dvec3 share(x + 0.0137, y + 0.0071, z - 0.0113);
+                const glm::vec3 point(bounds.low + share * bounds.size());
+                if (is_inside(rays, point, clearance)) {
+                    return along_longest_line(rays, point);
+                }
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+// ---- Colours
+
+glm::vec3 radiance_of(const Scene& scene, const LightMap& map, const Hit& hit) {
+    const Material& material = scene.materials[scene.triangles[hit.triangle].material];
+    glm::vec3 irradiance(0.0F);
+    if (!scene.light_map_coordinates.empty()) {
+        const BilinearFetch fetch =
+            bilinear_fetch(map.extent, hit.interpolate(scene, scene.light_map_coordinates));
+        for (std::size_t i = 0; i < 4; ++i) {
+            irradiance += fetch.weights[i] * map.irradiance[fetch.texels[i]];
+        }
+    }
+    const glm::dvec2 texture = hit.interpolate(scene, scene.texture_coordinates);
+    return albedo_at(scene, material, texture) * irradiance / std::numbers::pi_v<float> +
+           emission_at(scene, material, texture);
+}
+
+constexpr std::uint32_t SAMPLES_PER_AXIS = 2;  // per pixel
+constexpr app::Rgb UNKNOWN_COLOUR = {40, 40, 40};
+// Automatic exposure: this part of the lit samples is darker than EXPOSED_AS.
+constexpr double EXPOSED_PART = 0.96;
+constexpr float EXPOSED_AS = 0.8F;
+
+float luminance(const glm::vec3& colour) {
+    return 0.2126F * colour.x + 0.7152F * colour.y + 0.0722F * colour.z;
+}
+
+// Returns the luminance that is shown as 1 before the curve. Luminances may be infinite or NaN.
+float automatic_exposure(std::vector<float> lit) {
+    std::erase_if(lit, [](float value) { return !(value > 0.0F) || !std::isfinite(value); });
+    if (lit.empty()) {
+        return 1.0F;
+    }
+    const auto place = static_cast<std::size_t>(EXPOSED_PART * static_cast<double>(lit.size() - 1));
+    const auto nth = lit.begin() + static_cast<std::ptrdiff_t>(place);
+    std::nth_element(lit.begin(), nth, lit.end());
+    return *nth / EXPOSED_AS;
+}
+
+// Applies a film's curve (K. Narkowicz' fit of ACES): 0..1 for any radiance; 1 becomes 0.8.
+glm::vec3 tone_mapped(const glm::vec3& radiance, float exposure) {
+    glm::vec3 shown(0.0F);
+    for (int c = 0; c < 3; ++c) {
+        // Above the maximum the curve is white in any case; NaN is black.
+        const float x = radiance[c] > 0.0F ? std::min(radiance[c] / exposure, 1e3F) : 0.0F;
+        shown[c] = std::min(x * (2.51F * x + 0.03F) / (x * (2.43F * x + 0.59F) + 0.14F), 1.0F);
+    }
+    return shown;
+}
+
+app::Rgb srgb(const glm::vec3& colour) {
+    app::Rgb codes{};
+    for (std::size_t c = 0; c < codes.size(); ++c) {
+        const float value = colour[static_cast<int>(c)];
+        const float curved =
+            value <= 0.0031308F ? 12.92F * value : 1.055F * std::pow(value, 1.0F / 2.4F) - 0.055F;
+        codes[c] = static_cast<std::uint8_t>(std::lround(255.0F * curved));
+    }
+    return codes;
+}
+
+}  // namespace
+
+app::Picture draw_atlas(const LightMap& map) {
+    std::vector<float> lit;
+    for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+        if (map.known[i] != 0) {
+            lit.push_back(luminance(map.irradiance[i]));
+        }
+    }
+    const float exposure = automatic_exposure(std::move(lit));
+    app::Picture picture(map.extent.width, map.extent.height);
+    parallel_for(picture.height, 0, [&](std::size_t y) {
+        for (std::size_t i = y * picture.width; i < (y + 1) * picture.width; ++i) {
+            picture.pixels[i] =
+                map.known[i] != 0 ? srgb(tone_mapped(map.irradiance[i], exposure)) : UNKNOWN_COLOUR;
+        }
+    });
+    return picture;
+}
+
+app::Picture draw_preview(const Scene& scene, const LightMap& map, const PreviewOptions& options) {
+    const Rays rays(scene, options.threads);
+    const double aspect = static_cast<double>(options.width) / options.height;
+    std::optional<Camera> camera = options.camera ? options.camera : scene.camera;
+    if (!camera) {
+        camera = inside_camera(scene, rays).value_or(camera_that_sees(scene, aspect));
+    }
+    const View view(*camera, aspect);
+    const Box<glm::dvec3> bounds = bounds_of(scene);
+    const auto near = static_cast<float>(NEAR * glm::distance(bounds.low, bounds.high));
+    const Extent samples{options.width * SAMPLES_PER_AXIS, options.height * SAMPLES_PER_AXIS};
+    std::vector<glm::vec3> radiances(samples.texels(), options.sky);
+    std::vector<float> lit(samples.texels());  // luminances; 0: the sky
+    parallel_for(samples.height, options.threads, [&](std::size_t y) {
+        for (std::size_t x = 0; x < samples.width; ++x) {
+            const glm::dvec2 place =
+                (glm::dvec2(x, y) + 0.5) / glm::dvec2(samples.width, samples.height) * 2.0 - 1.0;
+            const Hit hit =
+                rays.nearest_drawn(view.position,
+                                   view.forward + place.x * view.half_size.x * view.right +
+                                       place.y * view.half_size.y * view.down,
+                                   near);
+            if (hit.triangle != NOTHING) {
+                const std::size_t sample = y * samples.width + x;
+                radiances[sample] = radiance_of(scene, map, hit);
+                lit[sample] = luminance(radiances[sample]);
+            }
+        }
+    });
+    const float exposure =
+        options.exposure ? *options.exposure : automatic_exposure(std::move(lit));
+    app::Picture picture(options.width, options.height);
+    parallel_for(options.height, options.threads, [&](std::size_t y) {
+        for (std::size_t x = 0; x < options.width; ++x) {
+            // After the curve, so that edges of bright surfaces are smooth too.
+            glm::vec3 sum(0.0F);
+            for (std::size_t v = 0; v < SAMPLES_PER_AXIS; ++v) {
+                for (std::size_t u = 0; u < SAMPLES_PER_AXIS; ++u) {
+                    sum += tone_mapped(radiances[(y * SAMPLES_PER_AXIS + v) * samples.width +
+                                                 x * SAMPLES_PER_AXIS + u],
+                                       exposure);
+                }
+            }
+            picture.pixels[y * options.width + x] =
+                srgb(sum / static_cast<float>(SAMPLES_PER_AXIS * SAMPLES_PER_AXIS));
+        }
+    });
+    return picture;
+}
+
+}  // namespace quadtile::baker
