@@ -5,7 +5,7 @@
 #include "support/gpu.hpp"
 
 #include <quadtile/image.hpp>
-#include <quadtile/pyramid.hpp>
+#include <quadtile/subdivider.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -5,10 +5,10 @@
 #include "output_file.hpp"
 #include "save_image.hpp"
 
+#include <quadtile/downsampler.hpp>
 #include <quadtile/error.hpp>
+#include <quadtile/image.hpp>
 #include <quadtile/images.hpp>
-#include <quadtile/mip_chain.hpp>
-#include <quadtile/mipmapper.hpp>
 #include <quadtile/reference.hpp>
 
 #include <algorithm>

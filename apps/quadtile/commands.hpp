@@ -9,7 +9,6 @@
 #include "write_tiles.hpp"
 
 #include <quadtile/image.hpp>
-#include <quadtile/mip_chain.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 

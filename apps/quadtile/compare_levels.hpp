@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <quadtile/mip_chain.hpp>
+#include <quadtile/image.hpp>
 
 namespace quadtile::app {
 

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <quadtile/device.hpp>
+#include <quadtile/downsampler.hpp>
 #include <quadtile/error.hpp>
-#include <quadtile/mipmapper.hpp>
 #include <quadtile/tiler.hpp>
 
 #include <condition_variable>

@@ -4,7 +4,6 @@
 
 #include "arrays.hpp"
 
-#include <quadtile/strategy.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 

@@ -5,7 +5,7 @@
 #include "used_object.hpp"
 
 #include <quadtile/error.hpp>
-#include <quadtile/pyramid.hpp>
+#include <quadtile/subdivider.hpp>
 
 #include <gmock/gmock.h>
 

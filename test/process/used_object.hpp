@@ -3,9 +3,9 @@
 #pragma once
 
 #include <quadtile/quadtile.h>
-#include <quadtile/mipmapper.hpp>
-#include <quadtile/pyramid.hpp>
+#include <quadtile/downsampler.hpp>
 #include <quadtile/service.hpp>
+#include <quadtile/subdivider.hpp>
 #include <quadtile/tiler.hpp>
 
 #include <array>

@@ -8,7 +8,7 @@
 #include <quadtile/device.hpp>
 #include <quadtile/downsampler.hpp>
 #include <quadtile/image.hpp>
-#include <quadtile/pyramid.hpp>
+#include <quadtile/subdivider.hpp>
 
 #include <vulkan/vulkan_core.h>
 

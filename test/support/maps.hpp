@@ -4,7 +4,6 @@
 
 #include <quadtile/quadtree.h>
 #include <quadtile/image.hpp>
-#include <quadtile/node_thresholds.hpp>
 #include <quadtile/threshold.hpp>
 
 #include <cstdint>

@@ -5,7 +5,6 @@
 #include "support/gpu.hpp"
 
 #include <quadtile/image.hpp>
-#include <quadtile/pyramid.hpp>
 #include <quadtile/subdivider.hpp>
 #include <quadtile/tiles.hpp>
 

@@ -15,16 +15,9 @@
 #include <quadtile/downsampler.hpp>
 #include <quadtile/error.hpp>
 #include <quadtile/image.hpp>
-#include <quadtile/mip_chain.hpp>
-#include <quadtile/mipmapper.hpp>
-#include <quadtile/node_thresholds.hpp>
-#include <quadtile/pyramid.hpp>
 #include <quadtile/reference.hpp>
-#include <quadtile/resources.hpp>
 #include <quadtile/service.hpp>
-#include <quadtile/strategy.hpp>
 #include <quadtile/subdivider.hpp>
 #include <quadtile/threshold.hpp>
-#include <quadtile/threshold_function.hpp>
 #include <quadtile/tiler.hpp>
 #include <quadtile/tiles.hpp>

@@ -7,7 +7,6 @@
 
 #include <quadtile/export.h>
 #include <quadtile/image.hpp>
-#include <quadtile/mip_chain.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 

@@ -10,7 +10,7 @@
 #include <quadtile/export.h>
 #include <quadtile/shadow.h>
 #include <quadtile/device.hpp>
-#include <quadtile/pyramid.hpp>
+#include <quadtile/subdivider.hpp>
 #include <quadtile/tiles.hpp>
 
 #include <vulkan/vulkan_core.h>

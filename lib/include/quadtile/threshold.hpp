@@ -1,12 +1,11 @@
 /// \file
-/// Thresholds: limits that a node's importance must stay below for the node to become a tile.
+/// Thresholds: limits that a node's importance must stay below for the node to become a tile; by
+/// level, by node, or by a function in the user's GLSL.
 
 #pragma once
 
 #include <quadtile/export.h>
 #include <quadtile/image.hpp>
-#include <quadtile/node_thresholds.hpp>
-#include <quadtile/threshold_function.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,95 @@
 #include <vector>
 
 namespace quadtile {
+
+/// Thresholds of all nodes of all layers, from level 0 (the texels) to the root; without Vulkan.
+class QUADTILE_API NodeThresholds {
+ public:
+    /// Makes thresholds of 0 for maps of this size in texels. Throws Error(invalid_argument) for a
+    /// size that no map has (check_shape).
+    NodeThresholds(std::uint32_t width, std::uint32_t height, std::uint32_t layers = 1);
+
+    /// Returns the width of the map in texels.
+    [[nodiscard]] std::uint32_t width() const noexcept { return width_; }
+    /// Returns the height of the map in texels.
+    [[nodiscard]] std::uint32_t height() const noexcept { return height_; }
+    /// Returns the number of layers.
+    [[nodiscard]] std::uint32_t layers() const noexcept { return layers_; }
+    /// Returns the level of the root.
+    [[nodiscard]] std::uint32_t top() const noexcept { return top_level(width_, height_); }
+
+    /// Returns the threshold of a node inside the map: x < level_extent(width(), level); y alike.
+    [[nodiscard]] float& at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                            std::uint32_t layer = 0) {
+        return values_[place(level, x, y, layer)];
+    }
+    /// Returns the threshold of a node inside the map.
+    [[nodiscard]] float at(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                           std::uint32_t layer = 0) const {
+        return values_[place(level, x, y, layer)];
+    }
+
+ private:
+    friend class Threshold;
+    struct LevelPlace {     /// \cond
+        std::size_t first;  // node of the first layer
+        std::size_t layer_pitch;
+        std::size_t row_pitch;
+    };  /// \endcond
+
+    [[nodiscard]] std::size_t place(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                                    std::uint32_t layer) const noexcept {
+        const LevelPlace& nodes = places_[level];
+        return nodes.first + layer * nodes.layer_pitch + y * nodes.row_pitch + x;
+    }
+
+    std::uint32_t width_;
+    std::uint32_t height_;
+    std::uint32_t layers_;
+    std::vector<LevelPlace> places_;
+    std::vector<float> values_;  // as kernels read them: threshold_map_index in quadtree.h
+};
+
+/// A threshold function. Cheap to copy, independent of devices. Two are equal if their texts are.
+///
+/// The text is GLSL 4.60 that defines
+///
+///     float threshold(uint level, uvec2 position, uint layer)
+///
+/// for a node inside the map. Position (0, 0) is the node at the map's upper left corner; level 0
+/// is the texels. A kernel may call it several times for a node, in any order and from any thread,
+/// so it must return the same value each time. NaN counts as +infinity, -0 and denormals as 0; a
+/// node with a negative threshold is always split. The text may use
+///
+///     uvec2 map_extent()                      texels of the map
+///     uint  map_layers()
+///     float threshold_parameter(uint index)   parameter of Threshold::function, 0 if not given;
+///                                             the index is the same in all threads
+///     #include "quadtile/quadtree.h"          and the other installed shared headers
+///
+/// The kernel's other names are not part of this interface and may change. When the function is
+/// used with a device, quadtile refuses resources of its own, types of other sizes than 32 bits,
+/// and other features that not every Vulkan device has, with Error(invalid_argument) that names the
+/// line. Subgroup operations are refused only if the device has them off (Features). A text may
+/// have 64 KiB. The compiler has no limit of time or memory, so compile only texts that you trust.
+class QUADTILE_API ThresholdFunction {
+ public:
+    /// Makes a function from GLSL. Throws Error(invalid_argument) for an empty text. The text is
+    /// compiled when it is used with a device.
+    [[nodiscard]] static ThresholdFunction from_glsl(std::string text);
+
+    /// Returns the text.
+    [[nodiscard]] const std::string& glsl() const noexcept;
+
+    /// Returns whether the texts are equal.
+    friend QUADTILE_API bool operator==(const ThresholdFunction& a,
+                                        const ThresholdFunction& b) noexcept;
+
+ private:
+    explicit ThresholdFunction(std::shared_ptr<const std::string> text);
+
+    std::shared_ptr<const std::string> text_;
+};
 
 namespace detail {
 class TileEngine;

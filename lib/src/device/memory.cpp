@@ -1,6 +1,6 @@
 #include "device/memory.hpp"
 
-#include <quadtile/resources.hpp>
+#include <quadtile/device.hpp>
 
 #include <initializer_list>
 #include <vector>

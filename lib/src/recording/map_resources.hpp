@@ -5,7 +5,7 @@
 #include "device/compute_program.hpp"
 
 #include <quadtile/image.hpp>
-#include <quadtile/pyramid.hpp>
+#include <quadtile/subdivider.hpp>
 
 #include <vector>
 

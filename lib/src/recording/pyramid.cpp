@@ -1,6 +1,6 @@
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/texel_encoding.h>
-#include <quadtile/pyramid.hpp>
+#include <quadtile/subdivider.hpp>
 
 #include "../reference/texel_codec.hpp"
 #include "recording/kernel_constants.hpp"

@@ -1,6 +1,5 @@
 #include <quadtile/tile_list.h>
 #include <quadtile/device.hpp>
-#include <quadtile/strategy.hpp>
 #include <quadtile/threshold.hpp>
 #include <quadtile/tiles.hpp>
 

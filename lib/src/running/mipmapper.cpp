@@ -1,5 +1,5 @@
+#include <quadtile/downsampler.hpp>
 #include <quadtile/error.hpp>
-#include <quadtile/mipmapper.hpp>
 
 #include "device/staging.hpp"
 #include "values/text.hpp"

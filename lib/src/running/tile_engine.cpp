@@ -1,7 +1,7 @@
 #include "running/tile_engine.hpp"
 
 #include <quadtile/error.hpp>
-#include <quadtile/strategy.hpp>
+#include <quadtile/tiles.hpp>
 
 #include "../reference/balance.hpp"
 #include "../reference/layers_and_budgets.hpp"

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <quadtile/pyramid.hpp>
 #include <quadtile/subdivider.hpp>
 #include <quadtile/tiler.hpp>
 

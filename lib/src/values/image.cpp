@@ -1,6 +1,5 @@
 #include <quadtile/error.hpp>
 #include <quadtile/image.hpp>
-#include <quadtile/mip_chain.hpp>
 
 #include "text.hpp"
 

@@ -1,5 +1,4 @@
 #include <quadtile/error.hpp>
-#include <quadtile/node_thresholds.hpp>
 #include <quadtile/reference.hpp>
 #include <quadtile/threshold.hpp>
 

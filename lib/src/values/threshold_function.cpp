@@ -1,5 +1,5 @@
 #include <quadtile/error.hpp>
-#include <quadtile/threshold_function.hpp>
+#include <quadtile/threshold.hpp>
 
 #include <utility>
 
