@@ -10,7 +10,7 @@
 // Bindings: those of fused.glsl, and
 //   11   balance  results (kernel_parameters.h)
 //
-// Memory order: the hand-over of messages.glsl. The mask of a split node is a message of its own, sent before the node
+// Memory order: messages (hand_over.glsl). The mask of a split node is a message of its own, sent before the node
 // is counted in. NaN texels count as infinity: the sender of an infinite node releases, and its receiver acquires. The
 // next pass reads the results.
 
@@ -130,16 +130,6 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = read_block(thread);
-    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
-        if (thread == 0) {
-            goes_on = send(first_group(at), at, 0);
-        }
-        barrier();
-        if (!goes_on) {
-            return;
-        }
-        at.handovers = 1;
-    }
     while (true) {
         if (at.handovers > 0) {
             receive_group(at, thread);
@@ -153,7 +143,7 @@ void main() {
         }
         if (thread == 0) {
             publish_nan(nan);
-            goes_on = !is_root && send(next_group(at), at, mask);
+            goes_on = !is_root && send(group_of(at), at, mask);
         }
         if (at.splits || !is_root) {
             barrier();

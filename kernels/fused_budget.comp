@@ -9,7 +9,7 @@
 //
 // Bindings: those of fused.glsl.
 //
-// Memory order: the hand-over of messages.glsl. A workgroup releases its additions to the histogram before it sends its
+// Memory order: messages (hand_over.glsl). A workgroup releases its additions to the histogram before it sends its
 // node: a barrier of the workgroup puts the additions of all threads before the release.
 
 #include "fused.glsl"
@@ -137,16 +137,6 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = read_block(thread);
-    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
-        if (thread == 0) {
-            goes_on = send(first_group(at), at);
-        }
-        barrier();
-        if (!goes_on) {
-            return;
-        }
-        at.handovers = 1;
-    }
     while (true) {
         if (at.handovers > 0) {
             receive_group(at, thread);
@@ -159,7 +149,7 @@ void main() {
         }
         if (thread == 0) {
             publish_nan(nan);
-            goes_on = !is_root && send(next_group(at), at);
+            goes_on = !is_root && send(group_of(at), at);
         }
         if (at.splits || !is_root) {
             barrier();

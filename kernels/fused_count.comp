@@ -8,7 +8,7 @@
 //
 // Bindings: those of fused.glsl.
 //
-// Memory order: the hand-over of messages.glsl. The number of tiles below a split node is a second message. NaN texels
+// Memory order: messages (hand_over.glsl). The number of tiles below a split node is a second message. NaN texels
 // count as infinity: the sender of an infinite node releases, and its receiver acquires. Layers count themselves in by ARRIVE; the last one
 // gives all layers their places and completes the header. The next pass reads importances and places.
 
@@ -59,16 +59,6 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = read_block(thread);
-    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
-        if (thread == 0) {
-            goes_on = send(first_group(at), at, 0);
-        }
-        barrier();
-        if (!goes_on) {
-            return;
-        }
-        at.handovers = 1;
-    }
     while (true) {
         if (at.handovers > 0) {
             receive_group(at, thread);
@@ -96,7 +86,7 @@ void main() {
         }
         if (thread == 0) {
             publish_nan(nan);
-            goes_on = !is_root && send(next_group(at), at, total);
+            goes_on = !is_root && send(group_of(at), at, total);
         }
         if (at.splits || !is_root) {
             barrier();

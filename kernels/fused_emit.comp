@@ -12,7 +12,7 @@
 // and sets place_count back to 0.
 
 #include "fused.glsl"
-#include "fused_list.glsl"
+#include "fused_tiles.glsl"
 #include "fused_share.glsl"
 
 // Returns the node of a level around a block.

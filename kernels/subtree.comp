@@ -14,8 +14,8 @@
 // Bindings, set 0:
 //   0    map      sampler2DArray: level 0
 //   1    state    counters and arguments of the passes, then the node lists
-//   2-5  pyramid  the levels from 1 on (quadtree.h), in chunks (pyramid_chunks.glsl)
-//   6-9  tiles    the tile list (tile_list.glsl)
+//   2-5  pyramid  the levels from 1 on (quadtree.h), in chunks (chunks.glsl)
+//   6-9  tiles    the tile list (chunks.glsl)
 //   10   thresholds of the nodes (threshold_map_index), if THRESHOLDS_BY_NODE
 // Set 1: resources of the user's threshold function, if USER_THRESHOLD.
 //
@@ -39,9 +39,9 @@ layout(local_size_x = 256) in;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
 layout(set = 0, binding = 1, std430) nonprivate buffer State { SubdivisionState state; uint nodes[]; };
-#include "tile_list.glsl"
 #define PYRAMID_BINDING 2
-#include "pyramid_chunks.glsl"
+#define TILES_BINDING 6
+#include "chunks.glsl"
 layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;  // otherwise each level has one
 layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { SubdivisionParameters parameters; };

@@ -3,18 +3,23 @@
 // in this order:
 //
 //   1. read_block: the maximum of the workgroup's block of texels. If the block's node is not split, no node below it
-//      is, and they have no tiles. Most blocks are sent at once and end there. This code comes first, because contiguous
-//      code is fetched sooner.
+//      is, and they have no tiles. Most blocks are sent at once and end there.
 //   2. From the second turn on receive_group, for the nodes of the group ahead. They are treated like quads of texels.
 //   3. If the node is split, begin_search, then the kernel's own work on the nodes below it.
-//   4. Thread 0 sends the block's node: what the kernel hands over itself, then send_node (messages.glsl). The last
+//   4. Thread 0 sends the block's node: what the kernel hands over itself, then send_node (hand_over.glsl). The last
 //      workgroup of the group goes on at 2. The root ends the ascent.
 //
 // Shared memory: thread 0 writes the messages to all threads (below) once per group. The barrier after that comes
 // before their reads; the barrier of the next group, after its nodes are received, comes behind them. A root that is
 // not split needs no such barrier: only thread 0 reads a message then.
 
-#include "nan_count.glsl"
+uvec2 blocks_of(uint level, uint levels) { return extent_of(level + levels); }
+uvec2 block_of(uvec2 texel, uint levels, uvec2 blocks) { return texel >> levels; }
+
+const bool ONE_GROUP = false;
+const uint GROUP_LEVELS = 0;
+#define COUNTS_NAN 1
+#include "blocks.glsl"
 
 // ---- NaN -------------------------------------------------------------------------------------------------
 
@@ -69,13 +74,7 @@ struct Ascent {
 
 uint level_of(Ascent at) { return at.block.base + at.block.steps; }
 
-// Returns the group of a block of texels.
-Group first_group(Ascent at) {
-    return group_of(BLOCK_LEVELS, at.block.index, layer_words() + LAYER_WORDS, 0, FUSED_SLOT_WORDS);
-}
-
-// Returns the group of any block.
-Group next_group(Ascent at) {
+Group group_of(Ascent at) {
     const uint counters = at.handovers == 0 ? layer_words() + LAYER_WORDS : ahead.end;
     return group_of(level_of(at), at.block.index, counters, 0, FUSED_SLOT_WORDS);
 }

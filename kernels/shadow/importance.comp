@@ -85,7 +85,7 @@ ivec2 taken_pixel(ivec2 square, int stride) { return stride * square + stride / 
 
 layout(set = 0, binding = 4) uniform sampler2D atlas;
 
-// Words of the blocks of this workgroup's pixels and those around: what one pixel of each tells (shadow_lit_word).
+// Words of the blocks of this workgroup's pixels and those around: what one pixel of each tells.
 const int SEEN_BLOCKS = BLOCK / int(SHADOW_EDGE_BLOCK) + 2;
 const uint SEEN = SEEN_BLOCKS * SEEN_BLOCKS;
 shared uint seen[SEEN];
@@ -110,7 +110,7 @@ uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
     const uint column = shadow_atlas_texel(parameters, tile, last.x, tile.position & 0xffffU, tile.slot & 0xffffU);
     const uint row = shadow_atlas_texel(parameters, tile, last.y, tile.position >> 16, tile.slot >> 16);
     const float stored = texelFetch(atlas, ivec2(column, row), 0).x;
-    return shadow_lit_word(light, true, shadow_is_reached(parameters, last, tile, column, row, stored));
+    return shadow_is_reached(parameters, last, tile, column, row, stored) ? SHADOW_LIT : SHADOW_SHADED;
 }
 
 bool is_near(uint block, ShadowRequest request, uint layer) {
@@ -240,7 +240,7 @@ void main() {
     barrier();
     request.importance =
         shadow_beside_edge(parameters, request.importance,
-                           words_around(uvec2(local) / SHADOW_EDGE_BLOCK, request, layer), light);
+                           words_around(uvec2(local) / SHADOW_EDGE_BLOCK, request, layer));
     if (requests) {
         raise(request, light, layer);
     }

@@ -53,7 +53,7 @@ struct DownsampleParameters {
 
 // The state buffer in words: the NaN texels of each layer (of the last run, if they are counted),
 // then state_words_per_layer words per layer. These are the NaN texels counted so far, and the
-// words of each level that is handed over (group.glsl).
+// words of each level that is handed over (blocks.glsl).
 
 // Returns the blocks (or groups) of 2^levels texels of a level along one axis. If the remainder is
 // folded in, the last block holds it too, and is almost twice as long.
@@ -79,7 +79,7 @@ QUADTILE_SHARED QUADTILE_UINT block_extent(QUADTILE_UINT extent, QUADTILE_UINT l
     return last || rest < 1U << levels ? rest : 1U << levels;
 }
 
-// Returns the slots of a group of 2^levels texels a side (messages.glsl): for 8 x 8 texels or more.
+// Returns the slots of a group of 2^levels texels a side (hand_over.glsl): for 8 x 8 texels or more.
 QUADTILE_SHARED QUADTILE_UINT slots_of_group(QUADTILE_UINT levels) {
     return 1U << (levels > 3 ? 2 * levels : 6);
 }
@@ -173,7 +173,7 @@ struct FusedParameters {
 
 // Counters. Behind them lie, in words: the NaN texels of each layer (of the last run), then
 // fused_words_per_layer per layer, which are LAYER_WORDS and each level that is handed over
-// (group.glsl), then the words for budgets, and last those of nodes. Counters and slots are 0
+// (blocks.glsl), then the words for budgets, and last those of nodes. Counters and slots are 0
 // between runs.
 struct FusedState {
     QUADTILE_UINT place_count;  // in any order: places reserved so far
@@ -187,7 +187,7 @@ const QUADTILE_UINT LAYER_TILES_WORD = 1;     // tiles, in canonical order
 const QUADTILE_UINT LAYER_PLACE_WORD = 2;     // place of the first tile in the list
 const QUADTILE_UINT LAYER_ARRIVALS_WORD = 3;  // workgroups that have finished, for balanced lists
 
-// Words of a node's slots (messages.glsl): its importance, and for balanced lists its mask.
+// Words of a node's slots (hand_over.glsl): its importance, and for balanced lists its mask.
 const QUADTILE_UINT FUSED_SLOT_WORDS = 2;
 
 // Words for budgets: the factor's index, the number of tiles under it, and the histogram over

@@ -18,8 +18,9 @@ const QUADTILE_UINT SHADOW_EDGE_BLOCK = 4;      ///< pixels on a side, with one 
 const QUADTILE_UINT SHADOW_ASKED_BLOCK = 8;     ///< texels of the map on a side, of a mark
 const QUADTILE_UINT SHADOW_REQUEST_STRIDE = 2;  ///< pixels from one request to the next
 
-/// Bits of shadow_lit_word of the lights that reach a pixel.
-const QUADTILE_UINT SHADOW_LIT = 0x0000ffffU;
+// What a pixel that faces a light tells of it; | joins several pixels.
+const QUADTILE_UINT SHADOW_LIT = 1;     ///< the light reaches it
+const QUADTILE_UINT SHADOW_SHADED = 2;  ///< the light does not
 
 // ---- Header flags
 
