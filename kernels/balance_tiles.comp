@@ -1,16 +1,11 @@
 #version 460
 // Tiles of a balanced list, found from the results of balance_marks.comp: written or counted, by STAGE. balance.glsl
-// has the method, fused.glsl the common parts of all fused kernels.
+// has the method, fused.glsl bindings and common parts, fused_share.glsl the dispatch.
 //
-// Dispatch: fused_share.glsl. Masks tell whether the nodes around a block are split. From the 3 x 3 blocks
-// around a split block all threads find its split nodes, and those one node around it: splits reach no further. If the
-// block's own texels split it, the importances of its nodes exist from level 2 on, and few texels are read. If only
-// neighbours split it, all texels are read.
-//
+// Masks tell whether the nodes around a block are split. From the 3 x 3 blocks around a split block all threads find its
+// split nodes, and those one node around it: splits reach no further. If the block's own texels split it, the
+// importances of its nodes exist from level 2 on, and few texels are read. If only neighbours split it, all are.
 // Independent loads are issued together, because latency dominates the time of this kernel.
-//
-// Bindings: those of fused.glsl, and
-//   11   balance  results of balance_marks.comp (kernel_parameters.h)
 //
 // Memory order: places are reserved by relaxed atomics. Workgroups count themselves in by ARRIVE when they have
 // reserved their places, and write tiles afterwards; in the counting stage when they have handed over their counts.
@@ -19,7 +14,6 @@
 
 #include "fused.glsl"
 #include "balance.glsl"
-#include "cpu_drivers.glsl"
 
 // ---- Split nodes ---------------------------------------------------------------------------------------------
 

@@ -1,15 +1,11 @@
 #version 460
-// Writes the tiles of a map in any order, in one pass. fused.glsl has the common parts of all fused kernels. Each
-// workgroup with tiles reserves their places by one atomic addition.
+// Writes the tiles of a map in any order, in one pass. Dispatch, bindings and common parts: fused.glsl.
 //
-// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z).
+// Each workgroup with tiles reserves their places by one atomic addition.
 //
-// Bindings: those of fused.glsl.
-//
-// Memory order: messages (hand_over.glsl). Workgroups without tiles release nothing. Tiles are counted with the
-// arrivals of blocks; groups of groups release them. NaN texels count as infinity: the sender of an infinite node
-// releases, and its receiver acquires. Reserved places are given back by subtraction, which may come before or after
-// any addition. Layers count themselves in by ARRIVE, and the last one completes the header.
+// Memory order: messages (hand_over.glsl). Workgroups without tiles release nothing. Tiles are counted with the arrivals
+// of blocks; groups of groups release them. Reserved places are given back by subtraction, which may come before or
+// after any addition. Layers count themselves in by ARRIVE, and the last one completes the header.
 
 #include "fused.glsl"
 #include "fused_tiles.glsl"
@@ -67,9 +63,6 @@ void main() {
     layer = gl_WorkGroupID.z;
     Ascent at = read_block(thread);
     while (true) {
-        if (at.handovers > 0) {
-            receive_group(at, thread);
-        }
         const bool is_root = level_of(at) == parameters.top_level;
         uint nan = 0;
         uint total = uint(is_root);  // a root that is not split is a tile
@@ -104,6 +97,6 @@ void main() {
         if (is_root || !goes_on) {
             return;
         }
-        ++at.handovers;
+        receive_group(at, thread);
     }
 }

@@ -1,16 +1,12 @@
 #version 460
-// Finds the factor on all thresholds that keeps a budget of tiles, in a pass before the others. fused.glsl has the
-// common parts of all fused kernels, budget.h the factors.
-//
-// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z).
+// Finds the factor on all thresholds that keeps a budget of tiles (budget.h), in a pass before the others. Dispatch,
+// bindings and common parts: fused.glsl.
 //
 // Each workgroup adds its nodes to a histogram over the factors under which they are split. The last one takes the
 // smallest factor that keeps the budget. Importances are kept as by fused_count.comp.
 //
-// Bindings: those of fused.glsl.
-//
-// Memory order: messages (hand_over.glsl). A workgroup releases its additions to the histogram before it sends its
-// node: a barrier of the workgroup puts the additions of all threads before the release.
+// Memory order: messages (hand_over.glsl). A workgroup releases its additions to the histogram before it sends its node:
+// a barrier of the workgroup puts the additions of all threads before the release.
 
 #include "fused.glsl"
 #include "fused_ascent.glsl"
@@ -138,9 +134,6 @@ void main() {
     layer = gl_WorkGroupID.z;
     Ascent at = read_block(thread);
     while (true) {
-        if (at.handovers > 0) {
-            receive_group(at, thread);
-        }
         const bool is_root = level_of(at) == parameters.top_level;
         uint nan = 0;
         if (at.splits) {
@@ -161,6 +154,6 @@ void main() {
         if (!goes_on) {
             return;
         }
-        ++at.handovers;
+        receive_group(at, thread);
     }
 }

@@ -9,9 +9,13 @@
 // fused_budget.comp, which finds the factor that scales the thresholds (budget.h); in any order fused_emit.comp follows
 // at once. Balanced lists take balance_marks.comp and balance_tiles.comp. A barrier of the command buffer lies between.
 //
-// A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
+// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z); fused_emit.comp and
+// balance_tiles.comp: fused_share.glsl. A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
 // it. If it is, each thread takes 4 x 4 texels along the Z-order curve and knows all their nodes up to the block's, so
 // it finds the tiles that begin in its texels by itself. One scan gives them places.
+//
+// Memory order: each kernel's head. NaN texels count as infinity: the sender of an infinite node releases their number,
+// and its receiver acquires.
 //
 // Bindings, set 0:
 //   0    map    sampler2DArray: level 0, clamped to the edge, which repeats a texel of the same node
@@ -34,6 +38,7 @@
 #include "downsample_items.glsl"
 #define TILES_BINDING 6
 #include "chunks.glsl"
+#include "cpu_drivers.glsl"
 
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;

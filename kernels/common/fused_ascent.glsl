@@ -4,10 +4,9 @@
 //
 //   1. read_block: the maximum of the workgroup's block of texels. If the block's node is not split, no node below it
 //      is, and they have no tiles. Most blocks are sent at once and end there.
-//   2. From the second turn on receive_group, for the nodes of the group ahead. They are treated like quads of texels.
-//   3. If the node is split, begin_search, then the kernel's own work on the nodes below it.
-//   4. Thread 0 sends the block's node: what the kernel hands over itself, then send_node (hand_over.glsl). The last
-//      workgroup of the group goes on at 2. The root ends the ascent.
+//   2. If the node is split, begin_search, then the kernel's own work on the nodes below it.
+//   3. Thread 0 sends the block's node: what the kernel hands over itself, then send_node. The root ends the ascent.
+//   4. The last workgroup of the group goes on: receive_group, then 2. The group's nodes are treated like quads of texels.
 //
 // Shared memory: thread 0 writes the messages to all threads (below) once per group. The barrier after that comes
 // before their reads; the barrier of the next group, after its nodes are received, comes behind them. A root that is
@@ -204,6 +203,7 @@ Ascent read_block(uint thread) {
 
 // Receives the nodes of the group ahead.
 void receive_group(inout Ascent at, uint thread) {
+    ++at.handovers;
     at.block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
     at.keys = receive_nodes(at.block, thread);
     atomicMax(largest_keys[at.handovers - 1], largest_of_four(at.keys));

@@ -17,24 +17,24 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT KEY_BIAS = 0x807fffffU;      // result of the sign fold for -inf
-const QUADTILE_UINT KEY_INFINITY = 0xff000001U;  // keys above it: NaN
-const QUADTILE_UINT DENORMALS = 0x007fffffU;     // largest denormal of each sign
+const uint KEY_BIAS = 0x807fffffU;      // result of the sign fold for -inf
+const uint KEY_INFINITY = 0xff000001U;  // keys above it: NaN
+const uint DENORMALS = 0x007fffffU;     // largest denormal of each sign
 
 // Returns the key of a float given as its IEEE 754 bits.
-QUADTILE_SHARED QUADTILE_UINT key_from_bits(QUADTILE_UINT bits) {
-    const QUADTILE_UINT magnitude_flip = QUADTILE_UINT(QUADTILE_INT(bits) >> 31) & 0x7fffffffU;
+QUADTILE_SHARED uint key_from_bits(uint bits) {
+    const uint magnitude_flip = uint(int(bits) >> 31) & 0x7fffffffU;
     return (bits ^ magnitude_flip) - KEY_BIAS;
 }
 
-QUADTILE_SHARED bool key_is_nan(QUADTILE_UINT key) {
+QUADTILE_SHARED bool key_is_nan(uint key) {
     return key > KEY_INFINITY;
 }
 
 // Returns the bits of the settled float for a key. Settled floats compare as floats.
-QUADTILE_SHARED QUADTILE_UINT settled_bits(QUADTILE_UINT key) {
-    const QUADTILE_UINT folded = (key < KEY_INFINITY ? key : KEY_INFINITY) + KEY_BIAS;
-    const QUADTILE_UINT bits = folded ^ (QUADTILE_UINT(QUADTILE_INT(folded) >> 31) & 0x7fffffffU);
+QUADTILE_SHARED uint settled_bits(uint key) {
+    const uint folded = (key < KEY_INFINITY ? key : KEY_INFINITY) + KEY_BIAS;
+    const uint bits = folded ^ (uint(int(folded) >> 31) & 0x7fffffffU);
     return (bits & 0x7fffffffU) <= DENORMALS ? 0 : bits;
 }
 

@@ -43,7 +43,7 @@ QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLi
     bounds.high_y = -largest;
     bool is_before = true;
     bool is_behind = true;
-    for (QUADTILE_UINT corner = 0; corner < 8; ++corner) {
+    for (uint corner = 0; corner < 8; ++corner) {
         const float x = (corner & 1U) != 0 ? box.high[0] : box.low[0];
         const float y = (corner & 2U) != 0 ? box.high[1] : box.low[1];
         const float z = (corner & 4U) != 0 ? box.high[2] : box.low[2];
@@ -85,7 +85,7 @@ QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLi
 /// texel against rounding.
 QUADTILE_SHARED bool shadow_overlaps(ShadowParameters parameters, ShadowBounds bounds,
                                      ShadowTile tile) {
-    const QUADTILE_UINT level = tile.node & 0xffU;
+    const uint level = tile.node & 0xffU;
     const float margin =
         float(shadow_gutter_map_texels(parameters, level, tile.state & 0xffU)) + 0.01F;
     const float low_x = float((tile.position & 0xffffU) << level) - margin;

@@ -43,8 +43,7 @@ QUADTILE_SHARED float shadow_square_root(float value) {
 
 /// Returns whether a pixel is the one of its `stride` x `stride` pixels that requests. The place
 /// alternates between squares, so that thin lines are met. Strides are even.
-QUADTILE_SHARED bool shadow_takes_pixel(QUADTILE_UINT column, QUADTILE_UINT row,
-                                        QUADTILE_UINT stride) {
+QUADTILE_SHARED bool shadow_takes_pixel(uint column, uint row, uint stride) {
     return column % stride == (stride / 2) * (row / stride % 2) &&
            row % stride == (stride / 2) * (column / stride % 2);
 }
@@ -52,8 +51,8 @@ QUADTILE_SHARED bool shadow_takes_pixel(QUADTILE_UINT column, QUADTILE_UINT row,
 /// Returns a layer's claim to a pixel: of a light's layers the first with the greatest claim has
 /// it. A face of a point light claims by the pixel's distance along its axis, times a factor common
 /// to all. A sun level claims if it sees the pixel, so the finest such level has it.
-QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight light,
-                                   QUADTILE_UINT column, QUADTILE_UINT row, float depth) {
+QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight light, uint column,
+                                   uint row, float depth) {
     const float px = float(column) + 0.5F;
     const float py = float(row) + 0.5F;
     float at[3];
@@ -74,18 +73,18 @@ QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight ligh
 /// How a light sees the plane through a pixel's surface: the pixel's place on the light's map, its
 /// depth in the light's clip space, and how these change to the next column and row of the picture.
 struct ShadowMapping {
-    QUADTILE_UINT inside;  ///< 1: in the map and facing the light; else 0, as all members
-    float at[3];           ///< x and y in texels of the map, and depth
-    float by_column[3];    ///< their change
-    float by_row[3];       ///< their change
-    float area;            ///< of the pixel on the map: the determinant of the Jacobian J
-    float squares;         ///< |J|^2; |.| is the Frobenius norm
+    uint inside;         ///< 1: in the map and facing the light; else 0, as all members
+    float at[3];         ///< x and y in texels of the map, and depth
+    float by_column[3];  ///< their change
+    float by_row[3];     ///< their change
+    float area;          ///< of the pixel on the map: the determinant of the Jacobian J
+    float squares;       ///< |J|^2; |.| is the Frobenius norm
 };
 
 /// Returns the mapping of a pixel, from its depth and the depth's change to the next column and
 /// row. On a plane that change is constant, so the plane is known, and with it J.
 QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, ShadowLight light,
-                                             QUADTILE_UINT column, QUADTILE_UINT row, float depth,
+                                             uint column, uint row, float depth,
                                              float depth_by_column, float depth_by_row) {
     ShadowMapping mapping;
     mapping.inside = 0;
@@ -156,13 +155,13 @@ QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, Shadow
 
 /// Request of a pixel: its place on a light's map, and the resolution that it needs.
 struct ShadowRequest {
-    QUADTILE_UINT inside;  ///< 1: valid; 0: outside the map or facing away
-    QUADTILE_UINT x;       ///< column of the map
-    QUADTILE_UINT y;       ///< row of the map
-    float importance;      ///< shadow texels needed across a texel of the map
-    float exact_x;         ///< x with its fraction
-    float exact_y;         ///< y with its fraction
-    float pixel_squared;   ///< |J|^2: squared extent of a pixel on the map, in texels
+    uint inside;          ///< 1: valid; 0: outside the map or facing away
+    uint x;               ///< column of the map
+    uint y;               ///< row of the map
+    float importance;     ///< shadow texels needed across a texel of the map
+    float exact_x;        ///< x with its fraction
+    float exact_y;        ///< y with its fraction
+    float pixel_squared;  ///< |J|^2: squared extent of a pixel on the map, in texels
 };
 
 /// Returns the request of a pixel; the arguments are those of shadow_mapping.
@@ -171,14 +170,14 @@ struct ShadowRequest {
 /// map: the root mean square over all directions. At grazing light J is nearly singular; its
 /// stretch is limited to max_stretch.
 QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, ShadowLight light,
-                                             QUADTILE_UINT column, QUADTILE_UINT row, float depth,
+                                             uint column, uint row, float depth,
                                              float depth_by_column, float depth_by_row) {
     const ShadowMapping mapping =
         shadow_mapping(parameters, light, column, row, depth, depth_by_column, depth_by_row);
     ShadowRequest request;
     request.inside = mapping.inside;
-    request.x = QUADTILE_UINT(mapping.at[0]);
-    request.y = QUADTILE_UINT(mapping.at[1]);
+    request.x = uint(mapping.at[0]);
+    request.y = uint(mapping.at[1]);
     request.importance = 0.0F;
     request.exact_x = mapping.at[0];
     request.exact_y = mapping.at[1];
@@ -209,8 +208,7 @@ QUADTILE_SHARED bool shadow_is_near(ShadowRequest request, float x, float y) {
 }
 
 /// Returns a pixel's importance, raised if the pixels around it have `seen` both light and shadow.
-QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float importance,
-                                         QUADTILE_UINT seen) {
+QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float importance, uint seen) {
     QUADTILE_PRECISE const float raised = importance * parameters.edge_scale;
     return seen == (SHADOW_LIT | SHADOW_SHADED) ? raised : importance;
 }
@@ -219,18 +217,18 @@ QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float impo
 
 /// The plane through a pixel's surface in a light's view, for comparison with the atlas.
 struct ShadowSight {
-    QUADTILE_UINT inside;  ///< 1: in the map and facing the light, else 0
-    float x;               ///< of the map, in texels
-    float y;               ///< of the map, in texels
-    float depth;           ///< in the light's clip space
-    float depth_by_x;      ///< how the depth changes by a texel of the map
-    float depth_by_y;      ///< how the depth changes by a texel of the map
+    uint inside;       ///< 1: in the map and facing the light, else 0
+    float x;           ///< of the map, in texels
+    float y;           ///< of the map, in texels
+    float depth;       ///< in the light's clip space
+    float depth_by_x;  ///< how the depth changes by a texel of the map
+    float depth_by_y;  ///< how the depth changes by a texel of the map
 };
 
 /// Returns the sight of a pixel; the arguments are those of shadow_mapping.
 QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLight light,
-                                         QUADTILE_UINT column, QUADTILE_UINT row, float depth,
-                                         float depth_by_column, float depth_by_row) {
+                                         uint column, uint row, float depth, float depth_by_column,
+                                         float depth_by_row) {
     const ShadowMapping mapping =
         shadow_mapping(parameters, light, column, row, depth, depth_by_column, depth_by_row);
     // Limit of the slope of planes to the light.
@@ -256,26 +254,24 @@ QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLigh
 
 /// Returns the column (or row) of the atlas that shows a column (or row) of the map. The tile
 /// begins at `tile_place`, in units of its level, and its slot at `slot_place`.
-QUADTILE_SHARED QUADTILE_UINT shadow_atlas_texel(ShadowParameters parameters, ShadowTile tile,
-                                                 float place, QUADTILE_UINT tile_place,
-                                                 QUADTILE_UINT slot_place) {
-    const QUADTILE_UINT level = tile.node & 0xffU;
-    const QUADTILE_UINT core =
+QUADTILE_SHARED uint shadow_atlas_texel(ShadowParameters parameters, ShadowTile tile, float place,
+                                        uint tile_place, uint slot_place) {
+    const uint level = tile.node & 0xffU;
+    const uint core =
         shadow_slot_extent(parameters.tile_extent, tile.state & 0xffU) - 2 * parameters.gutter;
     QUADTILE_PRECISE const float within =
         (place - float(tile_place << level)) *
         shadow_crop_density(parameters, level, tile.state & 0xffU);
-    const QUADTILE_UINT texel = within > 0.0F ? QUADTILE_UINT(within) : 0;
+    const uint texel = within > 0.0F ? uint(within) : 0;
     return slot_place + parameters.gutter + (texel < core ? texel : core - 1);
 }
 
 /// Returns whether light reaches a pixel, by the depth that a texel (column, row) of the atlas
 /// stores.
 QUADTILE_SHARED bool shadow_is_reached(ShadowParameters parameters, ShadowSight sight,
-                                       ShadowTile tile, QUADTILE_UINT column, QUADTILE_UINT row,
-                                       float stored) {
-    const QUADTILE_UINT level = tile.node & 0xffU;
-    const QUADTILE_UINT slot_class = tile.state & 0xffU;
+                                       ShadowTile tile, uint column, uint row, float stored) {
+    const uint level = tile.node & 0xffU;
+    const uint slot_class = tile.state & 0xffU;
     const float extent =
         float(1U << level) *
         shadow_reciprocal(float(shadow_slot_extent(parameters.tile_extent, slot_class) -
