@@ -168,18 +168,8 @@ void begin(uint light) {
     const uint thread = gl_LocalInvocationIndex;
     place_texels[thread] = 0;
     place_maxima[thread] = 0;
-    if (thread < 12 * layers) {
-        layers_here[thread / 12].map_from_pixel[thread % 12] =
-            frame.lights[light + thread / 12].map_from_pixel[thread % 12];
-    }
-    if (thread < 4 * layers) {
-        layers_here[thread / 4].depth_from_pixel[thread % 4] =
-            frame.lights[light + thread / 4].depth_from_pixel[thread % 4];
-    }
     if (thread < layers) {
-        layers_here[thread].facing = frame.lights[light + thread].facing;
-        layers_here[thread].perspective = frame.lights[light + thread].perspective;
-        layers_here[thread].weight = frame.lights[light + thread].weight;
+        layers_here[thread] = frame.lights[light + thread];
         find_step(light + thread, thread);
     }
 }
