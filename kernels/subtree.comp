@@ -29,7 +29,6 @@
 #extension GL_KHR_shader_subgroup_ballot : require
 #endif
 
-#include "quadtile/importance_key.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/texel_encoding.h"
 #include "quadtile/tile_list.h"
@@ -52,7 +51,7 @@ uvec2 extent_of(uint level) {
     return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
 }
 
-// Returns the importance of a node. It and thresholds are settled floats, which compare as floats (importance_key.h).
+// Returns the importance of a node. It and thresholds are settled floats, which compare as floats (texel_encoding.h).
 float importance_of(uint level, uvec2 position) {
     if (level == 0) {
         const float texel = texelFetch(map, ivec3(position, layer), 0).r;

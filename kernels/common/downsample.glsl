@@ -1,9 +1,4 @@
-// Parts of downsample.comp, which makes the levels of every layer of an image in one dispatch.
-//
-// A workgroup reduces a block of 64 x 64 texels to one texel six levels up. Each thread has four quads of texels. They
-// become four texels in registers, one of the next level by an exchange among four threads, and a part of the third
-// among sixteen. The crew makes the rest in shared memory (nodes). The last texel is handed over (hand_over.glsl): the last workgroup of a group reduces the group's texels in the same way. Items
-// are handed over unrounded (except for EDGE_DROP, where FidelityFX SPD rounds to the image's format).
+// The image of downsample.comp: its base level, the levels above, and weights of texels at the edges.
 //
 // Bindings, set 0:
 //   0    source   base level, sampler2DArray: clamped to the edge for minima and maxima, which repeats a texel of the
@@ -13,8 +8,6 @@
 //   3    tables   of the sRGB curve
 //   5    images   base level and the levels above; only written
 //   5-8  pyramid  instead of images, with PYRAMID: levels 1 to the top (quadtree.h), in chunks (chunks.glsl)
-//
-// Source: AMD's FidelityFX Single Pass Downsampler, here for all sizes and with the memory order stated.
 
 #extension GL_EXT_control_flow_attributes : require
 

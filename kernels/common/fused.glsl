@@ -10,9 +10,9 @@
 // at once. Balanced lists take balance_marks.comp and balance_tiles.comp. A barrier of the command buffer lies between.
 //
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z); fused_emit.comp and
-// balance_tiles.comp: fused_share.glsl. A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
-// it. If it is, each thread takes 4 x 4 texels along the Z-order curve and knows all their nodes up to the block's, so
-// it finds the tiles that begin in its texels by itself. One scan gives them places.
+// balance_tiles.comp: fused_share.glsl. A workgroup needs little more than its block's maximum: if the block's node is
+// not split, there are no tiles below it. If it is, each thread takes 4 x 4 texels along the Z-order curve and knows all
+// their nodes up to the block's, so it finds the tiles that begin in its texels by itself. One scan gives them places.
 //
 // Memory order: each kernel's head. NaN texels count as infinity: the sender of an infinite node releases their number,
 // and its receiver acquires.
@@ -139,7 +139,7 @@ float kept_threshold(uint level, uvec2 position) {
 }
 
 // Returns whether a node is split by its own importance. Importance and threshold are settled floats, which compare as
-// floats (importance_key.h). The level must be the same in all threads.
+// floats (texel_encoding.h). The level must be the same in all threads.
 bool is_split(uint level, uvec2 position, float importance) { return importance >= threshold_of(level, position); }
 
 // ---- Step 1 of a block ---------------------------------------------------------------------------------------

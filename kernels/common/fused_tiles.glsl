@@ -1,6 +1,5 @@
 // Search for the tiles of a block, their output to the list, and its header.
 
-
 // Tiles that begin in a thread's texels: bits of texels (0-15) and of nodes of step 1 (16-19), or a larger one's step.
 const uint QUAD_TILES_SHIFT = 16;
 const uint TILE_STEP_SHIFT = 20;

@@ -44,7 +44,7 @@ void acquire_arrivals() { memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffe
 // 3. The last one receives the messages of the whole group. It reads a slot that is still 0 again.
 // 4. It sets slots and counter back to 0, so they are 0 between dispatches.
 //
-// Memory order (Vulkan memory model): all of these are relaxed atomics at device scope.
+// Memory order: all of these are relaxed atomics at device scope.
 //   - Each word is its whole content. Its reader needs no other memory: nothing to release, acquire or make visible.
 //   - A reader that sees 0 waits only for a store that its sender has issued: in the sender's program order it comes
 //     before the addition that the reader has seen. So it waits for no workgroup that may not have started, and for

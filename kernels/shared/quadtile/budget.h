@@ -9,7 +9,7 @@
 /// bits of quotients to the device. Factors have 7 digits, so a product with the 24 digits of a
 /// float fits a word.
 ///
-/// Importances are settled as in pyramids (importance_key.h: no NaN, no -0, no denormals).
+/// Importances are settled as in pyramids (texel_encoding.h: no NaN, no -0, no denormals).
 /// Thresholds are neither NaN nor negative, which Threshold ensures; denormal thresholds count as 0
 /// here.
 

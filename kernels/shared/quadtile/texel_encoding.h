@@ -1,7 +1,9 @@
-// Encoding of floats as texels and decoding of unorm texels, bit-identical on all devices. Drivers
-// may round when they store to an image, so kernels first round to a value that the format holds.
-// Drivers differ in the last bit of c / 255 and c / 65535. The integer c follows from any of their
-// answers, and the quotient follows from c without a division.
+// Texels as numbers, bit-identical on all devices: encoding of floats as texels, decoding of unorm
+// texels, and keys of importances.
+//
+// Drivers may round when they store to an image, so kernels first round to a value that the format
+// holds. Drivers differ in the last bit of c / 255 and c / 65535. The integer c follows from any of
+// their answers, and the quotient follows from c without a division.
 
 #ifndef QUADTILE_TEXEL_ENCODING_H
 #define QUADTILE_TEXEL_ENCODING_H
@@ -95,6 +97,45 @@ QUADTILE_SHARED uint bits_from_unorm(uint c, uint bits) {
 float unorm_texel(float texel, uint unorm_bits) {
     const uint c = uint(texel * float((1U << unorm_bits) - 1) + 0.5);
     return uintBitsToFloat(bits_from_unorm(c, unorm_bits));
+}
+#endif
+
+// ---- Importance as an unsigned key, for exact maxima and comparisons in every float mode of a GPU
+//
+// Drivers differ in how float instructions treat NaN, -0 and denormals. Keys are integers in the
+// order
+//
+//     -inf < ... < -0 < +0 < ... < +inf < NaN of either sign
+//
+// so a maximum of keys is exact. Settling an importance keeps this order, so only the maximum is
+// settled: NaN counts as +inf; -0 and denormals (magnitudes below 2^-126) count as 0, because
+// texture units may flush denormals before a shader sees them. 0 is the key of -inf, the identity
+// of the maximum.
+
+const uint KEY_BIAS = 0x807fffffU;      // result of the sign fold for -inf
+const uint KEY_INFINITY = 0xff000001U;  // keys above it: NaN
+const uint DENORMALS = 0x007fffffU;     // largest denormal of each sign
+
+// Returns the key of a float given as its IEEE 754 bits.
+QUADTILE_SHARED uint key_from_bits(uint bits) {
+    const uint magnitude_flip = uint(int(bits) >> 31) & 0x7fffffffU;
+    return (bits ^ magnitude_flip) - KEY_BIAS;
+}
+
+QUADTILE_SHARED bool key_is_nan(uint key) {
+    return key > KEY_INFINITY;
+}
+
+// Returns the bits of the settled float for a key. Settled floats compare as floats.
+QUADTILE_SHARED uint settled_bits(uint key) {
+    const uint folded = (key < KEY_INFINITY ? key : KEY_INFINITY) + KEY_BIAS;
+    const uint bits = folded ^ (uint(int(folded) >> 31) & 0x7fffffffU);
+    return (bits & 0x7fffffffU) <= DENORMALS ? 0 : bits;
+}
+
+#ifndef __cplusplus
+float settled(float value) {
+    return uintBitsToFloat(settled_bits(key_from_bits(floatBitsToUint(value))));
 }
 #endif
 
