@@ -180,13 +180,8 @@ void keep_nodes(Block block, uint thread, float nodes[7]) {
 // Reads the workgroup's block of texels. With a budget, fused_budget.comp has kept the block's node: if it is not
 // split, no texel is NaN or need be read.
 Ascent read_block(uint thread) {
-    Ascent at;
-    at.block = Block(0, min(BLOCK_LEVELS, parameters.top_level), gl_WorkGroupID.xy);
-    at.handovers = 0;
-    at.keys = uvec4(0);
-    at.texel_key = 0;
-    at.importance = 0.0;
-    at.splits = false;
+    const Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), gl_WorkGroupID.xy);
+    Ascent at = Ascent(block, 0, uvec4(0), 0, 0.0, false);
     bool is_known = false;
     if (WITH_BUDGET && parameters.top_level > BLOCK_LEVELS) {
         at.importance = uintBitsToFloat(words[node_word(NODE_IMPORTANCE, BLOCK_LEVELS, at.block.index)]);

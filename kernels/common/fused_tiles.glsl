@@ -6,14 +6,6 @@ const uint TILE_STEP_SHIFT = 20;
 
 uint tile_count(uint tiles) { return tiles >= 1U << TILE_STEP_SHIFT ? 1 : bitCount(tiles); }
 
-// Returns whether a thread's texels lie in the block and the map.
-bool has_texels(Block block, uint thread) {
-    return block.steps < 2 || (is_in_block(block, thread) && exists(block.base + 2, position_of(block, thread)));
-}
-
-// Returns the tile of a step from 2 on if it begins in the thread's texels.
-uint larger_tile(uint step, uint thread) { return begins(step, thread) ? step << TILE_STEP_SHIFT : 0; }
-
 // Returns the tiles below a thread's split node of step 2. `split`: bits of its split nodes of step 1.
 uint smaller_tiles(Block block, uint thread, uint split) {
     const uvec2 position = position_of(block, thread);
@@ -52,11 +44,11 @@ uint tiles_of(Block block, uint thread, float nodes[7], out float importance) {
             importance = nodes[step];
         }
     }
-    if (!has_texels(block, thread)) {
+    if (block.steps >= 2 && !(is_in_block(block, thread) && exists(block.base + 2, position))) {
         return 0;
     }
     if (unsplit >= 2) {
-        return larger_tile(unsplit, thread);
+        return begins(unsplit, thread) ? unsplit << TILE_STEP_SHIFT : 0;
     }
     uint split = 0;
     [[unroll]] for (uint i = 0; i < 4; ++i) {
