@@ -1,18 +1,11 @@
 #version 460
-// Split nodes of the balanced list, found from the bottom up: the first pass. balance.glsl has the method, fused.glsl
-// the common parts of all fused kernels.
-//
-// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z).
+// Split nodes of the balanced list, found from the bottom up: the first pass. balance.glsl has the method and the buffer
+// of results, fused.glsl dispatch, bindings and common parts.
 //
 // The kernel writes the mask and the importance of each node of the blocks' level and above. For each split block it
 // also writes which nodes the block's own splits force to be split, and the importances of its nodes of level 2.
 //
-// Bindings: those of fused.glsl, and
-//   11   balance  results (kernel_parameters.h)
-//
-// Memory order: the hand-over of messages.glsl. The mask of a split node is a message of its own, sent before the node
-// is counted in. NaN texels count as infinity: the sender of an infinite node releases, and its receiver acquires. The
-// next pass reads the results.
+// Memory order: messages (hand_over.glsl). The mask of a split node is a second one.
 
 #include "fused.glsl"
 #include "fused_ascent.glsl"
@@ -130,20 +123,7 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = read_block(thread);
-    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
-        if (thread == 0) {
-            goes_on = send(first_group(at), at, 0);
-        }
-        barrier();
-        if (!goes_on) {
-            return;
-        }
-        at.handovers = 1;
-    }
     while (true) {
-        if (at.handovers > 0) {
-            receive_group(at, thread);
-        }
         const bool is_root = level_of(at) == parameters.top_level;
         uint nan = 0;
         uint mask = 0;
@@ -153,7 +133,7 @@ void main() {
         }
         if (thread == 0) {
             publish_nan(nan);
-            goes_on = !is_root && send(next_group(at), at, mask);
+            goes_on = !is_root && send(group_of(at), at, mask);
         }
         if (at.splits || !is_root) {
             barrier();
@@ -164,6 +144,6 @@ void main() {
         if (is_root || !goes_on) {
             return;
         }
-        ++at.handovers;
+        receive_group(at, thread);
     }
 }

@@ -1,16 +1,11 @@
 #version 460
 // Tiles of a balanced list, found from the results of balance_marks.comp: written or counted, by STAGE. balance.glsl
-// has the method, fused.glsl the common parts of all fused kernels.
+// has the method, fused.glsl bindings and common parts, fused_share.glsl the dispatch.
 //
-// Dispatch: fused_share.glsl. Masks tell whether the nodes around a block are split. From the 3 x 3 blocks
-// around a split block all threads find its split nodes, and those one node around it: splits reach no further. If the
-// block's own texels split it, the importances of its nodes exist from level 2 on, and few texels are read. If only
-// neighbours split it, all texels are read.
-//
+// Masks tell whether the nodes around a block are split. From the 3 x 3 blocks around a split block all threads find its
+// split nodes, and those one node around it: splits reach no further. If the block's own texels split it, the
+// importances of its nodes exist from level 2 on, and few texels are read. If only neighbours split it, all are.
 // Independent loads are issued together, because latency dominates the time of this kernel.
-//
-// Bindings: those of fused.glsl, and
-//   11   balance  results of balance_marks.comp (kernel_parameters.h)
 //
 // Memory order: places are reserved by relaxed atomics. Workgroups count themselves in by ARRIVE when they have
 // reserved their places, and write tiles afterwards; in the counting stage when they have handed over their counts.
@@ -18,8 +13,6 @@
 // layer completes the header. All counters are 0 again then.
 
 #include "fused.glsl"
-#include "fused_list.glsl"
-#include "fused_share.glsl"
 #include "balance.glsl"
 
 // ---- Split nodes ---------------------------------------------------------------------------------------------
@@ -101,30 +94,6 @@ bool is_split_in(Block block, uint step, uvec2 position) {
     return is_split_at(step, ivec2(position - (block.index << (block.steps - step))));
 }
 
-// Returns the tiles that begin in a thread's texels, as tiles_of (fused_tiles.glsl) does for lists without balance.
-uint balanced_tiles_of(Block block, uint thread, float nodes[7], out float importance) {
-    const uvec2 position = position_of(block, thread);
-    uint unsplit = 1;
-    importance = 0.0;
-    [[unroll]] for (uint step = 2; step <= 6; ++step) {
-        if (step <= block.steps && !is_split_in(block, step, position >> (step - 2))) {
-            unsplit = step;
-            importance = nodes[step];
-        }
-    }
-    if (!has_texels(block, thread)) {
-        return 0;
-    }
-    if (unsplit >= 2) {
-        return larger_tile(unsplit, thread);
-    }
-    uint split = 0;
-    [[unroll]] for (uint i = 0; i < 4; ++i) {
-        split |= uint(is_split_in(block, 1, 2 * position + morton(i))) << i;
-    }
-    return smaller_tiles(block, thread, split);
-}
-
 // ---- Sides -------------------------------------------------------------------------------------------------
 
 // Two of a tile's four neighbours are its siblings. Another one is coarser if the parent of its place is not split.
@@ -162,6 +131,12 @@ uint sides_of_large(Node node) {
     return flags_of_sides(node, bvec2(is_split_by_masks(node.level + 1, uvec2(beside.x, parent.y)),
                                       is_split_by_masks(node.level + 1, uvec2(parent.x, beside.y))));
 }
+
+// How fused_tiles.glsl finds these.
+#define IS_SPLIT(block, step, position, importance) is_split_in(block, step, position)
+#define SIDES_OF(block, tile) sides_of(block, tile)
+#include "fused_tiles.glsl"
+#include "fused_share.glsl"
 
 // ---- Places ------------------------------------------------------------------------------------------------
 
@@ -276,7 +251,7 @@ uint find_small(Block block, uint thread, out float importance) {
         nodes[2] = item_of_key(largest_of_four(keys));
     }
     find_upper_nodes(thread, nodes);  // contains a barrier
-    return balanced_tiles_of(block, thread, nodes, importance);
+    return tiles_of(block, thread, nodes, importance);
 }
 
 // Leaves the importances of tiles of step 1 in step_1. All threads call this before lay_out.
@@ -295,17 +270,6 @@ void keep_importances(Block block, uint thread, uint tiles) {
 
 // Hands over the number of a block's tiles. One thread calls this.
 void count_tiles(uvec2 block, uint tiles) { HAND_OVER(records[words_of_block(block) + BALANCE_PLACE], tiles); }
-
-// Writes all tiles of a split block, with the flags of their sides, from a place in the list on.
-void write_balanced(Block block, uint thread, uint total, uint first_place) {
-    [[dont_unroll]] for (uint start = 0; start < total; start += WORKGROUP_SIZE) {
-        const uint place = start + thread;
-        if (place < total) {
-            const Node node = tile_at(block, place);
-            write_node(first_place + place, parameters.tile_capacity, layer, node, sides_of(block, node));
-        }
-    }
-}
 
 void main() {
     const uint thread = thread_index();
@@ -367,7 +331,7 @@ void main() {
                 if (reserves && is_last_split(i)) {
                     finish(true);
                 }
-                write_balanced(split, thread, total, STAGE == STAGE_ANY ? place : places[i]);
+                write_tiles(split, thread, total, STAGE == STAGE_ANY ? place : places[i]);
             }
         }
     }

@@ -1,18 +1,14 @@
 #version 460
-// Writes the tiles of a map in any order, in one pass. fused.glsl has the common parts of all fused kernels. Each
-// workgroup with tiles reserves their places by one atomic addition.
+// Writes the tiles of a map in any order, in one pass. Dispatch, bindings and common parts: fused.glsl.
 //
-// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z).
+// Each workgroup with tiles reserves their places by one atomic addition.
 //
-// Bindings: those of fused.glsl.
-//
-// Memory order: the hand-over of messages.glsl. Workgroups without tiles release nothing. Tiles are counted with the
-// arrivals of blocks; groups of groups release them. NaN texels count as infinity: the sender of an infinite node
-// releases, and its receiver acquires. Reserved places are given back by subtraction, which may come before or after
-// any addition. Layers count themselves in by ARRIVE, and the last one completes the header.
+// Memory order: messages (hand_over.glsl). Workgroups without tiles release nothing. Tiles are counted with the arrivals
+// of blocks; groups of groups release them. Reserved places are given back by subtraction, which may come before or
+// after any addition. Layers count themselves in by ARRIVE, and the last one completes the header.
 
 #include "fused.glsl"
-#include "fused_list.glsl"
+#include "fused_tiles.glsl"
 #include "fused_ascent.glsl"
 
 // Messages of thread 0 to all threads (fused_ascent.glsl).
@@ -66,20 +62,7 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = read_block(thread);
-    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
-        if (thread == 0) {
-            goes_on = send(first_group(at), at, 0);
-        }
-        barrier();
-        if (!goes_on) {
-            return;
-        }
-        at.handovers = 1;
-    }
     while (true) {
-        if (at.handovers > 0) {
-            receive_group(at, thread);
-        }
         const bool is_root = level_of(at) == parameters.top_level;
         uint nan = 0;
         uint total = uint(is_root);  // a root that is not split is a tile
@@ -98,7 +81,7 @@ void main() {
             if (at.splits || is_root) {
                 reserved = is_root && parameters.layers == 1 ? below : reserve_places(total);
             }
-            goes_on = !is_root && send(next_group(at), at, total + below);
+            goes_on = !is_root && send(group_of(at), at, total + below);
             place = reserved;
             tiles_below = below;
         }
@@ -114,6 +97,6 @@ void main() {
         if (is_root || !goes_on) {
             return;
         }
-        ++at.handovers;
+        receive_group(at, thread);
     }
 }

@@ -1,16 +1,12 @@
 #version 460
-// Finds the factor on all thresholds that keeps a budget of tiles, in a pass before the others. fused.glsl has the
-// common parts of all fused kernels, budget.h the factors.
-//
-// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z).
+// Finds the factor on all thresholds that keeps a budget of tiles (budget.h), in a pass before the others. Dispatch,
+// bindings and common parts: fused.glsl.
 //
 // Each workgroup adds its nodes to a histogram over the factors under which they are split. The last one takes the
 // smallest factor that keeps the budget. Importances are kept as by fused_count.comp.
 //
-// Bindings: those of fused.glsl.
-//
-// Memory order: the hand-over of messages.glsl. A workgroup releases its additions to the histogram before it sends its
-// node: a barrier of the workgroup puts the additions of all threads before the release.
+// Memory order: messages (hand_over.glsl). A workgroup releases its additions to the histogram before it sends its node:
+// a barrier of the workgroup puts the additions of all threads before the release.
 
 #include "fused.glsl"
 #include "fused_ascent.glsl"
@@ -137,20 +133,7 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = read_block(thread);
-    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
-        if (thread == 0) {
-            goes_on = send(first_group(at), at);
-        }
-        barrier();
-        if (!goes_on) {
-            return;
-        }
-        at.handovers = 1;
-    }
     while (true) {
-        if (at.handovers > 0) {
-            receive_group(at, thread);
-        }
         const bool is_root = level_of(at) == parameters.top_level;
         uint nan = 0;
         if (at.splits) {
@@ -159,7 +142,7 @@ void main() {
         }
         if (thread == 0) {
             publish_nan(nan);
-            goes_on = !is_root && send(next_group(at), at);
+            goes_on = !is_root && send(group_of(at), at);
         }
         if (at.splits || !is_root) {
             barrier();
@@ -171,6 +154,6 @@ void main() {
         if (!goes_on) {
             return;
         }
-        ++at.handovers;
+        receive_group(at, thread);
     }
 }

@@ -1,16 +1,11 @@
 #version 460
-// Counts the tiles below each block: the first pass of canonical order. fused.glsl has the parts of all fused kernels.
-//
-// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z).
+// Counts the tiles below each block: the first pass of canonical order. Dispatch, bindings and common parts: fused.glsl.
 //
 // For each node that is handed over the kernel keeps its importance and the place of its tiles, and of split groups
 // also the importances of the nodes between.
 //
-// Bindings: those of fused.glsl.
-//
-// Memory order: the hand-over of messages.glsl. The number of tiles below a split node is a second message. NaN texels
-// count as infinity: the sender of an infinite node releases, and its receiver acquires. Layers count themselves in by ARRIVE; the last one
-// gives all layers their places and completes the header. The next pass reads importances and places.
+// Memory order: messages (hand_over.glsl). The number of tiles below a split node is a second one. Layers count
+// themselves in by ARRIVE; the last one gives all layers their places and completes the header.
 
 #include "fused.glsl"
 #include "fused_tiles.glsl"
@@ -59,20 +54,7 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = read_block(thread);
-    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
-        if (thread == 0) {
-            goes_on = send(first_group(at), at, 0);
-        }
-        barrier();
-        if (!goes_on) {
-            return;
-        }
-        at.handovers = 1;
-    }
     while (true) {
-        if (at.handovers > 0) {
-            receive_group(at, thread);
-        }
         const bool is_root = level_of(at) == parameters.top_level;
         const bool is_group = at.block.base > 0;
         uint nan = 0;
@@ -96,7 +78,7 @@ void main() {
         }
         if (thread == 0) {
             publish_nan(nan);
-            goes_on = !is_root && send(next_group(at), at, total);
+            goes_on = !is_root && send(group_of(at), at, total);
         }
         if (at.splits || !is_root) {
             barrier();
@@ -111,6 +93,6 @@ void main() {
         if (!goes_on) {
             return;
         }
-        ++at.handovers;
+        receive_group(at, thread);
     }
 }

@@ -1,18 +1,16 @@
 #version 460
 // Writes the tiles that an earlier pass has found: in canonical order each to the place that fused_count.comp has
-// found, with a budget in any order, by STAGE. fused.glsl has the common parts of all fused kernels.
+// found, with a budget in any order, by STAGE. Bindings and common parts: fused.glsl.
 //
-// Dispatch: fused_share.glsl. The earlier pass has kept the importances of nodes. The texels of blocks with
-// small tiles are read again.
-//
-// Bindings: those of fused.glsl.
+// Dispatch: fused_share.glsl. The earlier pass has kept the importances of nodes. The texels of blocks with small tiles
+// are read again.
 //
 // Memory order: barriers of the workgroup order shared memory. Places in any order are reserved by additions to
 // place_count. The workgroup whose addition makes it the known number of tiles is the last one: it completes the header
 // and sets place_count back to 0.
 
 #include "fused.glsl"
-#include "fused_list.glsl"
+#include "fused_tiles.glsl"
 #include "fused_share.glsl"
 
 // Returns the node of a level around a block.

@@ -14,8 +14,8 @@
 // Bindings, set 0:
 //   0    map      sampler2DArray: level 0
 //   1    state    counters and arguments of the passes, then the node lists
-//   2-5  pyramid  the levels from 1 on (quadtree.h), in chunks (pyramid_chunks.glsl)
-//   6-9  tiles    the tile list (tile_list.glsl)
+//   2-5  pyramid  the levels from 1 on (quadtree.h), in chunks (chunks.glsl)
+//   6-9  tiles    the tile list (chunks.glsl)
 //   10   thresholds of the nodes (threshold_map_index), if THRESHOLDS_BY_NODE
 // Set 1: resources of the user's threshold function, if USER_THRESHOLD.
 //
@@ -29,7 +29,6 @@
 #extension GL_KHR_shader_subgroup_ballot : require
 #endif
 
-#include "quadtile/importance_key.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/texel_encoding.h"
 #include "quadtile/tile_list.h"
@@ -39,9 +38,9 @@ layout(local_size_x = 256) in;
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
 layout(set = 0, binding = 1, std430) nonprivate buffer State { SubdivisionState state; uint nodes[]; };
-#include "tile_list.glsl"
 #define PYRAMID_BINDING 2
-#include "pyramid_chunks.glsl"
+#define TILES_BINDING 6
+#include "chunks.glsl"
 layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;  // otherwise each level has one
 layout(set = 0, binding = 10, std430) readonly buffer NodeThresholds { float node_thresholds[]; };
 layout(push_constant) uniform Parameters { SubdivisionParameters parameters; };
@@ -52,7 +51,7 @@ uvec2 extent_of(uint level) {
     return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
 }
 
-// Returns the importance of a node. It and thresholds are settled floats, which compare as floats (importance_key.h).
+// Returns the importance of a node. It and thresholds are settled floats, which compare as floats (texel_encoding.h).
 float importance_of(uint level, uvec2 position) {
     if (level == 0) {
         const float texel = texelFetch(map, ivec3(position, layer), 0).r;

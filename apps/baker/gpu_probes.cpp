@@ -36,8 +36,8 @@ Box<glm::vec3> add_boxes(const std::vector<TracedTriangle>& triangles, std::size
     }
     boxes[place] = {.low = {box.low.x, box.low.y, box.low.z},
                     .high = {box.high.x, box.high.y, box.high.z},
-                    .next = static_cast<QUADTILE_UINT>(boxes.size()),
-                    .first_triangle = is_leaf ? static_cast<QUADTILE_UINT>(first) : NO_NODE};
+                    .next = static_cast<std::uint32_t>(boxes.size()),
+                    .first_triangle = is_leaf ? static_cast<std::uint32_t>(first) : NO_NODE};
     return box;
 }
 
@@ -57,8 +57,8 @@ GpuProbes::GpuProbes(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangl
     std::vector<TriangleBox> boxes;
     add_boxes(scene.triangles, 0, scene.triangles.size(), boxes);
     boxes_ = gpu.upload(std::as_bytes(std::span(boxes)), Usage::eStorageBuffer);
-    parameters_ = {.boxes = static_cast<QUADTILE_UINT>(boxes.size()),
-                   .triangles = static_cast<QUADTILE_UINT>(scene.triangles.size()),
+    parameters_ = {.boxes = static_cast<std::uint32_t>(boxes.size()),
+                   .triangles = static_cast<std::uint32_t>(scene.triangles.size()),
                    .most_steps = gpu.ends_long_loops() ? MOST_STEPS : NO_NODE,
                    .light_map_width = scene.light_map.width,
                    .light_map_height = scene.light_map.height};
@@ -71,12 +71,12 @@ std::vector<ProbeSight> GpuProbes::see(std::span<const ProjectionFrame> frames,
     interface_.write(0, std::array{triangles_, *boxes_.handle, *frames_here.handle,
                                    *points_here.handle, *sights_.handle});
     std::vector<ProbeSight> sights(frames.size() * points.size());
-    parameters_.points = static_cast<QUADTILE_UINT>(points.size());
+    parameters_.points = static_cast<std::uint32_t>(points.size());
     for (std::size_t done = 0; done < sights.size(); done = parameters_.end_ray) {
         const std::size_t rays = std::min<std::size_t>(
             sights.size() - done, static_cast<std::size_t>(submission_size_.most_work()));
-        parameters_.first_ray = static_cast<QUADTILE_UINT>(done);
-        parameters_.end_ray = static_cast<QUADTILE_UINT>(done + rays);
+        parameters_.first_ray = static_cast<std::uint32_t>(done);
+        parameters_.end_ray = static_cast<std::uint32_t>(done + rays);
         const auto start = Clock::now();
         gpu_.run([&](vk::CommandBuffer commands) {
             interface_.bind(commands, *probe_, parameters_);

@@ -69,18 +69,18 @@ class GpuTracer : public Tracer {
             options.pool_bytes / HEAD_SHARE / (BLOCK_PIXELS * sizeof(std::uint32_t));
         head_blocks_ = static_cast<std::uint32_t>(
             std::min<std::uint64_t>(pool_blocks, std::uint64_t{LARGEST_DISPATCH} * 256));
-        parameters_ = {.clusters = static_cast<QUADTILE_UINT>(scene.clusters.size()),
-                       .triangles = static_cast<QUADTILE_UINT>(scene.triangles.size()),
-                       .tile_cluster_capacity = static_cast<QUADTILE_UINT>(
+        parameters_ = {.clusters = static_cast<std::uint32_t>(scene.clusters.size()),
+                       .triangles = static_cast<std::uint32_t>(scene.triangles.size()),
+                       .tile_cluster_capacity = static_cast<std::uint32_t>(
                            std::max<std::uint64_t>(scene.clusters.size(), options.tile_clusters)),
-                       .node_capacity = static_cast<QUADTILE_UINT>(std::min<std::uint64_t>(
+                       .node_capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(
                            node_capacity(options.pool_bytes),
                            gpu.physical_device().getProperties().limits.maxStorageBufferRange /
                                sizeof(ListNode))),
                        .light_map_width = scene.light_map.width,
                        .light_map_height = scene.light_map.height,
                        .back_texels = scene.back_texels(),
-                       .alpha_triangles = static_cast<QUADTILE_UINT>(scene.alpha_triangles.size())};
+                       .alpha_triangles = static_cast<std::uint32_t>(scene.alpha_triangles.size())};
         check_sizes();
         make_buffers();
         requests_.emplace(gpu, scene, *triangles_.handle, tile_options,

@@ -71,8 +71,8 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
       tile_fragments_(gpu.make_compute_pipeline(*interface_.layout, app::TILE_FRAGMENTS_COMP)),
       timer_(gpu),
       densities_size_(FIRST_CLUSTERS, submission_seconds) {
-    parameters_ = {.clusters = static_cast<QUADTILE_UINT>(scene.clusters.size()),
-                   .triangles = static_cast<QUADTILE_UINT>(scene.triangles.size()),
+    parameters_ = {.clusters = static_cast<std::uint32_t>(scene.clusters.size()),
+                   .triangles = static_cast<std::uint32_t>(scene.triangles.size()),
                    .extent = options.map_extent,
                    .layers = layers,
                    .levels = top_level(options.map_extent, options.map_extent) + 1,

@@ -297,7 +297,7 @@ void set_rays(DrawnFrame& frame, const glm::mat4& clip_from_world) {
 DrawnLight drawn_light(const Light& light) {
     DrawnLight drawn{};
     copy(glm::normalize(light.direction), drawn.direction);
-    drawn.kind = static_cast<QUADTILE_UINT>(light.kind);
+    drawn.kind = static_cast<std::uint32_t>(light.kind);
     copy(light.position, drawn.position);
     drawn.cone_cosine = std::cos(glm::radians(0.5F * light.angle_degrees));
     copy(light.colour, drawn.colour);
@@ -317,10 +317,10 @@ DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& target
     frame.width = extent.width;
     frame.height = extent.height;
     frame.shows_tiles = settings.shows_tiles ? 1 : 0;
-    frame.shadow_filter = static_cast<QUADTILE_UINT>(settings.filter);
-    frame.light_count = static_cast<QUADTILE_UINT>(settings.lights.size());
+    frame.shadow_filter = static_cast<std::uint32_t>(settings.filter);
+    frame.light_count = static_cast<std::uint32_t>(settings.lights.size());
     frame.shadow = shadow_parameters(targets.options);
-    QUADTILE_UINT layer = 0;
+    std::uint32_t layer = 0;
     for (std::size_t i = 0; i < settings.lights.size(); ++i) {
         frame.lights[i] = drawn_light(settings.lights[i]);
         frame.lights[i].layer = layer;

@@ -1,10 +1,4 @@
-// Parts of downsample.comp, which makes the levels of every layer of an image in one dispatch.
-//
-// A workgroup reduces a block of 64 x 64 texels to one texel six levels up. Each thread has four quads of texels. They
-// become four texels in registers, one of the next level by an exchange among four threads, and a part of the third
-// among sixteen. The crew makes the rest in shared memory (nodes). The last texel is handed over (messages.glsl or
-// hand_over.glsl; see GETS_MESSAGES): the last workgroup of a group reduces the group's texels in the same way. Items
-// are handed over unrounded (except for EDGE_DROP, where FidelityFX SPD rounds to the image's format).
+// The image of downsample.comp: its base level, the levels above, and weights of texels at the edges.
 //
 // Bindings, set 0:
 //   0    source   base level, sampler2DArray: clamped to the edge for minima and maxima, which repeats a texel of the
@@ -13,15 +7,13 @@
 //   2    source   the same with a sampler of MAX reduction (minimum and maximum together)
 //   3    tables   of the sRGB curve
 //   5    images   base level and the levels above; only written
-//   5-8  pyramid  instead of images, with PYRAMID: levels 1 to the top (quadtree.h), in chunks (pyramid_chunks.glsl)
-//
-// Source: AMD's FidelityFX Single Pass Downsampler, here for all sizes and with the memory order stated.
+//   5-8  pyramid  instead of images, with PYRAMID: levels 1 to the top (quadtree.h), in chunks (chunks.glsl)
 
 #extension GL_EXT_control_flow_attributes : require
 
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/texel_encoding.h"
-#include "messages.glsl"
+#include "hand_over.glsl"
 
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
@@ -65,8 +57,6 @@ uvec2 block_of(uvec2 texel, uint levels, uvec2 blocks) {
     return EDGE_RULE == EDGE_FOLD ? min(texel >> levels, blocks - 1) : texel >> levels;
 }
 
-#include "group.glsl"
-
 uvec2 extent_of_block(uint level, uint levels, uvec2 index) {
     return uvec2(block_extent(parameters.width, level, levels, index.x, EDGE_RULE),
                  block_extent(parameters.height, level, levels, index.y, EDGE_RULE));
@@ -81,7 +71,7 @@ uvec2 words_of(uint word) { return uvec2(word & 0xffffU, word >> 16); }
 // Stores a texel above the base level (put_texel), and copies one of the base level if the destination needs it.
 #if PYRAMID
 #define PYRAMID_BINDING 5
-#include "pyramid_chunks.glsl"
+#include "chunks.glsl"
 
 void put_texel(uint level, uvec2 position, float texel) {
     write_pyramid(layer * parameters.floats_per_layer + parameters.level_start[level - 1] +
@@ -93,7 +83,6 @@ void copy_texel(uvec2 position, float texel) {}
 bool meets_nan = false;  // whether a quad of the thread has a NaN texel, perhaps outside the map
 
 float texel_at(uvec2 position) { return texelFetch(source, ivec3(position, layer), 0).r; }
-#include "nan_count.glsl"
 #else
 layout(constant_id = 10) const bool COPY_SOURCE = false;
 
@@ -143,6 +132,9 @@ void copy_texel(uvec2 position, TEXEL texel) {
     }
 }
 #endif
+
+#define COUNTS_NAN PYRAMID
+#include "blocks.glsl"
 
 // ---- Weights ---------------------------------------------------------------------------------------------
 

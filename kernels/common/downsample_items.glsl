@@ -2,13 +2,12 @@
 // kernel defines
 //
 //   CHANNELS  1, 2 or 4
-//   EXTREMES  1: minima and maxima, exact for all values with NaN: texels are compared as keys (importance_key.h);
+//   EXTREMES  1: minima and maxima, exact for all values with NaN: texels are compared as keys (texel_encoding.h);
 //             items are settled floats, which compare as floats
 //   CUSTOM    1: items are floats, and four become one by the user's reduce; a and b are the upper two
 //
 // Otherwise items are floats, for means and sums.
 
-#include "quadtile/importance_key.h"
 #include "quadtile/mip.h"
 #include "quadtile/texel_encoding.h"
 
@@ -117,7 +116,7 @@ ITEM reduce_four(ITEM a, ITEM b, ITEM c, ITEM d) {
 
 bool is_minimum(uint channel) { return REDUCTION == REDUCE_MIN || (REDUCTION == REDUCE_MIN_MAX && channel == 0); }
 
-// Returns the key of a float's bits: as in importance_key.h, or, if the source is unorm, the bits themselves, which are
+// Returns the key of a float's bits: as in texel_encoding.h, or, if the source is unorm, the bits themselves, which are
 // in order because they are neither negative nor NaN. Only this function and float_of choose the kind of key, so keys
 // of texels and of items that were handed over can be compared.
 uint key_of_bits(uint bits) { return SOURCE_UNORM_BITS != 0 ? bits : key_from_bits(bits); }

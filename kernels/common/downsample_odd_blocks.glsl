@@ -20,7 +20,7 @@ Part children_of(uint level, uvec2 position) {
 
 TEXEL fetch_texel(uvec2 position) {
     const vec4 texel = texelFetch(source, ivec3(position, layer), 0);
-    return SOURCE_CHANNELS < CHANNELS ? TEXEL_OF(texel.rrrr) : TEXEL_OF(texel);
+    return SOURCE_CHANNELS == 1 ? TEXEL_OF(texel.rrrr) : TEXEL_OF(texel);
 }
 
 // A part of a level that is kept in room.

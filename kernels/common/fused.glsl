@@ -9,16 +9,20 @@
 // fused_budget.comp, which finds the factor that scales the thresholds (budget.h); in any order fused_emit.comp follows
 // at once. Balanced lists take balance_marks.comp and balance_tiles.comp. A barrier of the command buffer lies between.
 //
-// A workgroup needs little more than its block's maximum: if the block's node is not split, there are no tiles below
-// it. If it is, each thread takes 4 x 4 texels along the Z-order curve and knows all their nodes up to the block's, so
-// it finds the tiles that begin in its texels by itself. One scan gives them places.
+// Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z); fused_emit.comp and
+// balance_tiles.comp: fused_share.glsl. A workgroup needs little more than its block's maximum: if the block's node is
+// not split, there are no tiles below it. If it is, each thread takes 4 x 4 texels along the Z-order curve and knows all
+// their nodes up to the block's, so it finds the tiles that begin in its texels by itself. One scan gives them places.
+//
+// Memory order: each kernel's head. NaN texels count as infinity: the sender of an infinite node releases their number,
+// and its receiver acquires.
 //
 // Bindings, set 0:
 //   0    map    sampler2DArray: level 0, clamped to the edge, which repeats a texel of the same node
 //   1    state  FusedState and the words behind it (kernel_parameters.h); all counters are 0 again when the
 //               dispatches end
 //   2    layer_thresholds  LAYER_THRESHOLDS: of each layer, from level 0 to the root's
-//   6-9  tiles  the tile list (tile_list.glsl)
+//   6-9  tiles  the tile list (chunks.glsl)
 //   10   node_thresholds  THRESHOLDS_BY_NODE: of each node (threshold_map_index, quadtree.h)
 
 #extension GL_EXT_control_flow_attributes : require
@@ -26,13 +30,15 @@
 #include "quadtile/budget.h"
 #include "quadtile/kernel_parameters.h"
 #include "quadtile/tile_list.h"
-#include "messages.glsl"
+#include "hand_over.glsl"
 
 #define CHANNELS 1
 #define EXTREMES 1
 #define CUSTOM 0
 #include "downsample_items.glsl"
-#include "tile_list.glsl"
+#define TILES_BINDING 6
+#include "chunks.glsl"
+#include "cpu_drivers.glsl"
 
 const uint WORKGROUP_SIZE = 256;
 layout(local_size_x = WORKGROUP_SIZE) in;
@@ -63,12 +69,6 @@ uint layer;
 uvec2 extent_of(uint level) {
     return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
 }
-uvec2 blocks_of(uint level, uint levels) { return extent_of(level + levels); }
-uvec2 block_of(uvec2 texel, uint levels, uvec2 blocks) { return texel >> levels; }
-
-const bool ONE_GROUP = false;
-const uint GROUP_LEVELS = 0;
-#include "group.glsl"
 
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
@@ -139,7 +139,7 @@ float kept_threshold(uint level, uvec2 position) {
 }
 
 // Returns whether a node is split by its own importance. Importance and threshold are settled floats, which compare as
-// floats (importance_key.h). The level must be the same in all threads.
+// floats (texel_encoding.h). The level must be the same in all threads.
 bool is_split(uint level, uvec2 position, float importance) { return importance >= threshold_of(level, position); }
 
 // ---- Step 1 of a block ---------------------------------------------------------------------------------------
@@ -204,4 +204,94 @@ uint inside(uvec2 first, uvec2 extent) {
     return count.y > 1 ? row * 0x5U : (count.y > 0 ? row : 0);
 }
 
-#include "fused_workgroup.glsl"
+// ---- Operations of the workgroup, which all threads call in uniform control flow --------------------------------------
+
+#define SUMS uint
+#include "workgroup.glsl"
+#if SUBGROUPS
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
+
+shared bool goes_on;  // message of thread 0 to all threads
+
+// Returns the largest key of all threads. A barrier must lie between two calls.
+uint largest_of_all(uint key, uint thread) {
+#if SUBGROUPS
+    key = subgroupMax(key);
+    if (subgroupElect()) {
+        scanned[gl_SubgroupID] = key;
+    }
+    barrier();
+    if (gl_NumSubgroups == 8) {  // the usual number: all loads at once
+        return max(max(max(scanned[0], scanned[1]), max(scanned[2], scanned[3])),
+                   max(max(scanned[4], scanned[5]), max(scanned[6], scanned[7])));
+    }
+    for (uint i = gl_SubgroupInvocationID; i < gl_NumSubgroups; i += gl_SubgroupSize) {
+        key = max(key, scanned[i]);
+    }
+    return subgroupMax(key);
+#else
+    scanned[thread] = key;
+    barrier();
+    for (uint i = 0; i < WORKGROUP_SIZE; ++i) {
+        key = max(key, scanned[i]);
+    }
+    return key;
+#endif
+}
+
+// ---- The nodes of a block ------------------------------------------------------------------------------
+
+// Keeps the nodes of a thread's keys of step 1, which are siblings or lie in all quarters (read_quads).
+void keep_step_1(bool siblings, uvec4 keys, uint thread) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
+        step_1[siblings ? 4 * thread + i : WORKGROUP_SIZE * i + thread] = item_of_key(keys[i]);
+    }
+    if (!siblings) {
+        barrier();
+    }
+}
+
+shared float nodes_of_step_2[WORKGROUP_SIZE];
+shared float nodes_of_step_4[WORKGROUP_SIZE / 16];
+
+float four_nodes(uint first) {
+    return reduce_four(nodes_of_step_2[first], nodes_of_step_2[first + 1],
+                       nodes_of_step_2[first + 2], nodes_of_step_2[first + 3]);
+}
+
+// Makes the nodes of the steps 3 to 6 around a thread's node of step 2.
+void find_upper_nodes(uint thread, inout float nodes[7]) {
+#if SUBGROUPS
+    float node = reduce_two(nodes[2], subgroupShuffleXor(nodes[2], 1));
+    nodes[3] = reduce_two(node, subgroupShuffleXor(node, 2));
+    node = reduce_two(nodes[3], subgroupShuffleXor(nodes[3], 4));
+    nodes[4] = reduce_two(node, subgroupShuffleXor(node, 8));
+    if (gl_SubgroupSize < 16)
+#endif
+    {
+        nodes_of_step_2[thread] = nodes[2];
+        barrier();
+        nodes[3] = four_nodes(thread & ~3U);
+        const uint first = thread & ~15U;
+        nodes[4] = reduce_four(four_nodes(first), four_nodes(first + 4), four_nodes(first + 8), four_nodes(first + 12));
+    }
+    if ((thread & 15) == 0) {
+        nodes_of_step_4[thread / 16] = nodes[4];
+    }
+    barrier();
+    float of_step_5[4];
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
+        of_step_5[i] = reduce_four(nodes_of_step_4[4 * i], nodes_of_step_4[4 * i + 1],
+                                   nodes_of_step_4[4 * i + 2], nodes_of_step_4[4 * i + 3]);
+    }
+    const uint quarter = thread / 64;
+    nodes[5] = quarter < 2 ? (quarter < 1 ? of_step_5[0] : of_step_5[1]) : (quarter < 3 ? of_step_5[2] : of_step_5[3]);
+    nodes[6] = reduce_four(of_step_5[0], of_step_5[1], of_step_5[2], of_step_5[3]);
+}
+
+// Makes the nodes of the steps 2 to 6, after keep_step_1.
+void find_nodes(uint thread, out float nodes[7]) {
+    nodes[2] = reduce_four(step_1[4 * thread], step_1[4 * thread + 1], step_1[4 * thread + 2], step_1[4 * thread + 3]);
+    find_upper_nodes(thread, nodes);
+}

@@ -3,18 +3,22 @@
 // in this order:
 //
 //   1. read_block: the maximum of the workgroup's block of texels. If the block's node is not split, no node below it
-//      is, and they have no tiles. Most blocks are sent at once and end there. This code comes first, because contiguous
-//      code is fetched sooner.
-//   2. From the second turn on receive_group, for the nodes of the group ahead. They are treated like quads of texels.
-//   3. If the node is split, begin_search, then the kernel's own work on the nodes below it.
-//   4. Thread 0 sends the block's node: what the kernel hands over itself, then send_node (messages.glsl). The last
-//      workgroup of the group goes on at 2. The root ends the ascent.
+//      is, and they have no tiles. Most blocks are sent at once and end there.
+//   2. If the node is split, begin_search, then the kernel's own work on the nodes below it.
+//   3. Thread 0 sends the block's node: what the kernel hands over itself, then send_node. The root ends the ascent.
+//   4. The last workgroup of the group goes on: receive_group, then 2. The group's nodes are treated like quads of texels.
 //
 // Shared memory: thread 0 writes the messages to all threads (below) once per group. The barrier after that comes
 // before their reads; the barrier of the next group, after its nodes are received, comes behind them. A root that is
 // not split needs no such barrier: only thread 0 reads a message then.
 
-#include "nan_count.glsl"
+uvec2 blocks_of(uint level, uint levels) { return extent_of(level + levels); }
+uvec2 block_of(uvec2 texel, uint levels, uvec2 blocks) { return texel >> levels; }
+
+const bool ONE_GROUP = false;
+const uint GROUP_LEVELS = 0;
+#define COUNTS_NAN 1
+#include "blocks.glsl"
 
 // ---- NaN -------------------------------------------------------------------------------------------------
 
@@ -69,13 +73,7 @@ struct Ascent {
 
 uint level_of(Ascent at) { return at.block.base + at.block.steps; }
 
-// Returns the group of a block of texels.
-Group first_group(Ascent at) {
-    return group_of(BLOCK_LEVELS, at.block.index, layer_words() + LAYER_WORDS, 0, FUSED_SLOT_WORDS);
-}
-
-// Returns the group of any block.
-Group next_group(Ascent at) {
+Group group_of(Ascent at) {
     const uint counters = at.handovers == 0 ? layer_words() + LAYER_WORDS : ahead.end;
     return group_of(level_of(at), at.block.index, counters, 0, FUSED_SLOT_WORDS);
 }
@@ -182,13 +180,8 @@ void keep_nodes(Block block, uint thread, float nodes[7]) {
 // Reads the workgroup's block of texels. With a budget, fused_budget.comp has kept the block's node: if it is not
 // split, no texel is NaN or need be read.
 Ascent read_block(uint thread) {
-    Ascent at;
-    at.block = Block(0, min(BLOCK_LEVELS, parameters.top_level), gl_WorkGroupID.xy);
-    at.handovers = 0;
-    at.keys = uvec4(0);
-    at.texel_key = 0;
-    at.importance = 0.0;
-    at.splits = false;
+    const Block block = Block(0, min(BLOCK_LEVELS, parameters.top_level), gl_WorkGroupID.xy);
+    Ascent at = Ascent(block, 0, uvec4(0), 0, 0.0, false);
     bool is_known = false;
     if (WITH_BUDGET && parameters.top_level > BLOCK_LEVELS) {
         at.importance = uintBitsToFloat(words[node_word(NODE_IMPORTANCE, BLOCK_LEVELS, at.block.index)]);
@@ -205,6 +198,7 @@ Ascent read_block(uint thread) {
 
 // Receives the nodes of the group ahead.
 void receive_group(inout Ascent at, uint thread) {
+    ++at.handovers;
     at.block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
     at.keys = receive_nodes(at.block, thread);
     atomicMax(largest_keys[at.handovers - 1], largest_of_four(at.keys));

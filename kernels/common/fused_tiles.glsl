@@ -1,18 +1,10 @@
-// Search for the tiles of a block, and the header of the list.
+// Search for the tiles of a block, their output to the list, and its header.
 
 // Tiles that begin in a thread's texels: bits of texels (0-15) and of nodes of step 1 (16-19), or a larger one's step.
 const uint QUAD_TILES_SHIFT = 16;
 const uint TILE_STEP_SHIFT = 20;
 
 uint tile_count(uint tiles) { return tiles >= 1U << TILE_STEP_SHIFT ? 1 : bitCount(tiles); }
-
-// Returns whether a thread's texels lie in the block and the map.
-bool has_texels(Block block, uint thread) {
-    return block.steps < 2 || (is_in_block(block, thread) && exists(block.base + 2, position_of(block, thread)));
-}
-
-// Returns the tile of a step from 2 on if it begins in the thread's texels.
-uint larger_tile(uint step, uint thread) { return begins(step, thread) ? step << TILE_STEP_SHIFT : 0; }
 
 // Returns the tiles below a thread's split node of step 2. `split`: bits of its split nodes of step 1.
 uint smaller_tiles(Block block, uint thread, uint split) {
@@ -35,28 +27,32 @@ uint smaller_tiles(Block block, uint thread, uint split) {
     return tiles;
 }
 
-// Returns the tiles that begin in a thread's texels, if nodes are split by their own importance. `importance`: of the
-// larger tile.
+// Whether a node of a step is split; balance_tiles.comp has its own.
+#ifndef IS_SPLIT
+#define IS_SPLIT(block, step, position, importance) is_split(block.base + step, position, importance)
+#endif
+
+// Returns the tiles that begin in a thread's texels. `importance`: of the larger tile.
 uint tiles_of(Block block, uint thread, float nodes[7], out float importance) {
     const uvec2 position = position_of(block, thread);
     // The highest step whose node is not split. Its parent is split, or it is the root. (Other blocks have no tiles.)
     uint unsplit = 1;
     importance = 0.0;
     [[unroll]] for (uint step = 2; step <= 6; ++step) {
-        if (step <= block.steps && !is_split(block.base + step, position >> (step - 2), nodes[step])) {
+        if (step <= block.steps && !IS_SPLIT(block, step, position >> (step - 2), nodes[step])) {
             unsplit = step;
             importance = nodes[step];
         }
     }
-    if (!has_texels(block, thread)) {
+    if (block.steps >= 2 && !(is_in_block(block, thread) && exists(block.base + 2, position))) {
         return 0;
     }
     if (unsplit >= 2) {
-        return larger_tile(unsplit, thread);
+        return begins(unsplit, thread) ? unsplit << TILE_STEP_SHIFT : 0;
     }
     uint split = 0;
     [[unroll]] for (uint i = 0; i < 4; ++i) {
-        split |= uint(is_split(block.base + 1, 2 * position + morton(i), step_1[4 * thread + i])) << i;
+        split |= uint(IS_SPLIT(block, 1, 2 * position + morton(i), step_1[4 * thread + i])) << i;
     }
     return smaller_tiles(block, thread, split);
 }
@@ -66,6 +62,80 @@ uint find_tiles(Block block, uint thread, out float importance) {
     float nodes[7];
     find_nodes(thread, nodes);
     return tiles_of(block, thread, nodes, importance);
+}
+
+// ---- Output of a block's tiles: each thread lays out its own in shared memory, after keep_thresholds. Then neighbouring
+// threads write to neighbouring places.
+
+shared uint thread_tiles[WORKGROUP_SIZE];
+shared uint thread_places[WORKGROUP_SIZE];
+
+// Lays out a thread's tiles in shared memory.
+void lay_out(Block block, uint thread, uint tiles, float importance, uint before) {
+    thread_tiles[thread] = tiles;
+    thread_places[thread] = before;
+    if (tiles >> TILE_STEP_SHIFT != 0) {
+        step_1[4 * thread] = importance;
+    }
+}
+
+Node make_node(Block block, uint step, uvec2 position, float importance) {
+    const uint level = block.base + step;
+    return Node(level, position, importance, kept_threshold(level, position));
+}
+
+// Returns the last thread whose tiles begin at a place or before. No loop: LOST_THREADS (cpu_drivers.glsl).
+uint owner_of(uint place) {
+    uint owner = 0;
+#define DESCEND(reach) owner += thread_places[owner + reach] <= place ? reach : 0;
+    FOR_BITS_OF_256(DESCEND)
+#undef DESCEND
+    return owner;
+}
+
+// Returns the tile of a place, counted from the block's first tile.
+Node tile_at(Block block, uint place) {
+    const uint owner = owner_of(place);
+    uint rest = place - thread_places[owner];
+    const uint tiles = thread_tiles[owner];
+    const uvec2 position = position_of(block, owner);
+    const uint step = tiles >> TILE_STEP_SHIFT;
+    if (step != 0) {
+        return make_node(block, step, position >> (step - 2), step_1[4 * owner]);
+    }
+    // A quad and its texels are not tiles together.
+    uint quad = 0;
+    [[unroll]] for (uint i = 0; i < 3; ++i) {
+        const uint in_quad = bitCount(tiles & (0xfU << 4 * i)) + (tiles >> (QUAD_TILES_SHIFT + i) & 1);
+        if (quad == i && rest >= in_quad) {
+            rest -= in_quad;
+            ++quad;
+        }
+    }
+    const uvec2 node = 2 * position + morton(quad);
+    if ((tiles >> (QUAD_TILES_SHIFT + quad) & 1) != 0) {
+        return make_node(block, 1, node, step_1[4 * owner + quad]);
+    }
+    // At the right edge of the map only the first and the third exist.
+    const uint texels = tiles >> 4 * quad & 0xfU;
+    const uvec2 texel = 2 * node + morton(texels == 0x5U ? 2 * rest : rest);
+    return make_node(block, 0, texel, item_of(texel_at(texel)));
+}
+
+// Flags of a tile in a block; balance_tiles.comp has its own.
+#ifndef SIDES_OF
+#define SIDES_OF(block, tile) 0
+#endif
+
+// Writes all tiles of the block, from a place in the list on.
+void write_tiles(Block block, uint thread, uint total, uint first_place) {
+    [[dont_unroll]] for (uint start = 0; start < total; start += WORKGROUP_SIZE) {
+        const uint place = start + thread;
+        if (place < total) {
+            const Node tile = tile_at(block, place);
+            write_node(first_place + place, parameters.tile_capacity, layer, tile, SIDES_OF(block, tile));
+        }
+    }
 }
 
 // ---- The header, and places of layers -----------------------------------------------------------------------

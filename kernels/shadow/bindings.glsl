@@ -52,7 +52,7 @@ uint events_word(uint factor) { return places.events + factor; }
 const uint BLOCK_NODES = (SHADOW_BLOCK_TEXELS - 1) / 3;  // of level 1 and above
 const uint BLOCK_THREADS = SHADOW_BLOCK_TEXELS / 4;      // of kernels by block: one thread per four texels
 
-// Gives all threads the same number of steps: lavapipe loses threads in other loops.
+// Gives all threads the same number of steps: LOST_THREADS (cpu_drivers.glsl).
 #define FOR_EACH(item, count)                                                          \
     for (uint item = gl_LocalInvocationIndex, steps = 0; steps < (count);              \
          item += BLOCK_THREADS, steps += BLOCK_THREADS)                                \
@@ -136,7 +136,7 @@ uint tally_word(uint level, uint node) {
     return tallies_word() + SHADOW_TALLY_WORDS * (2 * tallied_blocks() - (2 * tallied_blocks() >> level) + node);
 }
 
-// Adds to a tally of a block. All threads call it, those that add nothing with 0: lavapipe loses threads otherwise.
+// Adds to a tally of a block. All threads call it, those that add nothing with 0: LOST_THREADS (cpu_drivers.glsl).
 void add_tally(uint block, uint tally, uint count) {
     for (uint level = 0; level <= tally_levels(); ++level) {
         if (count > 0) {

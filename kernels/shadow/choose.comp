@@ -12,7 +12,7 @@
 
 layout(local_size_x_id = 0) in;
 #define SUMS uvec2
-#include "scan.glsl"
+#include "workgroup.glsl"
 #include "events.glsl"
 
 shared ShadowStep steps[SHADOW_MAX_LIGHTS];  // of the lights' maps
@@ -48,7 +48,7 @@ void count_nodes() {
     for (uint first = 0; first < nodes; first += BATCH) {
         if (first > 0) {
             flush_events();
-            workgroup_barrier();
+            order_threads();
         }
         for (uint i = 0; i < BATCH; i += gl_WorkGroupSize.x) {
             const uint node = first + i + gl_LocalInvocationIndex;
@@ -56,7 +56,7 @@ void count_nodes() {
                 count_node(node / light_nodes, node % light_nodes);
             }
         }
-        workgroup_barrier();
+        order_threads();
     }
 }
 
@@ -75,7 +75,7 @@ void choose_factor() {
         of_thread += event(first + i);
     }
     uvec2 total;
-    uvec2 sums = exclusive_sums(of_thread, total);
+    uvec2 sums = scan(of_thread, thread_index(), total);
     uint least = BUDGET_FACTORS - 1;
     for (uint i = 0; i < share; ++i) {
         sums += event(first + i);
@@ -88,7 +88,7 @@ void choose_factor() {
     if (least < BUDGET_FACTORS - 1) {
         atomicMin(least_factor, least);
     }
-    workgroup_barrier();
+    order_threads();
     if (thread_index() == 0) {
         header.factor_index = least_factor;
         header.factor = budget_factor(least_factor);
@@ -103,7 +103,7 @@ void main() {
         steps[thread_index()] = step_of(thread_index());
     }
     clear_events();
-    workgroup_barrier();
+    order_threads();
     count_nodes();
     choose_factor();
 }

@@ -28,7 +28,7 @@ float needed_of_four(uint first) {
     return max(max(needed[first], needed[first + 1]), max(needed[first + 2], needed[first + 3]));
 }
 
-// Computes a level of the block's tree. Expanded four times below: lavapipe loses threads in loops with barriers.
+// Computes a level of the block's tree. Expanded four times below: LOST_THREADS (cpu_drivers.glsl).
 #define FIND_NEEDED(below_root)                                       \
     {                                                                 \
         const uint i = first_node(below_root) + thread;               \

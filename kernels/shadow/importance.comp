@@ -85,7 +85,7 @@ ivec2 taken_pixel(ivec2 square, int stride) { return stride * square + stride / 
 
 layout(set = 0, binding = 4) uniform sampler2D atlas;
 
-// Words of the blocks of this workgroup's pixels and those around: what one pixel of each tells (shadow_lit_word).
+// Words of the blocks of this workgroup's pixels and those around: what one pixel of each tells.
 const int SEEN_BLOCKS = BLOCK / int(SHADOW_EDGE_BLOCK) + 2;
 const uint SEEN = SEEN_BLOCKS * SEEN_BLOCKS;
 shared uint seen[SEEN];
@@ -110,7 +110,7 @@ uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
     const uint column = shadow_atlas_texel(parameters, tile, last.x, tile.position & 0xffffU, tile.slot & 0xffffU);
     const uint row = shadow_atlas_texel(parameters, tile, last.y, tile.position >> 16, tile.slot >> 16);
     const float stored = texelFetch(atlas, ivec2(column, row), 0).x;
-    return shadow_lit_word(light, true, shadow_is_reached(parameters, last, tile, column, row, stored));
+    return shadow_is_reached(parameters, last, tile, column, row, stored) ? SHADOW_LIT : SHADOW_SHADED;
 }
 
 bool is_near(uint block, ShadowRequest request, uint layer) {
@@ -168,18 +168,8 @@ void begin(uint light) {
     const uint thread = gl_LocalInvocationIndex;
     place_texels[thread] = 0;
     place_maxima[thread] = 0;
-    if (thread < 12 * layers) {
-        layers_here[thread / 12].map_from_pixel[thread % 12] =
-            frame.lights[light + thread / 12].map_from_pixel[thread % 12];
-    }
-    if (thread < 4 * layers) {
-        layers_here[thread / 4].depth_from_pixel[thread % 4] =
-            frame.lights[light + thread / 4].depth_from_pixel[thread % 4];
-    }
     if (thread < layers) {
-        layers_here[thread].facing = frame.lights[light + thread].facing;
-        layers_here[thread].perspective = frame.lights[light + thread].perspective;
-        layers_here[thread].weight = frame.lights[light + thread].weight;
+        layers_here[thread] = frame.lights[light + thread];
         find_step(light + thread, thread);
     }
 }
@@ -240,7 +230,7 @@ void main() {
     barrier();
     request.importance =
         shadow_beside_edge(parameters, request.importance,
-                           words_around(uvec2(local) / SHADOW_EDGE_BLOCK, request, layer), light);
+                           words_around(uvec2(local) / SHADOW_EDGE_BLOCK, request, layer));
     if (requests) {
         raise(request, light, layer);
     }

@@ -331,19 +331,6 @@ TEST_F(ShadowEdges, MakeTheirBlocksFinerAndThoseAround) {
     EXPECT_EQ(needs(all), ones);
 }
 
-// Catches edges of another light, and of a surface that faces away.
-TEST(ShadowWords, EdgesAreOfOneLight) {
-    const ShadowParameters parameters = shadow_parameters({.edge_scale = 4.0F});
-    const std::uint32_t reached = shadow_lit_word(3, true, true);
-    const std::uint32_t shaded = shadow_lit_word(3, true, false);
-    EXPECT_EQ(shadow_beside_edge(parameters, 2.0F, reached | shaded, 3), 8.0F);
-    EXPECT_EQ(shadow_beside_edge(parameters, 2.0F, reached | shaded, 2), 2.0F);
-    EXPECT_EQ(shadow_beside_edge(parameters, 2.0F, reached | shadow_lit_word(2, true, false), 3),
-              2.0F);
-    EXPECT_EQ(shadow_beside_edge(parameters, 2.0F, reached | shadow_lit_word(3, false, false), 3),
-              2.0F);
-}
-
 TEST(ShadowTwin, BuffersOfTheWrongSizeAreRefused) {
     ShadowFitter fitter(small_options());
     const ShadowFrame frame = make_shadow_frame(small_options(), camera_at(0.0).view(), PICTURE,

@@ -2,7 +2,7 @@
 // subdivisions, and what `max_tiles` promises.
 
 #include <quadtile/budget.h>
-#include <quadtile/importance_key.h>
+#include <quadtile/texel_encoding.h>
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 

@@ -9,17 +9,17 @@
 QUADTILE_NAMESPACE_BEGIN
 
 // Drawing::fill
-const QUADTILE_UINT FILL_NONE = 0;
-const QUADTILE_UINT FILL_LEVEL = 1;
-const QUADTILE_UINT FILL_RATIO = 2;
-const QUADTILE_UINT FILL_ORDER = 3;
+const uint FILL_NONE = 0;
+const uint FILL_LEVEL = 1;
+const uint FILL_RATIO = 2;
+const uint FILL_ORDER = 3;
 
 // Indices of the tables in the buffer of colours. A table has COLOUR_TABLE_SIZE words: red in the
 // lowest byte, then green and blue.
-const QUADTILE_UINT COLOUR_TABLE_SIZE = 256;
-const QUADTILE_UINT MAP_COLOURS = 0;
-const QUADTILE_UINT LEVEL_COLOURS = 1;  // also for the order
-const QUADTILE_UINT RATIO_COLOURS = 2;
+const uint COLOUR_TABLE_SIZE = 256;
+const uint MAP_COLOURS = 0;
+const uint LEVEL_COLOURS = 1;  // also for the order
+const uint RATIO_COLOURS = 2;
 
 // Push constants of all shaders that draw the map and its tiles.
 struct Drawing {
@@ -29,20 +29,20 @@ struct Drawing {
     float origin_y;
     float zoom;  // pixels per texel
 
-    QUADTILE_UINT map_width;  // texels
-    QUADTILE_UINT map_height;
-    QUADTILE_UINT top_level;
+    uint map_width;  // texels
+    uint map_height;
+    uint top_level;
 
-    QUADTILE_UINT level;        // the level of the pyramid that is shown; 0: the map
-    QUADTILE_UINT is_minified;  // 1: a pixel shows the largest of the nodes that it touches
-    QUADTILE_UINT is_logarithmic;
+    uint level;        // the level of the pyramid that is shown; 0: the map
+    uint is_minified;  // 1: a pixel shows the largest of the nodes that it touches
+    uint is_logarithmic;
     float range_low;    // importance, or its binary logarithm
     float range_scale;  // 1 / (high - low)
 
-    QUADTILE_UINT fill;  // FILL_*
+    uint fill;  // FILL_*
     float fill_opacity;
     float outline_pixels;  // 0: none
-    QUADTILE_UINT mark_clamped;
+    uint mark_clamped;
 };
 
 QUADTILE_NAMESPACE_END

@@ -7,7 +7,7 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT CASCADES = 4;
+const uint CASCADES = 4;
 
 // A shadow map of a sun in a rectangle of an image.
 struct DrawnView {
@@ -21,7 +21,7 @@ struct DrawnView {
 };
 
 struct ReceiverFrame {
-    QUADTILE_UINT view_count;  // 0: fitted
+    uint view_count;  // 0: fitted
     DrawnView views[CASCADES];
     float clip_from_world[16 * SHADOW_MAX_LIGHTS];  // of each light's first layer
 };
@@ -31,7 +31,7 @@ struct Receiver {
     float position[3];
     // Bit l: lit by light l, by the nearest texel of its hard shadow. Bit 16 + l: light l shines on
     // it if nothing is between: the surface faces it, and a spot has it in its clip space.
-    QUADTILE_UINT word;
+    uint word;
     float normal[3];
     float share;  // of the first light, by the frame's filter; below 0: no surface
 };

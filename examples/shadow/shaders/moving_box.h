@@ -7,23 +7,22 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT MOVING_BOX_CORNERS = 8;
+const uint MOVING_BOX_CORNERS = 8;
 const float MOVING_SECONDS = 4.0F;  // there and back
 
 struct MovingBox {
     float middle[3];  // of its way
     float phase;      // 0 to 1: where it begins
     float half_extent[3];
-    QUADTILE_UINT sways;  // 1: it stands, and its upper corners move
-    float reach[3];       // from the middle of the way to its ends
-    QUADTILE_UINT colour;
+    uint sways;      // 1: it stands, and its upper corners move
+    float reach[3];  // from the middle of the way to its ends
+    uint colour;
 };
 
 // Returns a coordinate of a corner: bit 0 of its number is x, bit 1 y, bit 2 z.
-QUADTILE_SHARED float moving_corner(MovingBox box, QUADTILE_UINT corner, QUADTILE_UINT axis,
-                                    float second) {
+QUADTILE_SHARED float moving_corner(MovingBox box, uint corner, uint axis, float second) {
     const float turns = box.phase + second * (1.0F / MOVING_SECONDS);
-    const float turn = turns - float(QUADTILE_UINT(turns));
+    const float turn = turns - float(uint(turns));
     const float place = 4.0F * (turn < 0.5F ? turn : 1.0F - turn) - 1.0F;  // -1 to 1
     const float moves = box.sways == 0 || (corner & 2U) != 0 ? place : 0.0F;
     const float side = (corner >> axis & 1U) != 0 ? 1.0F : -1.0F;

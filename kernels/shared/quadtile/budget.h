@@ -9,7 +9,7 @@
 /// bits of quotients to the device. Factors have 7 digits, so a product with the 24 digits of a
 /// float fits a word.
 ///
-/// Importances are settled as in pyramids (importance_key.h: no NaN, no -0, no denormals).
+/// Importances are settled as in pyramids (texel_encoding.h: no NaN, no -0, no denormals).
 /// Thresholds are neither NaN nor negative, which Threshold ensures; denormal thresholds count as 0
 /// here.
 
@@ -20,25 +20,25 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT BUDGET_OCTAVE_FACTORS = 64;                   ///< factors per power of two
-const QUADTILE_UINT BUDGET_FACTORS = 32 * BUDGET_OCTAVE_FACTORS;  ///< number of factors
+const uint BUDGET_OCTAVE_FACTORS = 64;                   ///< factors per power of two
+const uint BUDGET_FACTORS = 32 * BUDGET_OCTAVE_FACTORS;  ///< number of factors
 
-const QUADTILE_UINT BITS_ONE = 0x3f800000U;       ///< 1 as a float
-const QUADTILE_UINT BITS_INFINITY = 0x7f800000U;  ///< +infinity as a float
+const uint BITS_ONE = 0x3f800000U;       ///< 1 as a float
+const uint BITS_INFINITY = 0x7f800000U;  ///< +infinity as a float
 /// Digit in front of the point; also the smallest float that is not denormal, 2^-126.
-const QUADTILE_UINT BITS_LEADING_DIGIT = 0x00800000U;
+const uint BITS_LEADING_DIGIT = 0x00800000U;
 
 /// Returns the IEEE 754 bits of a float.
-QUADTILE_SHARED QUADTILE_UINT bits_from_float(float value) {
+QUADTILE_SHARED uint bits_from_float(float value) {
 #ifdef __cplusplus
-    return std::bit_cast<QUADTILE_UINT>(value);
+    return std::bit_cast<uint>(value);
 #else
     return floatBitsToUint(value);
 #endif
 }
 
 /// Returns the float with these IEEE 754 bits.
-QUADTILE_SHARED float float_from_bits(QUADTILE_UINT bits) {
+QUADTILE_SHARED float float_from_bits(uint bits) {
 #ifdef __cplusplus
     return std::bit_cast<float>(bits);
 #else
@@ -47,33 +47,32 @@ QUADTILE_SHARED float float_from_bits(QUADTILE_UINT bits) {
 }
 
 /// Returns the 24 digits of a float that is neither 0 nor denormal, as an integer.
-QUADTILE_SHARED QUADTILE_UINT digits_of_bits(QUADTILE_UINT bits) {
+QUADTILE_SHARED uint digits_of_bits(uint bits) {
     return (bits & (BITS_LEADING_DIGIT - 1)) | BITS_LEADING_DIGIT;
 }
 
 /// Returns factor i, for i < BUDGET_FACTORS.
-QUADTILE_SHARED float budget_factor(QUADTILE_UINT i) {
+QUADTILE_SHARED float budget_factor(uint i) {
     return float_from_bits(BITS_ONE + (i << 17));
 }
 
 /// Returns a threshold times factor i, rounded to the nearest float, ties to even; infinity above
 /// the largest float. No product is denormal, since no factor is below 1.
-QUADTILE_SHARED float scaled_threshold(float threshold, QUADTILE_UINT i) {
-    const QUADTILE_UINT bits = bits_from_float(threshold);
+QUADTILE_SHARED float scaled_threshold(float threshold, uint i) {
+    const uint bits = bits_from_float(threshold);
     if (bits < BITS_LEADING_DIGIT) {
         return 0.0F;
     }
     // The product has 30 or 31 digits, of which 24 stay.
-    const QUADTILE_UINT product =
-        digits_of_bits(bits) * (BUDGET_OCTAVE_FACTORS + i % BUDGET_OCTAVE_FACTORS);
-    const QUADTILE_UINT carry = product >> 30;
-    const QUADTILE_UINT lost = 6 + carry;
-    const QUADTILE_UINT odd = (product >> lost) & 1U;
-    const QUADTILE_UINT digits = (product + (1U << (lost - 1)) - 1 + odd) >> lost;
+    const uint product = digits_of_bits(bits) * (BUDGET_OCTAVE_FACTORS + i % BUDGET_OCTAVE_FACTORS);
+    const uint carry = product >> 30;
+    const uint lost = 6 + carry;
+    const uint odd = (product >> lost) & 1U;
+    const uint digits = (product + (1U << (lost - 1)) - 1 + odd) >> lost;
     // If rounding gives 2^24 digits, the addition raises the exponent. The exponent stays below
     // 2^9, so the sum fits a word. That of infinity is 255 or more, so infinity stays infinity.
-    const QUADTILE_UINT exponent = (bits >> 23) + i / BUDGET_OCTAVE_FACTORS + carry;
-    const QUADTILE_UINT scaled = (exponent << 23) + (digits - BITS_LEADING_DIGIT);
+    const uint exponent = (bits >> 23) + i / BUDGET_OCTAVE_FACTORS + carry;
+    const uint scaled = (exponent << 23) + (digits - BITS_LEADING_DIGIT);
     return float_from_bits(scaled < BITS_INFINITY ? scaled : BITS_INFINITY);
 }
 
@@ -86,12 +85,12 @@ QUADTILE_SHARED float scaled_threshold(float threshold, QUADTILE_UINT i) {
 /// stays so, because v is a float. Rounding may add the next factor, if its product above v is
 /// rounded to v. It adds no further one: that factor is larger by more than 2^-7, so its product is
 /// above the float that follows v (or infinite), and stays there. So one comparison is enough.
-QUADTILE_SHARED QUADTILE_UINT budget_bin(float importance, float threshold) {
-    const QUADTILE_UINT v = bits_from_float(importance);
-    const QUADTILE_UINT given = bits_from_float(threshold);
-    const QUADTILE_UINT t = given < BITS_LEADING_DIGIT ? 0 : given;
+QUADTILE_SHARED uint budget_bin(float importance, float threshold) {
+    const uint v = bits_from_float(importance);
+    const uint given = bits_from_float(threshold);
+    const uint t = given < BITS_LEADING_DIGIT ? 0 : given;
     // As signed integers, floats of one sign compare as floats, and negative ones are less.
-    if (QUADTILE_INT(v) < QUADTILE_INT(t)) {
+    if (int(v) < int(t)) {
         return 0;
     }
     // A threshold of 0 stays 0 under every factor, and no finite one exceeds an infinite
@@ -102,13 +101,12 @@ QUADTILE_SHARED QUADTILE_UINT budget_bin(float importance, float threshold) {
     }
     // Both are finite and not denormal here. The quotient of the digits is between 1/2 and 2, so 64
     // or 128 times it is 64 to 127: the factors reached within the octave.
-    const QUADTILE_UINT v_digits = digits_of_bits(v);
-    const QUADTILE_UINT t_digits = digits_of_bits(t);
-    const QUADTILE_UINT borrow = v_digits < t_digits ? 1 : 0;
-    const QUADTILE_UINT octave = (v >> 23) - (t >> 23) - borrow;
-    const QUADTILE_UINT quotient = (v_digits << (6 + borrow)) / t_digits;
-    const QUADTILE_UINT reached =
-        octave * BUDGET_OCTAVE_FACTORS + quotient - BUDGET_OCTAVE_FACTORS + 1;
+    const uint v_digits = digits_of_bits(v);
+    const uint t_digits = digits_of_bits(t);
+    const uint borrow = v_digits < t_digits ? 1 : 0;
+    const uint octave = (v >> 23) - (t >> 23) - borrow;
+    const uint quotient = (v_digits << (6 + borrow)) / t_digits;
+    const uint reached = octave * BUDGET_OCTAVE_FACTORS + quotient - BUDGET_OCTAVE_FACTORS + 1;
     if (reached >= BUDGET_FACTORS) {
         return BUDGET_FACTORS;
     }

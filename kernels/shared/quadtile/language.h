@@ -12,16 +12,19 @@
 #include <bit>
 #include <cstdint>
 
+namespace quadtile {
+
+/// An unsigned integer of 32 bits, by GLSL's name.
+using uint = std::uint32_t;
+
+}  // namespace quadtile
+
 /// Begins the definitions of a header: namespace quadtile in C++, nothing in GLSL.
 #define QUADTILE_NAMESPACE_BEGIN namespace quadtile {
 /// Ends the definitions of a header.
 #define QUADTILE_NAMESPACE_END }
 /// Marks a function for both languages: constexpr in C++, nothing in GLSL.
 #define QUADTILE_SHARED constexpr
-/// An unsigned integer of 32 bits: std::uint32_t in C++, uint in GLSL.
-#define QUADTILE_UINT std::uint32_t
-/// A signed integer of 32 bits: std::int32_t in C++, int in GLSL.
-#define QUADTILE_INT std::int32_t
 /// Returns the number of bits of a word that are 1.
 #define QUADTILE_BIT_COUNT(word) static_cast<std::uint32_t>(std::popcount(word))
 /// Returns the place of the highest bit of a word that is 1.
@@ -32,8 +35,6 @@
 #define QUADTILE_NAMESPACE_BEGIN
 #define QUADTILE_NAMESPACE_END
 #define QUADTILE_SHARED
-#define QUADTILE_UINT uint
-#define QUADTILE_INT int
 #define QUADTILE_BIT_COUNT(word) uint(bitCount(word))
 #define QUADTILE_HIGHEST_BIT(word) uint(findMSB(word))
 

@@ -9,19 +9,19 @@
 QUADTILE_NAMESPACE_BEGIN
 
 /// Largest extent of a map: tile coordinates have 16 bits, so the levels are 0 to 16.
-const QUADTILE_UINT MAX_MAP_EXTENT = 65536;
-const QUADTILE_UINT MAX_TOP_LEVEL = 16;              ///< level of the root of the largest map
-const QUADTILE_UINT MAX_LEVELS = MAX_TOP_LEVEL + 1;  ///< from level 0 to that root
+const uint MAX_MAP_EXTENT = 65536;
+const uint MAX_TOP_LEVEL = 16;              ///< level of the root of the largest map
+const uint MAX_LEVELS = MAX_TOP_LEVEL + 1;  ///< from level 0 to that root
 
 /// Most layers of a map: a tile's layer has 16 bits.
-const QUADTILE_UINT MAX_LAYERS = 65536;
+const uint MAX_LAYERS = 65536;
 
 /// Most levels below the root of a subtree, for the strategy `subtree`.
-const QUADTILE_UINT MAX_SUBTREE_LEVELS = 8;
+const uint MAX_SUBTREE_LEVELS = 8;
 
 /// Descriptors through which the kernels see a tile list or a pyramid, one after the other in the
 /// same buffer. It may be longer than one storage buffer descriptor reaches.
-const QUADTILE_UINT BUFFER_CHUNKS = 4;
+const uint BUFFER_CHUNKS = 4;
 
 QUADTILE_NAMESPACE_END
 

@@ -21,20 +21,19 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT EDGE_ROUND_UP = 0;  ///< sizes rounded up: the quadtree's rule
-const QUADTILE_UINT EDGE_FOLD = 1;      ///< rounded down; the last texel includes the remainder
-const QUADTILE_UINT EDGE_DROP = 2;      ///< rounded down; the remainder is dropped
+const uint EDGE_ROUND_UP = 0;  ///< sizes rounded up: the quadtree's rule
+const uint EDGE_FOLD = 1;      ///< rounded down; the last texel includes the remainder
+const uint EDGE_DROP = 2;      ///< rounded down; the remainder is dropped
 
-const QUADTILE_UINT REDUCE_MAX = 0;      ///< largest of the covered texels
-const QUADTILE_UINT REDUCE_MIN = 1;      ///< smallest of the covered texels
-const QUADTILE_UINT REDUCE_MEAN = 2;     ///< their mean with equal weights
-const QUADTILE_UINT REDUCE_SUM = 3;      ///< their sum
-const QUADTILE_UINT REDUCE_MIN_MAX = 4;  ///< minimum in the first channel, maximum in the second
-const QUADTILE_UINT REDUCE_CUSTOM = 5;   ///< by the caller's GLSL
+const uint REDUCE_MAX = 0;      ///< largest of the covered texels
+const uint REDUCE_MIN = 1;      ///< smallest of the covered texels
+const uint REDUCE_MEAN = 2;     ///< their mean with equal weights
+const uint REDUCE_SUM = 3;      ///< their sum
+const uint REDUCE_MIN_MAX = 4;  ///< minimum in the first channel, maximum in the second
+const uint REDUCE_CUSTOM = 5;   ///< by the caller's GLSL
 
 /// Returns the texels of a level along one axis of an image of `extent` texels.
-QUADTILE_SHARED QUADTILE_UINT mip_extent(QUADTILE_UINT extent, QUADTILE_UINT level,
-                                         QUADTILE_UINT edge_rule) {
+QUADTILE_SHARED uint mip_extent(uint extent, uint level, uint edge_rule) {
     if (edge_rule == EDGE_ROUND_UP) {
         return level_extent(extent, level);
     }
@@ -42,19 +41,17 @@ QUADTILE_SHARED QUADTILE_UINT mip_extent(QUADTILE_UINT extent, QUADTILE_UINT lev
 }
 
 /// Returns the last texel of level - 1 that texel `i` of `level` is made from; the first is 2 * i.
-QUADTILE_SHARED QUADTILE_UINT mip_last_child(QUADTILE_UINT extent, QUADTILE_UINT level,
-                                             QUADTILE_UINT i, QUADTILE_UINT edge_rule) {
-    const QUADTILE_UINT last_below = mip_extent(extent, level - 1, edge_rule) - 1;
+QUADTILE_SHARED uint mip_last_child(uint extent, uint level, uint i, uint edge_rule) {
+    const uint last_below = mip_extent(extent, level - 1, edge_rule) - 1;
     const bool takes_the_rest =
         edge_rule == EDGE_FOLD && i + 1 == mip_extent(extent, level, edge_rule);
     return takes_the_rest || last_below < 2 * i + 1 ? last_below : 2 * i + 1;
 }
 
 /// Returns the texels of the image that the last texel of a level covers; all others cover 2^level.
-QUADTILE_SHARED QUADTILE_UINT mip_last_coverage(QUADTILE_UINT extent, QUADTILE_UINT level,
-                                                QUADTILE_UINT edge_rule) {
+QUADTILE_SHARED uint mip_last_coverage(uint extent, uint level, uint edge_rule) {
     if (edge_rule == EDGE_DROP) {
-        const QUADTILE_UINT halvings = QUADTILE_HIGHEST_BIT(extent);
+        const uint halvings = QUADTILE_HIGHEST_BIT(extent);
         return 1U << (level < halvings ? level : halvings);
     }
     return extent - ((mip_extent(extent, level, edge_rule) - 1) << level);
@@ -62,11 +59,11 @@ QUADTILE_SHARED QUADTILE_UINT mip_last_coverage(QUADTILE_UINT extent, QUADTILE_U
 
 /// Returns 2^level / coverage, cut off after 24 bits, for `coverage` below 2^31. It uses integers,
 /// because float divisions differ from device to device.
-QUADTILE_SHARED float mip_weight(QUADTILE_UINT level, QUADTILE_UINT coverage) {
-    QUADTILE_UINT quotient = (1U << level) / coverage;
-    QUADTILE_UINT remainder = (1U << level) % coverage;
+QUADTILE_SHARED float mip_weight(uint level, uint coverage) {
+    uint quotient = (1U << level) / coverage;
+    uint remainder = (1U << level) % coverage;
     float unit = 1.0F;
-    for (QUADTILE_UINT digit = 0; digit < 25; ++digit) {
+    for (uint digit = 0; digit < 25; ++digit) {
         if (remainder != 0 && quotient < 0x00800000U) {
             remainder = 2 * remainder;
             quotient = 2 * quotient;

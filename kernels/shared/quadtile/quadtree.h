@@ -20,23 +20,23 @@
 QUADTILE_NAMESPACE_BEGIN
 
 /// Returns the nodes along one axis of a level: ceil(extent / 2^level), for extent >= 1.
-QUADTILE_SHARED QUADTILE_UINT level_extent(QUADTILE_UINT extent, QUADTILE_UINT level) {
+QUADTILE_SHARED uint level_extent(uint extent, uint level) {
     return ((extent - 1) >> level) + 1;
 }
 
 /// Returns the sum of floor(n / 2^i) over all i >= 1 (Legendre's formula).
-QUADTILE_SHARED QUADTILE_UINT sum_of_halves(QUADTILE_UINT n) {
+QUADTILE_SHARED uint sum_of_halves(uint n) {
     return n - QUADTILE_BIT_COUNT(n);
 }
 
 /// Returns the left column of a level (>= 1) in the pyramid of a map of `width` texels.
-QUADTILE_SHARED QUADTILE_UINT level_offset_x(QUADTILE_UINT width, QUADTILE_UINT level) {
+QUADTILE_SHARED uint level_offset_x(uint width, uint level) {
     return level == 1 ? 0 : level_extent(width, 1);
 }
 
 /// Returns the top row of a level (>= 1): the summed heights of the levels 2 to level - 1. With n =
 /// height - 1 each height is (n >> i) + 1, which gives a closed form.
-QUADTILE_SHARED QUADTILE_UINT level_offset_y(QUADTILE_UINT height, QUADTILE_UINT level) {
+QUADTILE_SHARED uint level_offset_y(uint height, uint level) {
     if (level == 1) {
         return 0;
     }
@@ -45,31 +45,28 @@ QUADTILE_SHARED QUADTILE_UINT level_offset_y(QUADTILE_UINT height, QUADTILE_UINT
 }
 
 /// Returns the floats from one row of the pyramid to the next: whole cache lines of 128 bytes.
-QUADTILE_SHARED QUADTILE_UINT pyramid_pitch(QUADTILE_UINT width) {
+QUADTILE_SHARED uint pyramid_pitch(uint width) {
     return (level_extent(width, 1) + level_extent(width, 2) + 31) & ~31U;
 }
 
 /// Returns the rows of one layer of the pyramid, with some for levels above the root for brevity.
-QUADTILE_SHARED QUADTILE_UINT pyramid_rows(QUADTILE_UINT height) {
-    const QUADTILE_UINT column = level_offset_y(height, MAX_LEVELS);
-    const QUADTILE_UINT level_1 = level_extent(height, 1);
+QUADTILE_SHARED uint pyramid_rows(uint height) {
+    const uint column = level_offset_y(height, MAX_LEVELS);
+    const uint level_1 = level_extent(height, 1);
     return column > level_1 ? column : level_1;
 }
 
 /// Returns the place of a node of level 1 or above in the pyramid, in floats.
-QUADTILE_SHARED QUADTILE_UINT pyramid_index(QUADTILE_UINT width, QUADTILE_UINT height,
-                                            QUADTILE_UINT level, QUADTILE_UINT x, QUADTILE_UINT y,
-                                            QUADTILE_UINT layer) {
-    const QUADTILE_UINT row = layer * pyramid_rows(height) + level_offset_y(height, level) + y;
+QUADTILE_SHARED uint pyramid_index(uint width, uint height, uint level, uint x, uint y,
+                                   uint layer) {
+    const uint row = layer * pyramid_rows(height) + level_offset_y(height, level) + y;
     return row * pyramid_pitch(width) + level_offset_x(width, level) + x;
 }
 
 /// Returns the place of a node in a buffer of thresholds, in floats: level 0 of all layers row by
 /// row, then the other levels as in the pyramid.
-QUADTILE_SHARED QUADTILE_UINT threshold_map_index(QUADTILE_UINT width, QUADTILE_UINT height,
-                                                  QUADTILE_UINT layers, QUADTILE_UINT level,
-                                                  QUADTILE_UINT x, QUADTILE_UINT y,
-                                                  QUADTILE_UINT layer) {
+QUADTILE_SHARED uint threshold_map_index(uint width, uint height, uint layers, uint level, uint x,
+                                         uint y, uint layer) {
     if (level == 0) {
         return (layer * height + y) * width + x;
     }
@@ -77,7 +74,7 @@ QUADTILE_SHARED QUADTILE_UINT threshold_map_index(QUADTILE_UINT width, QUADTILE_
 }
 
 /// Returns the lower 16 bits of a word, with a 0 above each.
-QUADTILE_SHARED QUADTILE_UINT spread_bits(QUADTILE_UINT v) {
+QUADTILE_SHARED uint spread_bits(uint v) {
     v = (v | (v << 8)) & 0x00ff00ffU;
     v = (v | (v << 4)) & 0x0f0f0f0fU;
     v = (v | (v << 2)) & 0x33333333U;
@@ -86,7 +83,7 @@ QUADTILE_SHARED QUADTILE_UINT spread_bits(QUADTILE_UINT v) {
 }
 
 /// Reverses spread_bits: returns every second bit of a word, from the lowest on.
-QUADTILE_SHARED QUADTILE_UINT gather_bits(QUADTILE_UINT v) {
+QUADTILE_SHARED uint gather_bits(uint v) {
     v = v & 0x55555555U;
     v = (v | (v >> 1)) & 0x33333333U;
     v = (v | (v >> 2)) & 0x0f0f0f0fU;
@@ -96,16 +93,16 @@ QUADTILE_SHARED QUADTILE_UINT gather_bits(QUADTILE_UINT v) {
 }
 
 /// Returns the place of (x, y), each below 2^16, on the Z-order curve (Morton 1966).
-QUADTILE_SHARED QUADTILE_UINT morton_encode(QUADTILE_UINT x, QUADTILE_UINT y) {
+QUADTILE_SHARED uint morton_encode(uint x, uint y) {
     return spread_bits(x) | (spread_bits(y) << 1);
 }
 
 /// Returns the x of a place on the Z-order curve.
-QUADTILE_SHARED QUADTILE_UINT morton_x(QUADTILE_UINT code) {
+QUADTILE_SHARED uint morton_x(uint code) {
     return gather_bits(code);
 }
 /// Returns the y of a place on the Z-order curve.
-QUADTILE_SHARED QUADTILE_UINT morton_y(QUADTILE_UINT code) {
+QUADTILE_SHARED uint morton_y(uint code) {
     return gather_bits(code >> 1);
 }
 

@@ -43,27 +43,23 @@ QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLi
     bounds.high_y = -largest;
     bool is_before = true;
     bool is_behind = true;
-    for (QUADTILE_UINT corner = 0; corner < 8; ++corner) {
+    for (uint corner = 0; corner < 8; ++corner) {
         const float x = (corner & 1U) != 0 ? box.high[0] : box.low[0];
         const float y = (corner & 2U) != 0 ? box.high[1] : box.low[1];
         const float z = (corner & 4U) != 0 ? box.high[2] : box.low[2];
-        QUADTILE_PRECISE const float clip_x =
-            ((light.clip_from_world[0] * x + light.clip_from_world[4] * y) +
-             light.clip_from_world[8] * z) +
-            light.clip_from_world[12];
-        QUADTILE_PRECISE const float clip_y =
-            ((light.clip_from_world[1] * x + light.clip_from_world[5] * y) +
-             light.clip_from_world[9] * z) +
-            light.clip_from_world[13];
-        QUADTILE_PRECISE const float clip_w =
-            ((light.clip_from_world[3] * x + light.clip_from_world[7] * y) +
-             light.clip_from_world[11] * z) +
-            light.clip_from_world[15];
-        is_before = is_before && clip_w > smallest && clip_w < largest;
-        is_behind = is_behind && clip_w <= smallest;
-        const float reciprocal = shadow_reciprocal(is_before ? clip_w : 1.0F);
-        QUADTILE_PRECISE const float map_x = (clip_x * reciprocal + 1.0F) * half_extent;
-        QUADTILE_PRECISE const float map_y = (clip_y * reciprocal + 1.0F) * half_extent;
+        float clip[4];
+        for (int i = 0; i < 4; ++i) {
+            QUADTILE_PRECISE const float coordinate =
+                ((light.clip_from_world[i] * x + light.clip_from_world[4 + i] * y) +
+                 light.clip_from_world[8 + i] * z) +
+                light.clip_from_world[12 + i];
+            clip[i] = coordinate;
+        }
+        is_before = is_before && clip[3] > smallest && clip[3] < largest;
+        is_behind = is_behind && clip[3] <= smallest;
+        const float reciprocal = shadow_reciprocal(is_before ? clip[3] : 1.0F);
+        QUADTILE_PRECISE const float map_x = (clip[0] * reciprocal + 1.0F) * half_extent;
+        QUADTILE_PRECISE const float map_y = (clip[1] * reciprocal + 1.0F) * half_extent;
         bounds.low_x = map_x < bounds.low_x ? map_x : bounds.low_x;
         bounds.low_y = map_y < bounds.low_y ? map_y : bounds.low_y;
         bounds.high_x = map_x > bounds.high_x ? map_x : bounds.high_x;
@@ -85,7 +81,7 @@ QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLi
 /// texel against rounding.
 QUADTILE_SHARED bool shadow_overlaps(ShadowParameters parameters, ShadowBounds bounds,
                                      ShadowTile tile) {
-    const QUADTILE_UINT level = tile.node & 0xffU;
+    const uint level = tile.node & 0xffU;
     const float margin =
         float(shadow_gutter_map_texels(parameters, level, tile.state & 0xffU)) + 0.01F;
     const float low_x = float((tile.position & 0xffffU) << level) - margin;

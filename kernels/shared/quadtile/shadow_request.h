@@ -43,8 +43,7 @@ QUADTILE_SHARED float shadow_square_root(float value) {
 
 /// Returns whether a pixel is the one of its `stride` x `stride` pixels that requests. The place
 /// alternates between squares, so that thin lines are met. Strides are even.
-QUADTILE_SHARED bool shadow_takes_pixel(QUADTILE_UINT column, QUADTILE_UINT row,
-                                        QUADTILE_UINT stride) {
+QUADTILE_SHARED bool shadow_takes_pixel(uint column, uint row, uint stride) {
     return column % stride == (stride / 2) * (row / stride % 2) &&
            row % stride == (stride / 2) * (column / stride % 2);
 }
@@ -52,8 +51,8 @@ QUADTILE_SHARED bool shadow_takes_pixel(QUADTILE_UINT column, QUADTILE_UINT row,
 /// Returns a layer's claim to a pixel: of a light's layers the first with the greatest claim has
 /// it. A face of a point light claims by the pixel's distance along its axis, times a factor common
 /// to all. A sun level claims if it sees the pixel, so the finest such level has it.
-QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight light,
-                                   QUADTILE_UINT column, QUADTILE_UINT row, float depth) {
+QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight light, uint column,
+                                   uint row, float depth) {
     const float px = float(column) + 0.5F;
     const float py = float(row) + 0.5F;
     float at[3];
@@ -71,156 +70,35 @@ QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight ligh
     return at[0] >= 0.0F && at[1] >= 0.0F && at[0] < end && at[1] < end ? 1.0F : 0.0F;
 }
 
-/// Request of a pixel: its place on a light's map, and the resolution that it needs.
-struct ShadowRequest {
-    QUADTILE_UINT inside;  ///< 1: valid; 0: outside the map or facing away
-    QUADTILE_UINT x;       ///< column of the map
-    QUADTILE_UINT y;       ///< row of the map
-    float importance;      ///< shadow texels needed across a texel of the map
-    float exact_x;         ///< x with its fraction
-    float exact_y;         ///< y with its fraction
-    float pixel_squared;   ///< |J|^2: squared extent of a pixel on the map, in texels
+/// How a light sees the plane through a pixel's surface: the pixel's place on the light's map, its
+/// depth in the light's clip space, and how these change to the next column and row of the picture.
+struct ShadowMapping {
+    uint inside;         ///< 1: in the map and facing the light; else 0, as all members
+    float at[3];         ///< x and y in texels of the map, and depth
+    float by_column[3];  ///< their change
+    float by_row[3];     ///< their change
+    float area;          ///< of the pixel on the map: the determinant of the Jacobian J
+    float squares;       ///< |J|^2; |.| is the Frobenius norm
 };
 
-/// Returns the request of a pixel, from its depth and the depth's change to the next column and
-/// row. On a plane that change is constant, so the plane is known, and with it the Jacobian J of
-/// the mapping from picture to map.
-///
-/// A shadow texel falls on a pixel if there are sqrt(|J^-1|^2 / 2) of them across a texel of the
-/// map (|.| is the Frobenius norm): the root mean square over all directions. At grazing light J is
-/// nearly singular; its stretch is limited to max_stretch.
-QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, ShadowLight light,
-                                             QUADTILE_UINT column, QUADTILE_UINT row, float depth,
+/// Returns the mapping of a pixel, from its depth and the depth's change to the next column and
+/// row. On a plane that change is constant, so the plane is known, and with it J.
+QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, ShadowLight light,
+                                             uint column, uint row, float depth,
                                              float depth_by_column, float depth_by_row) {
-    ShadowRequest request;
-    request.inside = 0;
-    request.x = 0;
-    request.y = 0;
-    request.importance = 0.0F;
-    request.exact_x = 0.0F;
-    request.exact_y = 0.0F;
-    request.pixel_squared = 0.0F;
-
-    const float px = float(column) + 0.5F;
-    const float py = float(row) + 0.5F;
-    float at[3];
-    float by_column[3];
-    float by_row[3];
-    for (int i = 0; i < 3; ++i) {
-        QUADTILE_PRECISE const float position =
-            ((light.map_from_pixel[4 * i] * px + light.map_from_pixel[4 * i + 1] * py) +
-             light.map_from_pixel[4 * i + 2] * depth) +
-            light.map_from_pixel[4 * i + 3];
-        QUADTILE_PRECISE const float to_column =
-            light.map_from_pixel[4 * i] + light.map_from_pixel[4 * i + 2] * depth_by_column;
-        QUADTILE_PRECISE const float to_row =
-            light.map_from_pixel[4 * i + 1] + light.map_from_pixel[4 * i + 2] * depth_by_row;
-        at[i] = position;
-        by_column[i] = to_column;
-        by_row[i] = to_row;
-    }
-    const float smallest = float_from_bits(BITS_ONE - (100U << 23));
-    const float largest = float_from_bits(BITS_ONE + (100U << 23));
-    if (!(at[2] > smallest && at[2] < largest)) {
-        return request;  // behind the light
-    }
-    const float reciprocal = shadow_reciprocal(at[2]);
-    QUADTILE_PRECISE const float x = at[0] * reciprocal;
-    QUADTILE_PRECISE const float y = at[1] * reciprocal;
-    const float extent = float(1U << parameters.map_levels);
-    if (!(x >= 0.0F && y >= 0.0F && x < extent && y < extent)) {
-        return request;
-    }
-
-    QUADTILE_PRECISE const float x_by_column = (by_column[0] - x * by_column[2]) * reciprocal;
-    QUADTILE_PRECISE const float y_by_column = (by_column[1] - y * by_column[2]) * reciprocal;
-    QUADTILE_PRECISE const float x_by_row = (by_row[0] - x * by_row[2]) * reciprocal;
-    QUADTILE_PRECISE const float y_by_row = (by_row[1] - y * by_row[2]) * reciprocal;
-    QUADTILE_PRECISE const float determinant =
-        (x_by_column * y_by_row - y_by_column * x_by_row) * light.facing;
-    QUADTILE_PRECISE const float squares = (x_by_column * x_by_column + y_by_column * y_by_column) +
-                                           (x_by_row * x_by_row + y_by_row * y_by_row);
-    if (!(determinant > 0.0F)) {
-        return request;  // facing away: no light, no shadow
-    }
-    const float smallest_square = float_from_bits(BITS_ONE - (60U << 23));
-    const float largest_square = float_from_bits(BITS_ONE + (60U << 23));
-    if (!(squares > smallest_square && squares < largest_square)) {
-        return request;
-    }
-    QUADTILE_PRECISE const float stretched = squares * parameters.least_area;
-    const float area = determinant > stretched ? determinant : stretched;
-    QUADTILE_PRECISE const float root = shadow_square_root(0.5F * squares);
-    QUADTILE_PRECISE const float needed = root * shadow_reciprocal(area);
-    // The largest slot, for one texel, has no more.
-    const float most = float(parameters.tile_extent);
-    QUADTILE_PRECISE const float scaled =
-        (needed < most ? needed : most) * (parameters.resolution_scale * light.weight);
-    request.inside = 1;
-    request.x = QUADTILE_UINT(x);
-    request.y = QUADTILE_UINT(y);
-    request.importance = scaled;
-    request.exact_x = x;
-    request.exact_y = y;
-    request.pixel_squared = squares;
-    return request;
-}
-
-/// Returns a word that tells whether a surface faces the light, and whether the light reaches it:
-/// bit l or 16 + l. | joins words of several lights and pixels.
-QUADTILE_SHARED QUADTILE_UINT shadow_lit_word(QUADTILE_UINT light, bool faces, bool is_reached) {
-    return faces ? 1U << (is_reached ? light : light + 16) : 0;
-}
-
-/// Returns whether a pixel that sees (x, y) of the map can lie on the surface of a request, if both
-/// are in blocks beside each other. Such pixels are at most 10 pixels apart, so on one plane their
-/// distance on the map is at most 10 |J|. The limit of 16 |J| leaves room for curved surfaces.
-QUADTILE_SHARED bool shadow_is_near(ShadowRequest request, float x, float y) {
-    QUADTILE_PRECISE const float across = x - request.exact_x;
-    QUADTILE_PRECISE const float down = y - request.exact_y;
-    QUADTILE_PRECISE const float distance = across * across + down * down;  // squared
-    QUADTILE_PRECISE const float most = 256.0F * request.pixel_squared + 1.0F;
-    return distance <= most;
-}
-
-/// Returns a pixel's importance, raised if the words around it (`seen`) have both light and shadow.
-QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float importance,
-                                         QUADTILE_UINT seen, QUADTILE_UINT light) {
-    QUADTILE_PRECISE const float raised = importance * parameters.edge_scale;
-    const bool has_edge = (seen >> light & seen >> (16 + light) & 1U) != 0;
-    return has_edge ? raised : importance;
-}
-
-// ---- Lookup of a pixel in the last frame's maps
-
-/// The plane through a pixel's surface in a light's view, for comparison with the atlas.
-struct ShadowSight {
-    QUADTILE_UINT inside;  ///< 1: in the map and facing the light, else 0
-    float x;               ///< of the map, in texels
-    float y;               ///< of the map, in texels
-    float depth;           ///< in the light's clip space
-    float depth_by_x;      ///< how the depth changes by a texel of the map
-    float depth_by_y;      ///< how the depth changes by a texel of the map
-};
-
-/// Returns the sight of a pixel, from its depth and the depth's change to the next column and row.
-QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLight light,
-                                         QUADTILE_UINT column, QUADTILE_UINT row, float depth,
-                                         float depth_by_column, float depth_by_row) {
-    ShadowSight sight;
-    sight.inside = 0;
-    sight.x = 0.0F;
-    sight.y = 0.0F;
-    sight.depth = 0.0F;
-    sight.depth_by_x = 0.0F;
-    sight.depth_by_y = 0.0F;
-
+    ShadowMapping mapping;
+    mapping.inside = 0;
+    mapping.area = 0.0F;
+    mapping.squares = 0.0F;
     const float px = float(column) + 0.5F;
     const float py = float(row) + 0.5F;
     float at[4];  // x, y, w, depth
     float by_column[4];
     float by_row[4];
     for (int i = 0; i < 4; ++i) {
+        mapping.at[i % 3] = 0.0F;
+        mapping.by_column[i % 3] = 0.0F;
+        mapping.by_row[i % 3] = 0.0F;
         const float a = i < 3 ? light.map_from_pixel[4 * i] : light.depth_from_pixel[0];
         const float b = i < 3 ? light.map_from_pixel[4 * i + 1] : light.depth_from_pixel[1];
         const float c = i < 3 ? light.map_from_pixel[4 * i + 2] : light.depth_from_pixel[2];
@@ -235,7 +113,7 @@ QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLigh
     const float smallest = float_from_bits(BITS_ONE - (100U << 23));
     const float largest = float_from_bits(BITS_ONE + (100U << 23));
     if (!(at[2] > smallest && at[2] < largest)) {
-        return sight;  // behind the light
+        return mapping;  // behind the light
     }
     const float reciprocal = shadow_reciprocal(at[2]);
     QUADTILE_PRECISE const float x = at[0] * reciprocal;
@@ -243,9 +121,8 @@ QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLigh
     QUADTILE_PRECISE const float z = at[3] * reciprocal;
     const float extent = float(1U << parameters.map_levels);
     if (!(x >= 0.0F && y >= 0.0F && x < extent && y < extent)) {
-        return sight;
+        return mapping;
     }
-
     QUADTILE_PRECISE const float x_by_column = (by_column[0] - x * by_column[2]) * reciprocal;
     QUADTILE_PRECISE const float y_by_column = (by_column[1] - y * by_column[2]) * reciprocal;
     QUADTILE_PRECISE const float z_by_column = (by_column[3] - z * by_column[2]) * reciprocal;
@@ -259,19 +136,117 @@ QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLigh
     const float smallest_square = float_from_bits(BITS_ONE - (60U << 23));
     const float largest_square = float_from_bits(BITS_ONE + (60U << 23));
     if (!(area > 0.0F && squares > smallest_square && squares < largest_square)) {
-        return sight;
+        return mapping;  // facing away: no light, no shadow
     }
+    mapping.inside = 1;
+    mapping.at[0] = x;
+    mapping.at[1] = y;
+    mapping.at[2] = z;
+    mapping.by_column[0] = x_by_column;
+    mapping.by_column[1] = y_by_column;
+    mapping.by_column[2] = z_by_column;
+    mapping.by_row[0] = x_by_row;
+    mapping.by_row[1] = y_by_row;
+    mapping.by_row[2] = z_by_row;
+    mapping.area = area;
+    mapping.squares = squares;
+    return mapping;
+}
+
+/// Request of a pixel: its place on a light's map, and the resolution that it needs.
+struct ShadowRequest {
+    uint inside;          ///< 1: valid; 0: outside the map or facing away
+    uint x;               ///< column of the map
+    uint y;               ///< row of the map
+    float importance;     ///< shadow texels needed across a texel of the map
+    float exact_x;        ///< x with its fraction
+    float exact_y;        ///< y with its fraction
+    float pixel_squared;  ///< |J|^2: squared extent of a pixel on the map, in texels
+};
+
+/// Returns the request of a pixel; the arguments are those of shadow_mapping.
+///
+/// A shadow texel falls on a pixel if there are sqrt(|J^-1|^2 / 2) of them across a texel of the
+/// map: the root mean square over all directions. At grazing light J is nearly singular; its
+/// stretch is limited to max_stretch.
+QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, ShadowLight light,
+                                             uint column, uint row, float depth,
+                                             float depth_by_column, float depth_by_row) {
+    const ShadowMapping mapping =
+        shadow_mapping(parameters, light, column, row, depth, depth_by_column, depth_by_row);
+    ShadowRequest request;
+    request.inside = mapping.inside;
+    request.x = uint(mapping.at[0]);
+    request.y = uint(mapping.at[1]);
+    request.importance = 0.0F;
+    request.exact_x = mapping.at[0];
+    request.exact_y = mapping.at[1];
+    request.pixel_squared = mapping.squares;
+    if (mapping.inside != 0) {
+        QUADTILE_PRECISE const float stretched = mapping.squares * parameters.least_area;
+        const float area = mapping.area > stretched ? mapping.area : stretched;
+        QUADTILE_PRECISE const float root = shadow_square_root(0.5F * mapping.squares);
+        QUADTILE_PRECISE const float needed = root * shadow_reciprocal(area);
+        // The largest slot, for one texel, has no more.
+        const float most = float(parameters.tile_extent);
+        QUADTILE_PRECISE const float scaled =
+            (needed < most ? needed : most) * (parameters.resolution_scale * light.weight);
+        request.importance = scaled;
+    }
+    return request;
+}
+
+/// Returns whether a pixel that sees (x, y) of the map can lie on the surface of a request, if both
+/// are in blocks beside each other. Such pixels are at most 10 pixels apart, so on one plane their
+/// distance on the map is at most 10 |J|. The limit of 16 |J| leaves room for curved surfaces.
+QUADTILE_SHARED bool shadow_is_near(ShadowRequest request, float x, float y) {
+    QUADTILE_PRECISE const float across = x - request.exact_x;
+    QUADTILE_PRECISE const float down = y - request.exact_y;
+    QUADTILE_PRECISE const float distance = across * across + down * down;  // squared
+    QUADTILE_PRECISE const float most = 256.0F * request.pixel_squared + 1.0F;
+    return distance <= most;
+}
+
+/// Returns a pixel's importance, raised if the pixels around it have `seen` both light and shadow.
+QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float importance, uint seen) {
+    QUADTILE_PRECISE const float raised = importance * parameters.edge_scale;
+    return seen == (SHADOW_LIT | SHADOW_SHADED) ? raised : importance;
+}
+
+// ---- Lookup of a pixel in the last frame's maps
+
+/// The plane through a pixel's surface in a light's view, for comparison with the atlas.
+struct ShadowSight {
+    uint inside;       ///< 1: in the map and facing the light, else 0
+    float x;           ///< of the map, in texels
+    float y;           ///< of the map, in texels
+    float depth;       ///< in the light's clip space
+    float depth_by_x;  ///< how the depth changes by a texel of the map
+    float depth_by_y;  ///< how the depth changes by a texel of the map
+};
+
+/// Returns the sight of a pixel; the arguments are those of shadow_mapping.
+QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLight light,
+                                         uint column, uint row, float depth, float depth_by_column,
+                                         float depth_by_row) {
+    const ShadowMapping mapping =
+        shadow_mapping(parameters, light, column, row, depth, depth_by_column, depth_by_row);
     // Limit of the slope of planes to the light.
-    QUADTILE_PRECISE const float least = squares * (1.0F / 128.0F);
+    QUADTILE_PRECISE const float least = mapping.squares * (1.0F / 128.0F);
+    const float limited = mapping.area > least ? mapping.area : least;
     QUADTILE_PRECISE const float divided =
-        shadow_reciprocal(area > least ? area : least) * light.facing;
+        shadow_reciprocal(mapping.inside != 0 ? limited : 1.0F) * light.facing;
     QUADTILE_PRECISE const float across =
-        (z_by_column * y_by_row - z_by_row * y_by_column) * divided;
-    QUADTILE_PRECISE const float down = (x_by_column * z_by_row - x_by_row * z_by_column) * divided;
-    sight.inside = 1;
-    sight.x = x;
-    sight.y = y;
-    sight.depth = z;
+        (mapping.by_column[2] * mapping.by_row[1] - mapping.by_row[2] * mapping.by_column[1]) *
+        divided;
+    QUADTILE_PRECISE const float down =
+        (mapping.by_column[0] * mapping.by_row[2] - mapping.by_row[0] * mapping.by_column[2]) *
+        divided;
+    ShadowSight sight;
+    sight.inside = mapping.inside;
+    sight.x = mapping.at[0];
+    sight.y = mapping.at[1];
+    sight.depth = mapping.at[2];
     sight.depth_by_x = across;
     sight.depth_by_y = down;
     return sight;
@@ -279,28 +254,26 @@ QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLigh
 
 /// Returns the column (or row) of the atlas that shows a column (or row) of the map. The tile
 /// begins at `tile_place`, in units of its level, and its slot at `slot_place`.
-QUADTILE_SHARED QUADTILE_UINT shadow_atlas_texel(ShadowParameters parameters, ShadowTile tile,
-                                                 float place, QUADTILE_UINT tile_place,
-                                                 QUADTILE_UINT slot_place) {
-    const QUADTILE_UINT level = tile.node & 0xffU;
-    const QUADTILE_UINT core =
+QUADTILE_SHARED uint shadow_atlas_texel(ShadowParameters parameters, ShadowTile tile, float place,
+                                        uint tile_place, uint slot_place) {
+    const uint level = tile.node & 0xffU;
+    const uint core =
         shadow_slot_extent(parameters.tile_extent, tile.state & 0xffU) - 2 * parameters.gutter;
     QUADTILE_PRECISE const float within =
         (place - float(tile_place << level)) *
         shadow_crop_density(parameters, level, tile.state & 0xffU);
-    const QUADTILE_UINT texel = within > 0.0F ? QUADTILE_UINT(within) : 0;
+    const uint texel = within > 0.0F ? uint(within) : 0;
     return slot_place + parameters.gutter + (texel < core ? texel : core - 1);
 }
 
 /// Returns whether light reaches a pixel, by the depth that a texel (column, row) of the atlas
 /// stores.
 QUADTILE_SHARED bool shadow_is_reached(ShadowParameters parameters, ShadowSight sight,
-                                       ShadowTile tile, QUADTILE_UINT column, QUADTILE_UINT row,
-                                       float stored) {
-    const QUADTILE_UINT level = tile.node & 0xffU;
-    const QUADTILE_UINT slot_class = tile.state & 0xffU;
+                                       ShadowTile tile, uint column, uint row, float stored) {
+    const uint level = tile.node & 0xffU;
+    const uint slot_class = tile.state & 0xffU;
     const float extent =
-        1.0F * float(1U << level) *
+        float(1U << level) *
         shadow_reciprocal(float(shadow_slot_extent(parameters.tile_extent, slot_class) -
                                 2 * parameters.gutter));  // of a texel on the map
     QUADTILE_PRECISE const float x =

@@ -11,27 +11,26 @@ QUADTILE_NAMESPACE_BEGIN
 
 /// How a light's map lies to that of the last frame.
 struct ShadowStep {
-    QUADTILE_UINT changed;  ///< 1: the light has changed, and all its slots must be drawn; else 0
-    QUADTILE_INT x;  ///< texels from a column of this frame to that of the last; 0 if changed
-    QUADTILE_INT y;  ///< the same for rows
+    uint changed;  ///< 1: the light has changed, and all its slots must be drawn; else 0
+    int x;         ///< texels from a column of this frame to that of the last; 0 if changed
+    int y;         ///< the same for rows
 };
 
 /// Returns the column (axis 0) or row (axis 1) at which a light's map begins, in texels from a
 /// place in the world that all maps of the light's direction and extent share. Lights with
 /// perspective begin at 0.
-QUADTILE_SHARED QUADTILE_INT shadow_origin(ShadowParameters parameters, ShadowLight light,
-                                           QUADTILE_UINT axis) {
+QUADTILE_SHARED int shadow_origin(ShadowParameters parameters, ShadowLight light, uint axis) {
     const float texels = shadow_depth(light.clip_from_world[12 + axis]) *
                          (-0.5F * float(1U << parameters.map_levels));  // exact
     const float most = float(1U << 29);
     const bool has_origin = light.perspective == 0.0F && light.clip_from_world[15] == 1.0F &&
                             texels > -most && texels < most;
-    return has_origin ? QUADTILE_INT(texels) : 0;
+    return has_origin ? int(texels) : 0;
 }
 
 /// Returns whether the origin is exact: the map begins with a whole texel.
 QUADTILE_SHARED bool shadow_has_whole_origin(ShadowParameters parameters, ShadowLight light,
-                                             QUADTILE_UINT axis) {
+                                             uint axis) {
     return shadow_depth(light.clip_from_world[12 + axis]) *
                (-0.5F * float(1U << parameters.map_levels)) ==
            float(shadow_origin(parameters, light, axis));
@@ -43,7 +42,7 @@ QUADTILE_SHARED ShadowStep shadow_step(ShadowParameters parameters, ShadowLight 
                                        ShadowLight last) {
     ShadowStep step;
     step.changed = 0;
-    for (QUADTILE_UINT i = 0; i < 16; ++i) {
+    for (uint i = 0; i < 16; ++i) {
         const bool is_same =
             bits_from_float(light.clip_from_world[i]) == bits_from_float(last.clip_from_world[i]);
         const bool is_shifted = (i == 12 || i == 13) && light.perspective == 0.0F &&
@@ -62,23 +61,22 @@ QUADTILE_SHARED ShadowStep shadow_step(ShadowParameters parameters, ShadowLight 
 
 /// Returns whether a texel of this frame's map lies in that of the last frame, at (x + step.x, y +
 /// step.y). All do if the light has changed.
-QUADTILE_SHARED bool shadow_was_inside(ShadowParameters parameters, ShadowStep step,
-                                       QUADTILE_UINT x, QUADTILE_UINT y) {
-    const QUADTILE_UINT extent = 1U << parameters.map_levels;
-    return x + QUADTILE_UINT(step.x) < extent && y + QUADTILE_UINT(step.y) < extent;
+QUADTILE_SHARED bool shadow_was_inside(ShadowParameters parameters, ShadowStep step, uint x,
+                                       uint y) {
+    const uint extent = 1U << parameters.map_levels;
+    return x + uint(step.x) < extent && y + uint(step.y) < extent;
 }
 
 /// Returns whether a node of this level of this frame's map may be a node of the last frame's map:
 /// the step is a multiple of its extent.
-QUADTILE_SHARED bool shadow_keeps_level(ShadowStep step, QUADTILE_UINT level) {
-    return (QUADTILE_UINT(step.x | step.y) & ((1U << level) - 1)) == 0;
+QUADTILE_SHARED bool shadow_keeps_level(ShadowStep step, uint level) {
+    return (uint(step.x | step.y) & ((1U << level) - 1)) == 0;
 }
 
 /// Returns the column (or row) of the importance image with a column (or row) of a light's map that
 /// begins at `origin`. So a step moves no texel of the image.
-QUADTILE_SHARED QUADTILE_UINT shadow_importance_texel(ShadowParameters parameters,
-                                                      QUADTILE_INT origin, QUADTILE_UINT place) {
-    return (place + QUADTILE_UINT(origin)) & ((1U << parameters.map_levels) - 1);
+QUADTILE_SHARED uint shadow_importance_texel(ShadowParameters parameters, int origin, uint place) {
+    return (place + uint(origin)) & ((1U << parameters.map_levels) - 1);
 }
 
 /// Returns a sight on the last frame's map; not `inside` if it lies outside of it.

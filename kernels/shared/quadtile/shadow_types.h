@@ -8,28 +8,29 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const QUADTILE_UINT SHADOW_MAX_LIGHTS = 16;     ///< layers of the map
-const QUADTILE_UINT SHADOW_FACES = 6;           ///< of a point light, one layer each
-const QUADTILE_UINT SHADOW_MAX_LEVELS = 8;      ///< sun levels, at most; one layer each
-const QUADTILE_UINT SHADOW_CLASSES = 5;         ///< of slots, each twice as wide as the class below
-const QUADTILE_UINT SHADOW_PAGE_CELLS = 256;    ///< of the largest slot: 4^(SHADOW_CLASSES - 1)
-const QUADTILE_UINT SHADOW_NONE = 0xffffffffU;  ///< no tile, no slot
-const QUADTILE_UINT SHADOW_EDGE_BLOCK = 4;      ///< pixels on a side, with one lookup in the atlas
-const QUADTILE_UINT SHADOW_ASKED_BLOCK = 8;     ///< texels of the map on a side, of a mark
-const QUADTILE_UINT SHADOW_REQUEST_STRIDE = 2;  ///< pixels from one request to the next
+const uint SHADOW_MAX_LIGHTS = 16;     ///< layers of the map
+const uint SHADOW_FACES = 6;           ///< of a point light, one layer each
+const uint SHADOW_MAX_LEVELS = 8;      ///< sun levels, at most; one layer each
+const uint SHADOW_CLASSES = 5;         ///< of slots, each twice as wide as the class below
+const uint SHADOW_PAGE_CELLS = 256;    ///< of the largest slot: 4^(SHADOW_CLASSES - 1)
+const uint SHADOW_NONE = 0xffffffffU;  ///< no tile, no slot
+const uint SHADOW_EDGE_BLOCK = 4;      ///< pixels on a side, with one lookup in the atlas
+const uint SHADOW_ASKED_BLOCK = 8;     ///< texels of the map on a side, of a mark
+const uint SHADOW_REQUEST_STRIDE = 2;  ///< pixels from one request to the next
 
-/// Bits of shadow_lit_word of the lights that reach a pixel.
-const QUADTILE_UINT SHADOW_LIT = 0x0000ffffU;
+// What a pixel that faces a light tells of it; | joins several pixels.
+const uint SHADOW_LIT = 1;     ///< the light reaches it
+const uint SHADOW_SHADED = 2;  ///< the light does not
 
 // ---- Header flags
 
 /// The atlas was too fragmented for the new slots: all slots were laid out and are drawn again.
-const QUADTILE_UINT SHADOW_REPACKED = 1;
+const uint SHADOW_REPACKED = 1;
 
 // ---- Tile states
 
-const QUADTILE_UINT SHADOW_KEPT = 1;    ///< it was a tile of the last frame, too
-const QUADTILE_UINT SHADOW_RENDER = 2;  ///< its slot must be cleared and drawn in this frame
+const uint SHADOW_KEPT = 1;    ///< it was a tile of the last frame, too
+const uint SHADOW_RENDER = 2;  ///< its slot must be cleared and drawn in this frame
 
 /// A layer of a light.
 struct ShadowLight {
@@ -45,36 +46,36 @@ struct ShadowLight {
     float weight;        ///< factor on the shadow texels, along a side
     /// Number of layers, from this one on, that form one light: 1; SHADOW_FACES for the first face
     /// of a point light; up to SHADOW_MAX_LEVELS for the first sun level; 0 for the others.
-    QUADTILE_UINT layers;
+    uint layers;
 };
 
 /// A box in the world in which a caster of shadows has changed since the last frame. A moving
 /// object has two: its old and its new bounds. Empty if low > high along an axis.
 struct ShadowChange {
-    float low[3];              ///< corner with the least coordinates
-    QUADTILE_UINT light_mask;  ///< bit l: casts shadows in light l
-    float high[3];             ///< the opposite corner
-    QUADTILE_UINT reserved;    ///< 0
+    float low[3];     ///< corner with the least coordinates
+    uint light_mask;  ///< bit l: casts shadows in light l
+    float high[3];    ///< the opposite corner
+    uint reserved;    ///< 0
 };
 
 /// Description of a frame; made by make_shadow_frame (quadtile/shadow.hpp).
 struct ShadowFrame {
-    QUADTILE_UINT depth_width;              ///< of the depth buffer, pixels
-    QUADTILE_UINT depth_height;             ///< of the depth buffer, pixels
+    uint depth_width;                       ///< of the depth buffer, pixels
+    uint depth_height;                      ///< of the depth buffer, pixels
     float background_depth;                 ///< depth of pixels without a surface
-    QUADTILE_UINT reserved;                 ///< 0
+    uint reserved;                          ///< 0
     ShadowLight lights[SHADOW_MAX_LIGHTS];  ///< one per layer of the map
 };
 
 /// Constants of all frames. Push constants.
 struct ShadowParameters {
-    QUADTILE_UINT lights;        ///< layers of the map
-    QUADTILE_UINT map_levels;    ///< the map has 2^map_levels texels on a side
-    QUADTILE_UINT atlas_levels;  ///< the atlas has 2^atlas_levels texels on a side
-    QUADTILE_UINT tile_extent;   ///< of the largest slot, texels on a side, a power of two
-    QUADTILE_UINT gutter;        ///< texels at each edge of a slot
-    QUADTILE_UINT max_tiles;     ///< in all layers together
-    QUADTILE_UINT max_cells;     ///< of the atlas that slots may take
+    uint lights;        ///< layers of the map
+    uint map_levels;    ///< the map has 2^map_levels texels on a side
+    uint atlas_levels;  ///< the atlas has 2^atlas_levels texels on a side
+    uint tile_extent;   ///< of the largest slot, texels on a side, a power of two
+    uint gutter;        ///< texels at each edge of a slot
+    uint max_tiles;     ///< in all layers together
+    uint max_cells;     ///< of the atlas that slots may take
     /// Least ratio of a pixel's area on the map to the sum of its squared lengths: 1 / (s + 1 / s)
     /// for an ellipse whose axes have the ratio s, ShadowOptions::max_stretch.
     float least_area;
@@ -89,10 +90,10 @@ struct ShadowParameters {
 
 /// A tile, its slot, and its crop matrix.
 struct ShadowTile {
-    QUADTILE_UINT position;  ///< as Tile::position: x, y << 16, in units of 2^level texels
-    QUADTILE_UINT node;      ///< as Tile::node: level, flags << 8, layer (the light) << 16
-    QUADTILE_UINT slot;      ///< first column and row << 16 in the atlas, texels
-    QUADTILE_UINT state;     ///< class in bits 0-7, SHADOW_KEPT, SHADOW_RENDER << 8
+    uint position;  ///< as Tile::position: x, y << 16, in units of 2^level texels
+    uint node;      ///< as Tile::node: level, flags << 8, layer (the light) << 16
+    uint slot;      ///< first column and row << 16 in the atlas, texels
+    uint state;     ///< class in bits 0-7, SHADOW_KEPT, SHADOW_RENDER << 8
     /// Crop matrix: from the light's clip coordinates (x, y, z, w) to those of the atlas,
     /// (crop_scale * x + crop_x * w, crop_scale * y + crop_y * w, z, w).
     float crop_scale;
@@ -103,36 +104,36 @@ struct ShadowTile {
 
 /// Outcome of a frame, for consumers on the GPU.
 struct ShadowHeader {
-    QUADTILE_UINT tiles;         ///< in the list; 0 before the first frame
-    QUADTILE_UINT kept;          ///< those that were tiles of the last frame
-    QUADTILE_UINT added;         ///< those that were not
-    QUADTILE_UINT removed;       ///< tiles of the last frame that are gone
-    QUADTILE_UINT flags;         ///< SHADOW_REPACKED
-    QUADTILE_UINT used_cells;    ///< of the atlas, in slots
-    QUADTILE_UINT factor_index;  ///< index for budget_factor
-    float factor;                ///< divisor of all resolutions that keeps the budgets
+    uint tiles;         ///< in the list; 0 before the first frame
+    uint kept;          ///< those that were tiles of the last frame
+    uint added;         ///< those that were not
+    uint removed;       ///< tiles of the last frame that are gone
+    uint flags;         ///< SHADOW_REPACKED
+    uint used_cells;    ///< of the atlas, in slots
+    uint factor_index;  ///< index for budget_factor
+    float factor;       ///< divisor of all resolutions that keeps the budgets
     /// VkDrawIndirectCommand for clearing the slots: one instance per tile of `render`, with four
     /// vertices (a triangle strip).
-    QUADTILE_UINT render_vertex_count;    ///< 4
-    QUADTILE_UINT render_count;           ///< tiles to draw
-    QUADTILE_UINT render_first_vertex;    ///< 0
-    QUADTILE_UINT render_first_instance;  ///< 0
-    QUADTILE_UINT resized;                ///< tiles that are kept, but with a new slot
-    QUADTILE_UINT instances;  ///< of all record_cull: pairs of object and tile, also without room
-    QUADTILE_UINT reserved0;  ///< 0
-    QUADTILE_UINT reserved1;  ///< 0
+    uint render_vertex_count;    ///< 4
+    uint render_count;           ///< tiles to draw
+    uint render_first_vertex;    ///< 0
+    uint render_first_instance;  ///< 0
+    uint resized;                ///< tiles that are kept, but with a new slot
+    uint instances;  ///< of all record_cull: pairs of object and tile, also without room
+    uint reserved0;  ///< 0
+    uint reserved1;  ///< 0
 };
 
 /// Triangles of one draw with their bounding box, for culling against the tiles.
 struct ShadowObject {
-    float low[3];                ///< corner of the bounding box in the world
-    QUADTILE_UINT index_count;   ///< as in VkDrawIndexedIndirectCommand
-    float high[3];               ///< the opposite corner
-    QUADTILE_UINT first_index;   ///< into the index buffer
-    QUADTILE_INT vertex_offset;  ///< added to indices
-    QUADTILE_UINT light_mask;    ///< bit l: casts shadows in light l
-    QUADTILE_UINT reserved0;     ///< 0
-    QUADTILE_UINT reserved1;     ///< 0
+    float low[3];       ///< corner of the bounding box in the world
+    uint index_count;   ///< as in VkDrawIndexedIndirectCommand
+    float high[3];      ///< the opposite corner
+    uint first_index;   ///< into the index buffer
+    int vertex_offset;  ///< added to indices
+    uint light_mask;    ///< bit l: casts shadows in light l
+    uint reserved0;     ///< 0
+    uint reserved1;     ///< 0
 };
 
 QUADTILE_NAMESPACE_END

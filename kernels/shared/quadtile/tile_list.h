@@ -15,28 +15,28 @@ QUADTILE_NAMESPACE_BEGIN
 
 // ---- Tile flags
 
-const QUADTILE_UINT TILE_CLAMPED = 1;  ///< a texel whose importance is not below the threshold
+const uint TILE_CLAMPED = 1;  ///< a texel whose importance is not below the threshold
 // Only in balanced lists: the neighbour across that edge is one level coarser. If the flag is not
 // set, the neighbours there are of the tile's level, one level finer, or outside the map.
-const QUADTILE_UINT TILE_COARSER_LEFT = 2;     ///< at column x - 1
-const QUADTILE_UINT TILE_COARSER_RIGHT = 4;    ///< at column x + 1
-const QUADTILE_UINT TILE_COARSER_TOP = 8;      ///< at row y - 1
-const QUADTILE_UINT TILE_COARSER_BOTTOM = 16;  ///< at row y + 1
+const uint TILE_COARSER_LEFT = 2;     ///< at column x - 1
+const uint TILE_COARSER_RIGHT = 4;    ///< at column x + 1
+const uint TILE_COARSER_TOP = 8;      ///< at row y - 1
+const uint TILE_COARSER_BOTTOM = 16;  ///< at row y + 1
 
 // ---- Header flags
 
-const QUADTILE_UINT TILE_LIST_OVERFLOW = 1;  ///< required > written: the buffer was too small
+const uint TILE_LIST_OVERFLOW = 1;  ///< required > written: the buffer was too small
 /// The largest factor leaves more tiles than the budget.
-const QUADTILE_UINT TILE_LIST_OVER_BUDGET = 2;
-const QUADTILE_UINT TILE_LIST_BALANCED = 8;  ///< its tiles have the flags TILE_COARSER_*
+const uint TILE_LIST_OVER_BUDGET = 2;
+const uint TILE_LIST_BALANCED = 8;  ///< its tiles have the flags TILE_COARSER_*
 
 /// A tile: the node (level, x, y) of a layer's quadtree. It covers the texels
 /// [x << level, (x + 1) << level) x [y << level, (y + 1) << level) that lie inside the map.
 struct Tile {
-    QUADTILE_UINT position;  ///< x in bits 0-15, y in bits 16-31, in units of 2^level texels
-    QUADTILE_UINT node;      ///< level in bits 0-7, flags in bits 8-15, layer in bits 16-31
-    float importance;        ///< the maximum over the covered texels; never NaN
-    float threshold;         ///< value that the importance was compared with
+    uint position;     ///< x in bits 0-15, y in bits 16-31, in units of 2^level texels
+    uint node;         ///< level in bits 0-7, flags in bits 8-15, layer in bits 16-31
+    float importance;  ///< the maximum over the covered texels; never NaN
+    float threshold;   ///< value that the importance was compared with
 
 #ifdef __cplusplus
     /// Returns the column, in units of 2^level texels.
@@ -117,39 +117,38 @@ bool tile_coarser_bottom(Tile tile) {
 
 /// Header of a tile list, with everything that a consumer on the GPU needs.
 struct TileListHeader {
-    QUADTILE_UINT written;   ///< tiles in the buffer
-    QUADTILE_UINT required;  ///< tiles of the subdivision, with those that did not fit
-    QUADTILE_UINT flags;     ///< TILE_LIST_*
-    QUADTILE_UINT capacity;  ///< tiles that the buffer has room for
+    uint written;   ///< tiles in the buffer
+    uint required;  ///< tiles of the subdivision, with those that did not fit
+    uint flags;     ///< TILE_LIST_*
+    uint capacity;  ///< tiles that the buffer has room for
 
     /// VkDispatchIndirectCommand: one workgroup per tile. The tile of a workgroup is
     /// gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; workgroups from `written` on do
     /// nothing.
-    QUADTILE_UINT dispatch_x;
-    QUADTILE_UINT dispatch_y;  ///< above 1 if there are more workgroups than x allows
-    QUADTILE_UINT dispatch_z;  ///< 1
-    QUADTILE_UINT reserved1;   ///< 0
+    uint dispatch_x;
+    uint dispatch_y;  ///< above 1 if there are more workgroups than x allows
+    uint dispatch_z;  ///< 1
+    uint reserved1;   ///< 0
 
     /// VkDrawIndirectCommand: one instance per tile, four vertices each (a triangle strip).
-    QUADTILE_UINT draw_vertex_count;
-    QUADTILE_UINT draw_instance_count;  ///< `written`
-    QUADTILE_UINT draw_first_vertex;    ///< 0
-    QUADTILE_UINT draw_first_instance;  ///< 0
+    uint draw_vertex_count;
+    uint draw_instance_count;  ///< `written`
+    uint draw_first_vertex;    ///< 0
+    uint draw_first_instance;  ///< 0
 
-    float threshold_factor;   ///< factor by which a budget scaled the thresholds; else 1
-    QUADTILE_UINT reserved2;  ///< 0
-    QUADTILE_UINT reserved3;  ///< 0
-    QUADTILE_UINT reserved4;  ///< 0
+    float threshold_factor;  ///< factor by which a budget scaled the thresholds; else 1
+    uint reserved2;          ///< 0
+    uint reserved3;          ///< 0
+    uint reserved4;          ///< 0
 };
 
 /// Returns the word Tile::position, for x and y below 2^16.
-QUADTILE_SHARED QUADTILE_UINT tile_position(QUADTILE_UINT x, QUADTILE_UINT y) {
+QUADTILE_SHARED uint tile_position(uint x, uint y) {
     return x | (y << 16);
 }
 
 /// Returns the word Tile::node, for level and flags below 2^8 and layer below 2^16.
-QUADTILE_SHARED QUADTILE_UINT tile_node(QUADTILE_UINT level, QUADTILE_UINT flags,
-                                        QUADTILE_UINT layer) {
+QUADTILE_SHARED uint tile_node(uint level, uint flags, uint layer) {
     return level | (flags << 8) | (layer << 16);
 }
 

@@ -110,9 +110,9 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
                     is_asked[(layer * blocks + request.y / SHADOW_ASKED_BLOCK) * blocks +
                              request.x / SHADOW_ASKED_BLOCK] = true;
                     float& texel = importance[(layer * extent + request.y) * extent + request.x];
-                    texel = std::max(
-                        texel, shadow_beside_edge(parameters, request.importance,
-                                                  seen.words(column, row, request, layer), light));
+                    texel = std::max(texel,
+                                     shadow_beside_edge(parameters, request.importance,
+                                                        seen.words(column, row, request, layer)));
                 }
             }
         }
@@ -209,7 +209,7 @@ std::vector<SeenPixel> seen_by_lights(const ShadowParameters& parameters, const 
             shadow_atlas_texel(parameters, tile, sight.y, y_of(tile), tile.slot >> 16U);
         const float stored = atlas[(std::size_t{y} << parameters.atlas_levels) + x];
         seen.push_back(
-            {shadow_lit_word(light, true, shadow_is_reached(parameters, sight, tile, x, y, stored)),
+            {shadow_is_reached(parameters, sight, tile, x, y, stored) ? SHADOW_LIT : SHADOW_SHADED,
              layer, now.x, now.y});
     }
     return seen;

@@ -54,7 +54,7 @@ struct SeenPixel {
         return layer == of_layer && shadow_is_near(request, x, y);
     }
 
-    std::uint32_t word;  // shadow_lit_word
+    std::uint32_t word;  // SHADOW_LIT or SHADOW_SHADED
     std::uint32_t layer;
     float x;  // of the layer's map
     float y;

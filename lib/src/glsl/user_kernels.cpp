@@ -64,10 +64,9 @@ UserKernel UserKernel::threshold(bool subgroup_operations) {
 
 UserKernel UserKernel::reduction(std::uint32_t channels, bool odd_blocks,
                                  bool subgroup_operations) {
-    const std::string library_name =
-        "downsample_floats_" + std::to_string(channels) + (odd_blocks ? "_odd" : "");
+    const std::string library_name = "downsample_floats_" + std::to_string(channels);
     return {"downsample",
-            {{"SUBGROUPS", subgroup_operations && !odd_blocks ? "1" : "0"},
+            {{"SUBGROUPS", subgroup_operations ? "1" : "0"},
              {"EXTREMES", "0"},
              {"CHANNELS", std::to_string(channels)},
              {"CUSTOM", "1"},

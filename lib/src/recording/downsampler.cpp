@@ -106,15 +106,21 @@ struct Downsampler::Impl {
                 {5, vk::DescriptorType::eStorageImage, image_count(context)}};
     }
 
+    // Returns the channels of the kernel's items (kernels.cmake).
+    [[nodiscard]] std::uint32_t item_channels(bool odd_blocks) const {
+        const std::uint32_t channels = channel_count(options.format);
+        const bool widens = odd_blocks && channels == 2 && is_sum(options.reduction);
+        return widens ? 4 : channels;
+    }
+
     // Returns downsample.comp. `odd_blocks`: the edge rule treats some blocks specially.
     [[nodiscard]] detail::KernelCode code(bool odd_blocks) const {
         const bool subgroups = context->info.features.subgroup_operations;
         if (options.reduction == Reduction::custom) {
-            return {"downsample with a reduction", custom_code[odd_blocks ? 1 : 0],
-                    subgroups && !odd_blocks};
+            return {"downsample with a reduction", custom_code[odd_blocks ? 1 : 0], subgroups};
         }
         const std::string items = is_extreme(options.reduction) ? "extremes_" : "floats_";
-        const std::string channels = std::to_string(channel_count(options.format));
+        const std::string channels = std::to_string(item_channels(odd_blocks));
         return detail::kernel_code("downsample_" + items + channels + (odd_blocks ? "_odd" : ""),
                                    subgroups);
     }
@@ -159,7 +165,7 @@ struct Downsampler::Impl {
         parameters.top_level = shape.levels - 1;
         parameters.base_texel_width = 1.0F / static_cast<float>(shape.width);
         parameters.base_texel_height = 1.0F / static_cast<float>(shape.height);
-        const std::uint32_t channels = channel_count(options.format);
+        const std::uint32_t channels = item_channels(has_odd_blocks(shape));
         parameters.state_words_per_layer = state_words_per_layer(
             shape.width, shape.height, shape.levels - 1, rule(), channels, channels);
         return parameters;

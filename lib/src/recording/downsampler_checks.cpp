@@ -72,7 +72,9 @@ std::string obstacle_to_storing(const DeviceContext& context, const DownsamplerO
     }
     const auto limits = context.physical_device.getProperties(context.dispatch).limits;
     // Shared memory of downsample.comp: nodes, room, sRGB tables, edge weights, smaller variables.
-    const std::uint32_t item_bytes = 4 * channel_count(options.format);
+    const std::uint32_t channels = channel_count(options.format);
+    const std::uint32_t item_bytes =
+        4 * (channels == 2 && is_sum(options.reduction) ? 4 : channels);
     const std::uint32_t shared_bytes =
         (341 + 31 * 31 + 15 * 15) * item_bytes + sizeof(SrgbTables) + 2 * MAX_LEVELS * 4 + 64;
     if (limits.maxComputeSharedMemorySize < shared_bytes) {

@@ -29,7 +29,7 @@ constexpr std::uint32_t CREW_SIZE = 16;
 constexpr std::uint32_t GROUP_LEVELS = 17;
 constexpr std::uint32_t ONE_GROUP = 18;
 constexpr std::uint32_t MIP_IMAGES = 19;
-// tile_list.glsl
+// chunks.glsl
 constexpr std::uint32_t TILE_CHUNK_SHIFT = 20;
 constexpr std::uint32_t TILES_IN_ONE_CHUNK = 21;
 // fused.glsl, fused_share.glsl, balance.glsl

@@ -1,5 +1,8 @@
+// What kernels that read blocks of 64 x 64 texels share: the groups in which they hand nodes over, and the count of NaN
+// texels.
+
 // Nodes (texels) of a level that are handed over to one workgroup. Their words in the state buffer: two counters per
-// group; the nodes of the level row by row; the slots (messages.glsl) group by group.
+// group; the nodes of the level row by row; the slots (hand_over.glsl) group by group.
 struct Group {
     uint level;   // of the nodes
     uint levels;  // levels that are made from the nodes
@@ -30,3 +33,27 @@ Group group_of(uint level, uvec2 node, uint counters, uint node_words, uint slot
     return Group(level, levels, index, counters + place, counters + count + place, nodes, slots + place * group_words,
                  slots + count * group_words);
 }
+
+#if COUNTS_NAN
+// Number of NaN texels in a block, of which each thread has read four quads, one in each quarter.
+
+shared uint nan_texels;  // 0 before
+
+// Returns whether a node may hold NaN texels, which count as infinity.
+bool may_hold_nan(float importance) { return importance == uintBitsToFloat(0x7f800000U); }
+
+// Counts the NaN texels inside the map of a thread that has met one, from its first quad. It reads its texels again.
+void count_nan(uvec2 first_quad) {
+    uint count = 0;
+    // Not a constant, so that drivers do not unroll the loop: code costs time even if it is not run.
+    const uint step = 1 + (parameters.layers >> 31);
+    [[dont_unroll]] for (uint i = 0; i < 16; i += step) {
+        const uvec2 quad = first_quad + 16 * uvec2(i >> 2 & 1, i >> 3);
+        const uvec2 texel = 2 * quad + uvec2(i & 1, i >> 1 & 1);
+        if (all(lessThan(texel, extent_of(0)))) {
+            count += uint(counts_as_nan(key_of(texel_at(texel))));
+        }
+    }
+    atomicAdd(nan_texels, count);
+}
+#endif
