@@ -91,9 +91,9 @@ class GpuTracer : public Tracer {
     [[nodiscard]] std::uint32_t frames_at_once() const override { return layers_; }
 
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames, const Stop& stop) override {
+        std::span<const ProjectionFrame> frames) override {
         const auto start = Clock::now();
-        std::vector<std::vector<MapTile>> tiles = requests_->request(frames, stop);
+        std::vector<std::vector<MapTile>> tiles = requests_->request(frames);
         statistics_.tile_request_seconds += seconds_since(start);
         statistics_.map_seconds = requests_->map_seconds();
         statistics_.subdivision_seconds = requests_->subdivision_seconds();
@@ -105,8 +105,8 @@ class GpuTracer : public Tracer {
         clear_sums();
     }
 
-    std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
-                      std::span<const double> predicted_nodes, const Stop& stop) override;
+    void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+               std::span<const double> predicted_nodes) override;
 
     void read_sums(std::size_t first, std::span<Accumulator> sums) override {
         download(accumulators_, first * sizeof(Accumulator), std::as_writable_bytes(sums));
@@ -138,8 +138,7 @@ class GpuTracer : public Tracer {
     // A waiting tile, or a part of one.
     struct Waiting {
         TracedTile tile;
-        double nodes;       // predicted, or counted after an overflow
-        std::size_t index;  // of the whole tile
+        double nodes;  // predicted, or counted after an overflow
     };
 
     void check_sizes() const;
@@ -148,8 +147,7 @@ class GpuTracer : public Tracer {
 
     static void add_parts(const Waiting& whole, std::deque<Waiting>& waiting);
     [[nodiscard]] double work_of(const Waiting& tile) const;
-    [[nodiscard]] std::vector<Waiting> take_batch(std::deque<Waiting>& waiting,
-                                                  std::size_t end) const;
+    [[nodiscard]] std::vector<Waiting> take_batch(std::deque<Waiting>& waiting) const;
     void run_batch(std::vector<Waiting>& batch);
     void check_lists(const TileResult& result) const;
     void repeat(const Waiting& failed, const TileResult& result, std::deque<Waiting>& waiting);
@@ -304,28 +302,22 @@ void GpuTracer::add_parts(const Waiting& whole, std::deque<Waiting>& waiting) {
     }
 }
 
-std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
-                             std::span<const TracedTile> tiles,
-                             std::span<const double> predicted_nodes, const Stop& stop) {
+void GpuTracer::trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+                      std::span<const double> predicted_nodes) {
     const auto start = Clock::now();
     std::memcpy(frames_.mapped, frames.data(), frames.size_bytes());
     std::deque<Waiting> waiting;
     for (std::size_t i = 0; i < tiles.size(); ++i) {
-        add_parts({tiles[i], predicted_nodes[i], i}, waiting);
+        add_parts({tiles[i], predicted_nodes[i]}, waiting);
     }
-    // Waiting tiles are in order: when all begun tiles are done, so are all before them.
-    std::size_t begun = 0;
-    bool stops = false;
-    while (!waiting.empty() && !(stops && waiting.front().index >= begun)) {
-        std::vector<Waiting> batch = take_batch(waiting, stops ? begun : tiles.size());
+    while (!waiting.empty()) {
+        std::vector<Waiting> batch = take_batch(waiting);
         if (batch.empty()) {
             const Waiting whole = waiting.front();
-            begun = std::max(begun, whole.index + 1);
             waiting.pop_front();
             split(whole, waiting);
             continue;
         }
-        begun = std::max(begun, batch.back().index + 1);
         run_batch(batch);
         const auto* const results =
             reinterpret_cast<const TileResult*>(results_back_.mapped + sizeof(TraceState));
@@ -338,14 +330,11 @@ std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
                 statistics_.pixels += std::uint64_t{batch[i].tile.width} * batch[i].tile.height;
             }
         }
-        stops = stops || (stop && stop());
     }
-    const std::size_t done = waiting.empty() ? tiles.size() : begun;
-    statistics_.tiles += done;
-    statistics_.predicted_nodes += std::accumulate(
-        predicted_nodes.begin(), predicted_nodes.begin() + static_cast<std::ptrdiff_t>(done), 0.0);
+    statistics_.tiles += tiles.size();
+    statistics_.predicted_nodes +=
+        std::accumulate(predicted_nodes.begin(), predicted_nodes.end(), 0.0);
     statistics_.tracing_seconds += seconds_since(start);
-    return done;
 }
 
 // Returns the work of a tile: its lists, their heads, and the clusters that cull reads.
@@ -353,15 +342,14 @@ double GpuTracer::work_of(const Waiting& tile) const {
     return tile.nodes + double{BLOCK_PIXELS} * blocks_of(tile.tile) + 0.25 * parameters_.clusters;
 }
 
-// Takes tiles before `end` from the front, as many as fit; none if the first one does not fit, or
-// is too much work for one submission.
-std::vector<GpuTracer::Waiting> GpuTracer::take_batch(std::deque<Waiting>& waiting,
-                                                      std::size_t end) const {
+// Takes tiles from the front, as many as fit; none if the first one does not fit, or is too much
+// work for one submission.
+std::vector<GpuTracer::Waiting> GpuTracer::take_batch(std::deque<Waiting>& waiting) const {
     std::vector<Waiting> batch;
     double nodes = 0.0;
     double work = 0.0;
     std::uint64_t blocks = 0;
-    while (!waiting.empty() && waiting.front().index < end && batch.size() < MOST_TILES) {
+    while (!waiting.empty() && batch.size() < MOST_TILES) {
         const Waiting& next = waiting.front();
         const double work_with_next = work + work_of(next);
         const bool fits_alone = blocks_of(next.tile) <= head_blocks_ &&
@@ -450,8 +438,7 @@ void GpuTracer::repeat(const Waiting& failed, const TileResult& result,
                        std::deque<Waiting>& waiting) {
     ++statistics_.repeated_tiles;
     // Its own count is complete, unless clusters did not fit either.
-    waiting.push_front(
-        {failed.tile, std::max<double>(result.nodes, 1.5 * failed.nodes), failed.index});
+    waiting.push_front({failed.tile, std::max<double>(result.nodes, 1.5 * failed.nodes)});
     if (waiting.front().nodes > parameters_.node_capacity) {
         const Waiting whole = waiting.front();
         waiting.pop_front();

@@ -2,8 +2,6 @@
 
 #include "quadtile_baker_gpu_shaders.hpp"
 
-#include <quadtile/quadtree.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -156,19 +154,10 @@ void MapRequests::write_descriptors() {
     interface_.write(8, std::array{*list_.handle, *tile_sums_.handle});
 }
 
-// Makes the words of as many layers as there are frames; the others stay 0. Returns false, with 0
-// everywhere, if stopped.
-bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
+// Makes the words of as many layers as there are frames; the others stay 0.
+void MapRequests::make_densities(std::uint32_t frames) {
     const std::uint32_t all = frames * parameters_.clusters * parameters_.row_shares;
     for (std::uint32_t first = 0; first < all;) {
-        if (stop && stop()) {
-            gpu_.run([&](vk::CommandBuffer commands) {
-                commands.fillBuffer(*density_words_.handle, 0, VK_WHOLE_SIZE, 0);
-                commands.fillBuffer(*fragment_words_.handle, 0, VK_WHOLE_SIZE, 0);
-                app::memory_barrier(commands);
-            });
-            return false;
-        }
         const auto most = static_cast<std::uint32_t>(std::min(densities_size_.most_work(), 0x1p31));
         const std::uint32_t count = std::min(std::max(most, 1U), all - first);
         parameters_.first_work = first;
@@ -186,7 +175,6 @@ bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
         densities_size_.note(count, seconds_since(start));
         first += count;
     }
-    return true;
 }
 
 // Records the images and sums of the densities.
@@ -199,12 +187,9 @@ void MapRequests::record_maps(vk::CommandBuffer commands) {
     app::memory_barrier(commands);
 }
 
-std::vector<std::vector<MapTile>> MapRequests::request(std::span<const ProjectionFrame> frames,
-                                                       const Stop& stop) {
+std::vector<std::vector<MapTile>> MapRequests::request(std::span<const ProjectionFrame> frames) {
     std::memcpy(frames_.mapped, frames.data(), frames.size_bytes());
-    if (!make_densities(static_cast<std::uint32_t>(frames.size()), stop)) {
-        return {};
-    }
+    make_densities(static_cast<std::uint32_t>(frames.size()));
     const std::vector<Tile> tiles = subdivide();
     const auto* const fragments = reinterpret_cast<const float*>(
         answer_.mapped + sizeof(TileListHeader) + capacity_ * sizeof(Tile));
@@ -217,11 +202,6 @@ std::vector<std::vector<MapTile>> MapRequests::request(std::span<const Projectio
         const std::uint32_t resolution = tile_resolution(tile.level(), tile.importance);
         result[tile.layer()].push_back({tile.level(), tile.x(), tile.y(), resolution,
                                         predicted_nodes(tile.level(), resolution, fragments[i])});
-    }
-    for (std::vector<MapTile>& of_frame : result) {
-        std::ranges::sort(of_frame, {}, [](const MapTile& tile) {
-            return morton_encode(tile.x << tile.level, tile.y << tile.level);
-        });
     }
     return result;
 }
@@ -237,7 +217,8 @@ std::vector<Tile> MapRequests::subdivide() {
             commands.dispatch(divided_up(shape_.width * shape_.height, 64), shape_.layers, 1);
             app::memory_barrier(commands);
             // No node has more fragments than its parent, so no threshold grows towards the root.
-            subdivider_.record(commands, *list_binding_, Threshold::bound_monotone_map());
+            subdivider_.record(commands, *list_binding_, Threshold::bound_monotone_map(),
+                               {.order = Order::canonical});
             app::memory_barrier(commands);
             timer_.end(commands);
             interface_.bind(commands, *tile_fragments_, parameters_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace quadtile::baker {
 
@@ -13,7 +14,14 @@ constexpr std::size_t MOST_TILES = 65536;
 
 constexpr double LARGEST_WEIGHT = 1073741824.0;  // four times this value is a word
 
+constexpr std::uint32_t LARGEST_TEXEL = 256;
+
 }  // namespace
+
+bool needs_window(const MapTile& tile, const TileOptions& options) {
+    return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
+           static_cast<float>(tile.resolution) > options.max_resolution;
+}
 
 ProjectionFrame PassTracing::frame_of(const BundleDirection& direction,
                                       const MapWindow& window) const {
@@ -33,62 +41,103 @@ ProjectionFrame PassTracing::frame_of(const BundleDirection& direction,
     return frame;
 }
 
-void PassTracing::trace(Range& directions, std::uint64_t& tiles_done, bool requests_beyond,
-                        const Stop& interrupted, const Stop& stop) {
-    if (!request_missing_tiles(scene_, options_, tracer_, interrupted, set_, directions,
-                               requests_beyond)) {
-        return;
+// Calls frame(i) for the frames, and take(tiles) for the tiles of each of them in the same order.
+void PassTracing::request(std::size_t count, const auto& frame, const auto& take) {
+    std::vector<ProjectionFrame> frames;
+    for (std::size_t i = 0; i < count; ++i) {
+        frames.push_back(frame(i));
+        if (frames.size() == tracer_.frames_at_once() || i + 1 == count) {
+            for (std::vector<MapTile>& tiles : tracer_.request_tiles(frames)) {
+                take(std::move(tiles));
+            }
+            frames.clear();
+        }
     }
-    std::uint64_t skipped = tiles_done;
-    Work work;
+}
+
+void PassTracing::request_missing_tiles(const Range& directions) {
+    set_.tiles.resize(set_.directions.size());
+    std::vector<std::size_t> missing;
     for (std::size_t i = directions.first; i < directions.end; ++i) {
-        for (const WindowTiles& part : set_.tiles[i]) {
-            for (const MapTile& tile : part.tiles) {
-                const bool is_full =
-                    work.tiles.size() >= MOST_TILES ||
-                    (work.part != &part && work.frames.size() == tracer_.frames_at_once());
-                if (is_full && !finish_work(work, directions, tiles_done, stop)) {
-                    return;
+        if (set_.tiles[i].empty()) {
+            missing.push_back(i);
+        }
+    }
+    auto next = missing.begin();
+    request(
+        missing.size(),
+        [&](std::size_t i) {
+            return make_frame(set_.directions[missing[i]], scene_, options_.map_extent);
+        },
+        [&](std::vector<MapTile> tiles) {
+            set_.tiles[*next] = with_windows(set_.directions[*next], std::move(tiles));
+            ++next;
+        });
+}
+
+// Returns all tiles of a direction, from those of its whole map.
+DirectionTiles PassTracing::with_windows(const BundleDirection& direction,
+                                         std::vector<MapTile> of_map) {
+    DirectionTiles parts;
+    parts.push_back({{}, std::move(of_map)});
+    for (std::size_t part = 0; part < parts.size();) {
+        std::vector<MapWindow> windows;
+        for (; part < parts.size(); ++part) {
+            std::erase_if(parts[part].tiles, [&](const MapTile& tile) {
+                if (needs_window(tile, options_)) {
+                    windows.push_back(
+                        parts[part].window.within(tile.x, tile.y, options_.map_extent));
                 }
-                if (work.part != &part) {
-                    work.part = &part;
-                    work.frames.push_back(frame_of(set_.directions[i], part.window));
+                return needs_window(tile, options_);
+            });
+        }
+        auto next = windows.begin();
+        request(
+            windows.size(),
+            [&](std::size_t i) {
+                return make_frame(direction, scene_, options_.map_extent, windows[i]);
+            },
+            [&](std::vector<MapTile> tiles) {
+                parts.push_back({*next++, std::move(tiles)});
+            });
+    }
+    return parts;
+}
+
+void PassTracing::trace(const Range& directions) {
+    request_missing_tiles(directions);
+    Work work;
+    const auto finish = [&] {
+        if (!work.tiles.empty()) {
+            tracer_.trace(work.frames, work.tiles, work.predicted_nodes);
+        }
+        work = {};
+    };
+    for (std::size_t i = directions.first; i < directions.end; ++i) {
+        std::size_t count = 0;
+        for (const auto& [window, tiles] : set_.tiles[i]) {
+            bool has_frame = false;
+            for (const MapTile& tile : tiles) {
+                if (work.tiles.size() == MOST_TILES ||
+                    (!has_frame && work.frames.size() == tracer_.frames_at_once())) {
+                    finish();
+                    has_frame = false;
                 }
-                if (skipped > 0) {
-                    --skipped;
-                    continue;
+                if (!has_frame) {
+                    work.frames.push_back(frame_of(set_.directions[i], window));
+                    has_frame = true;
                 }
                 work.tiles.push_back(traced_tile(
                     tile, static_cast<std::uint32_t>(work.frames.size()) - 1, work.frames.back()));
                 work.predicted_nodes.push_back(tile.predicted_nodes);
             }
+            count += tiles.size();
         }
-    }
-    (void)finish_work(work, directions, tiles_done, stop);
-}
-
-// Finishes work. Returns false if not all of it was done.
-bool PassTracing::finish_work(Work& work, Range& directions, std::uint64_t& tiles_done,
-                              const Stop& stop) {
-    std::size_t done = 0;
-    if (!work.tiles.empty()) {
-        done = tracer_.trace(work.frames, work.tiles, work.predicted_nodes, stop);
-    }
-    const bool is_whole = done == work.tiles.size();
-    work = {};
-    tiles_done += done;
-    for (; directions.size() > 0; ++directions.first) {
-        DirectionTiles& tiles = set_.tiles[directions.first];
-        const std::uint64_t count = count_tiles(tiles);
-        if (tiles_done < count) {
-            break;
-        }
-        tiles_done -= count;
         if (count > MOST_TILES) {
-            tiles = {};
+            set_.tiles[i] = {};
         }
     }
-    return is_whole;
+    finish();
 }
 
 TracedTile PassTracing::traced_tile(const MapTile& tile, std::uint32_t frame_index,

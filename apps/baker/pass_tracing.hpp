@@ -1,20 +1,23 @@
-// Directions of a pass for the tracer: frames, and pieces of tiles.
+// The way of a pass from its directions to the tracer: tiles by request, also of windows, then
+// frames and pieces of tiles.
 
 #pragma once
 
-#include "direction_tiles.hpp"
 #include "passes.hpp"
 #include "ranks.hpp"
 #include "traced_scene.hpp"
 #include "tracer.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace quadtile::baker {
 
 // Weight of a fragment if the lightmap has one per texel.
 constexpr double MEAN_WEIGHT = 16384.0;
+
+// Returns whether a texel of an importance map needs so many pixels that it gets a window: a map of
+// its own.
+[[nodiscard]] bool needs_window(const MapTile& tile, const TileOptions& options);
 
 class PassTracing {
  public:
@@ -28,26 +31,25 @@ class PassTracing {
           set_(set),
           scale_(scale) {}
 
-    // Traces directions, the first one without its finished tiles, and removes finished ones from
-    // `directions`. `requests_beyond`: also requests tiles of later directions, if these go
-    // together. `interrupted` stops requests, which begin anew; `stop` stops tracing.
-    void trace(Range& directions, std::uint64_t& tiles_done, bool requests_beyond,
-               const Stop& interrupted, const Stop& stop);
+    // Requests the tiles of these directions that are missing, and traces all of them.
+    void trace(const Range& directions);
 
  private:
     // Work that the tracer receives at a time.
     struct Work {
-        const WindowTiles* part = nullptr;  // part of the last frame
         std::vector<ProjectionFrame> frames;
         std::vector<TracedTile> tiles;
         std::vector<double> predicted_nodes;
     };
 
+    void request_missing_tiles(const Range& directions);
+    void request(std::size_t count, const auto& frame, const auto& take);
+    [[nodiscard]] DirectionTiles with_windows(const BundleDirection& direction,
+                                              std::vector<MapTile> of_map);
     [[nodiscard]] ProjectionFrame frame_of(const BundleDirection& direction,
                                            const MapWindow& window) const;
     [[nodiscard]] TracedTile traced_tile(const MapTile& tile, std::uint32_t frame_index,
                                          const ProjectionFrame& frame) const;
-    bool finish_work(Work& work, Range& directions, std::uint64_t& tiles_done, const Stop& stop);
 
     const TracedScene& scene_;
     const TileOptions& options_;

@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -79,7 +78,6 @@ struct TracerStatistics {
 };
 
 constexpr std::size_t MOST_PROBES = 262144;  // and rays through probes traced together
-using Stop = std::function<bool()>;
 
 // Makes the exact sums of a pass.
 class Tracer {
@@ -92,18 +90,16 @@ class Tracer {
     // Returns the number of frames that are best requested and traced together.
     [[nodiscard]] virtual std::uint32_t frames_at_once() const = 0;
 
-    // Returns the tiles of each frame with any content, in canonical order; nothing if stopped.
+    // Returns the tiles of each frame with any content, in canonical order.
     [[nodiscard]] virtual std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames, const Stop& stop = {}) = 0;
+        std::span<const ProjectionFrame> frames) = 0;
 
     // Begins a pass with sums of zero. `outgoing`, by TracedScene::sum_count: the radiance that
     // leaves a texel's front or back, and in w the bits TWO_SIDED and SMOOTH_NORMAL.
     virtual void begin_pass(std::span<const glm::vec4> outgoing) = 0;
     // Adds the light that the lightmap receives from tiles, whose `first_head` has no meaning yet.
-    // Returns the number of finished tiles: all, unless stopped, and at least one.
-    virtual std::size_t trace(std::span<const ProjectionFrame> frames,
-                              std::span<const TracedTile> tiles,
-                              std::span<const double> predicted_nodes, const Stop& stop = {}) = 0;
+    virtual void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+                       std::span<const double> predicted_nodes) = 0;
     // Reads sums from `first` on, by texel: of all fronts, then of all backs if a surface has two
     // sides.
     virtual void read_sums(std::size_t first, std::span<Accumulator> sums) = 0;

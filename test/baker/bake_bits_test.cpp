@@ -151,8 +151,7 @@ std::uint32_t count_asks(const Prepared& what, const BakeOptions& options) {
     return asks;
 }
 
-// Each time another bake, interrupted somewhere else, also within a direction, and resumed by
-// another tracer.
+// Each time another bake, interrupted somewhere else, and resumed by another tracer.
 TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
     const Prepared what = everything();
     BakeOptions options = with_probes(all_passes());
