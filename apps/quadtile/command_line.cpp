@@ -207,8 +207,6 @@ void define_mipmap(CLI::App& command, MipmapRequest& request) {
     group.add("--channel", request.channel, "NAME", "Only this channel of IMAGE; default: all");
     group.add_flag("--linear", request.linear,
                    "Take the values of an 8-bit PNG as they are, not as sRGB colours");
-    group.add_flag("--compare", request.compare,
-                   "Compare with the CPU reference, which takes long for large images");
     add_device_option(group, request.device);
 }
 

@@ -68,25 +68,8 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-struct Subdivided {
-    TileList list;
-    std::size_t added_tiles = 0;  // by balancing; counted only for --stats
-};
-
-// Makes the list without a balance too, only to compare the numbers of tiles.
-template <typename Subdivide>
-Subdivided subdivide_and_compare(const SubdivisionRequest& request, const Subdivide& subdivide) {
-    Subdivided result{subdivide(request.options)};
-    if (request.stats && request.options.balance != Balance::none) {
-        SubdivideOptions ordinary = request.options;
-        ordinary.balance = Balance::none;
-        result.added_tiles = result.list.tiles.size() - subdivide(ordinary).tiles.size();
-    }
-    return result;
-}
-
 // Subdivides on the host for Strategy::reference, without Vulkan; otherwise on the chosen device.
-Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
+TileList subdivide_map(const MapView& map, SubdivisionRequest request) {
     try {  // a list may be longer than the map has levels
         if (!request.level_thresholds.empty()) {
             std::vector<float> levels = request.level_thresholds;
@@ -99,12 +82,10 @@ Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
         throw UsageError(std::string("--level-thresholds: ") + error.what());
     }
     if (request.strategy == Strategy::reference) {
-        return subdivide_and_compare(request, [&](const SubdivideOptions& options) {
-            const Stopwatch watch;
-            TileList list = reference::subdivide(map, *request.threshold, options);
-            list.report.stages.push_back(watch.stage("subdivide"));
-            return list;
-        });
+        const Stopwatch watch;
+        TileList list = reference::subdivide(map, *request.threshold, request.options);
+        list.report.stages.push_back(watch.stage("subdivide"));
+        return list;
     }
     const Stopwatch device_watch;
     const Device device = open_device(request.device, "'quadtile tiles' with --strategy reference");
@@ -112,11 +93,9 @@ Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
     const Stopwatch tiler_watch;
     Tiler tiler(device, {request.strategy, request.subtree_levels});
     const StageTime making = tiler_watch.stage("make a tiler");
-    return subdivide_and_compare(request, [&](const SubdivideOptions& options) {
-        TileList list = tiler.subdivide(map, *request.threshold, options);
-        list.report.stages.insert(list.report.stages.begin(), {opening, making});
-        return list;
-    });
+    TileList list = tiler.subdivide(map, *request.threshold, request.options);
+    list.report.stages.insert(list.report.stages.begin(), {opening, making});
+    return list;
 }
 
 // Writes the picture of the map into a file that is committed later.
@@ -152,9 +131,8 @@ std::string trace_of(const TileList& list, const StageTime& load, const StageTim
 
 // Returns a line for each number of --stats, with the stages before and after those of the list.
 // `channel`: that of the map; empty: it is no file's.
-std::string describe_run(const Subdivided& result, const std::string& channel,
-                         const StageTime& load, const StageTime& write) {
-    const TileList& list = result.list;
+std::string describe_run(const TileList& list, const std::string& channel, const StageTime& load,
+                         const StageTime& write) {
     std::ostringstream text;
     text << std::fixed << std::setprecision(3);
     const auto line = [&](const std::string& name) -> std::ostream& {
@@ -177,8 +155,7 @@ std::string describe_run(const Subdivided& result, const std::string& channel,
     }
     line("tiles") << list.tiles.size() << "\n";
     if (list.balance != Balance::none) {
-        line("  added by balancing")
-            << result.added_tiles << " (" << name_in(BALANCES, list.balance) << ")\n";
+        line("balance") << name_in(BALANCES, list.balance) << "\n";
     }
     const std::vector<std::uint64_t> counts = list.tiles_per_level();
     for (std::size_t level = counts.size(); level-- > 0;) {
@@ -264,15 +241,13 @@ TileList make_tiles(const TilesRequest& request) {
     }
     const StageTime load = load_watch.stage("load");
 
-    const Subdivided result = [&] {
+    TileList list = [&] {
         try {
             return subdivide_map(map.view(), subdivision);
         } catch (const Error& error) {
             throw glsl.with_name(error);
         }
     }();
-    const TileList& list = result.list;
-
     const Stopwatch write_watch;
     std::vector<OutputFile> files;
     files.reserve(3);
@@ -291,7 +266,7 @@ TileList make_tiles(const TilesRequest& request) {
     OutputFile::commit_all(files);
     const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
-        std::cerr << describe_run(result, map.channel, load, write);
+        std::cerr << describe_run(list, map.channel, load, write);
     }
     return list;
 }

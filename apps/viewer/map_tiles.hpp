@@ -24,10 +24,8 @@ struct TilesSummary {
     std::uint32_t clamped = 0;
     std::uint64_t covered_texels = 0;
     Strategy strategy = Strategy::automatic;  // the one that ran
-    std::uint32_t subtree_levels = 0;         // of the strategy `subtree`
     std::string strategy_reason;              // why `automatic` has chosen it; otherwise empty
     std::optional<double> milliseconds;       // on the GPU; none without timestamps
-    std::uint32_t repeats = 0;                // repeats because the buffer was too small
 };
 
 // The tile of a texel, and the importance of the nodes that contain the texel.
@@ -126,7 +124,7 @@ class MapTiles {
     app::Buffer balance_buffer_;  // exists from the first balanced list of a shape on
     std::uint64_t generation_ = 0;
 
-    app::Buffer readback_;  // a header, tiles, or parts of the pyramid
+    app::Buffer readback_;  // a header, or nodes of the pyramid
     app::GpuTimer timer_;
 
     TilesSummary summary_;

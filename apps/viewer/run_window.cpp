@@ -272,7 +272,7 @@ void WindowedViewer::report_latency(Clock::time_point start) {
         return;
     }
     reported_list_ = viewer_.list_number();
-    on_device_->gpu.device().waitIdle();
+    on_device_->gpu.wait_idle();
     const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
     std::fprintf(stderr, "on screen after %.1f ms\n", elapsed.count());
 }

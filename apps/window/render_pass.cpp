@@ -83,23 +83,12 @@ Picture render_picture(Gpu& gpu, vk::Format format, vk::Extent2D extent,
         vk::ImageUsageFlagBits::eColorAttachment | vk::ImageUsageFlagBits::eTransferSrc,
         vk::ImageViewType::e2D);
     const auto framebuffer = gpu.make_framebuffer(*render_pass, extent, std::array{*image.view});
-    const Buffer buffer =
-        gpu.make_buffer(vk::DeviceSize{4} * extent.width * extent.height,
-                        vk::BufferUsageFlagBits::eTransferDst, MemoryUse::readback);
     gpu.run([&](vk::CommandBuffer commands) {
         begin_with_background(commands, *render_pass, *framebuffer, extent);
         draw(commands);
         commands.endRenderPass();
-        const vk::BufferImageCopy whole{
-            .imageSubresource = {.aspectMask = vk::ImageAspectFlagBits::eColor, .layerCount = 1},
-            .imageExtent = {extent.width, extent.height, 1}};
-        commands.copyImageToBuffer(*image.handle, Layout::eTransferSrcOptimal, *buffer.handle,
-                                   whole);
-        memory_barrier(commands,
-                       {vk::PipelineStageFlagBits::eTransfer, vk::AccessFlagBits::eTransferWrite},
-                       HOST_READS);
     });
-    return to_picture(buffer.mapped, format, extent);
+    return to_picture(gpu.download(image, Layout::eTransferSrcOptimal, 4).data(), format, extent);
 }
 
 }  // namespace quadtile::app

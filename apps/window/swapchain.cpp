@@ -3,14 +3,13 @@
 #include "render_pass.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 
 namespace quadtile::app {
 
 namespace {
 
-constexpr auto FOREVER = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t LONGEST_ACQUIRE_NANOSECONDS = 1'000'000'000;  // then show() is asked again
 
 // Chooses a format that stores colours as they are, since the shaders encode them.
 vk::SurfaceFormatKHR choose_format(vk::PhysicalDevice device, vk::SurfaceKHR surface) {
@@ -106,8 +105,9 @@ bool Swapchain::show(const std::function<void(vk::CommandBuffer)>& draw) {
     std::uint32_t index = 0;
     // Calls the C function, which does not throw if the swapchain no longer fits.
     auto result = static_cast<vk::Result>(VULKAN_HPP_DEFAULT_DISPATCHER.vkAcquireNextImageKHR(
-        gpu_.device(), *swapchain_, FOREVER, *frame.acquired, VK_NULL_HANDLE, &index));
-    if (result == vk::Result::eErrorOutOfDateKHR) {
+        gpu_.device(), *swapchain_, LONGEST_ACQUIRE_NANOSECONDS, *frame.acquired, VK_NULL_HANDLE,
+        &index));
+    if (result == vk::Result::eErrorOutOfDateKHR || result == vk::Result::eTimeout) {
         return false;
     }
     bool fits = result != vk::Result::eSuboptimalKHR;

@@ -118,7 +118,7 @@ bool Ui::follow_scale(float scale, Gpu& gpu, const Swapchain& swapchain) {
     if (is_attached_ && scale == scale_) {
         return false;
     }
-    gpu.device().waitIdle();
+    gpu.wait_idle();
     detach();
     set_scale(scale);
     attach(gpu, swapchain.render_pass(), swapchain.image_count());

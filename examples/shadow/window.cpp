@@ -106,8 +106,7 @@ void Window::open_surface() {
 }
 
 void Window::close_surface() {
-    // After a loss of the device nothing is left to wait for.
-    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(gpu_.device());
+    gpu_.wait_idle();
     ui_.detach();
     show_picture_.reset();
     swapchain_.reset();
@@ -182,7 +181,7 @@ void Window::draw_scene() {
     renderer_.configure(swapchain_->extent(), renderer_.targets().options);
     const vk::ImageView picture = *renderer_.targets().colour.view;
     if (picture != shown_) {
-        gpu_.device().waitIdle();  // the last frame may still use the descriptor
+        gpu_.wait_idle();  // the last frame may still use the descriptor
         picture_.write(0, picture, vk::ImageLayout::eGeneral);
         shown_ = picture;
     }

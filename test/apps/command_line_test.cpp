@@ -399,19 +399,11 @@ TEST_F(CommandLine, StatisticsGoToStandardError) {
     }
 }
 
-// Catches a count of all tiles, or of none, where that of the added ones is asked for.
-TEST_F(CommandLine, StatisticsTellWhatBalancingAdds) {
-    const auto tiles = [&](Balance balance) {
-        return reference::subdivide(map(), Threshold::constant(2.5F), {.balance = balance})
-            .tiles.size();
-    };
-    const std::size_t added = tiles(Balance::corners) - tiles(Balance::none);
-    ASSERT_GT(added, 0U);
+TEST_F(CommandLine, StatisticsNameTheBalance) {
     const ProgramResult result = run({"tiles", "map.pfm", "--constant", "2.5", "--strategy",
                                       "reference", "--balance", "corners", "--stats"});
     ASSERT_EQ(result.status, 0) << result.error;
-    EXPECT_THAT(result.error, ::testing::ContainsRegex("added by balancing +" +
-                                                       std::to_string(added) + " .corners.\n"));
+    EXPECT_THAT(result.error, ::testing::ContainsRegex("balance +corners\n"));
 }
 
 TEST_F(CommandLine, DevicesAreListed) {
