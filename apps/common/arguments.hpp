@@ -55,6 +55,11 @@ template <typename Table, typename Value>
     return std::ranges::find(table, value, [](const auto& entry) { return entry.value; })->name;
 }
 
+// Returns "1 tile" or "2 tiles".
+[[nodiscard]] inline std::string counted(std::uint64_t count, const std::string& thing) {
+    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
 // ---- Numbers in arguments: never NaN, infinity only if a range includes it
 
 constexpr float LARGEST_FLOAT = std::numeric_limits<float>::max();

@@ -155,80 +155,47 @@ void Gpu::download(vk::Buffer source, vk::DeviceSize first, std::span<std::byte>
     }
 }
 
-// Calls copy(region, offset, bytes) for the layers of a level, or rows of them, that fit into
-// staging memory.
-void Gpu::copy_parts(const Image& image, std::uint32_t level, std::size_t texel_bytes,
-                     const CopyPart& copy) {
-    const vk::Extent3D extent{std::max(image.extent.width >> level, 1U),
-                              std::max(image.extent.height >> level, 1U), 1};
-    const std::size_t row_bytes = extent.width * texel_bytes;
-    const auto fitting = [](std::size_t bytes, std::uint32_t count) {
-        return static_cast<std::uint32_t>(
-            std::clamp(LARGEST_COPY / bytes, std::size_t{1}, std::size_t{count}));
-    };
-    const std::uint32_t all = image.created.arrayLayers;
-    const std::uint32_t layers_a_part = fitting(row_bytes * extent.height, all);
-    const std::uint32_t rows_a_part = fitting(row_bytes, extent.height);
-    std::size_t offset = 0;
-    for (std::uint32_t layer = 0; layer < all; layer += layers_a_part) {
-        const std::uint32_t layers = std::min(layers_a_part, all - layer);
-        for (std::uint32_t row = 0; row < extent.height; row += rows_a_part) {
-            const std::uint32_t rows = std::min(rows_a_part, extent.height - row);
-            const std::size_t size = row_bytes * rows * layers;
-            copy({.imageSubresource = {aspect_of(image), level, layer, layers},
-                  .imageOffset = {0, static_cast<std::int32_t>(row), 0},
-                  .imageExtent = {extent.width, rows, 1}},
-                 offset, size);
-            offset += size;
-        }
-    }
+namespace {
+
+// Returns the region of a level's layers, one after the other.
+vk::BufferImageCopy whole_level(const Image& image, std::uint32_t level) {
+    return {.imageSubresource = {aspect_of(image), level, 0, image.created.arrayLayers},
+            .imageExtent = {std::max(image.extent.width >> level, 1U),
+                            std::max(image.extent.height >> level, 1U), 1}};
 }
+
+}  // namespace
 
 void Gpu::upload(const Image& image, vk::ImageLayout from, vk::ImageLayout to,
                  std::span<const std::byte> texels) {
-    const std::size_t texel_bytes =
-        texels.size() / image.extent.width / image.extent.height / image.created.arrayLayers;
-    Buffer staging;
-    copy_parts(image, 0, texel_bytes,
-               [&](const vk::BufferImageCopy& region, std::size_t offset, std::size_t size) {
-                   if (staging.size_bytes < size) {
-                       staging = make_buffer(size, vk::BufferUsageFlagBits::eTransferSrc,
-                                             MemoryUse::upload);
-                   }
-                   std::memcpy(staging.mapped, texels.data() + offset, size);
-                   constexpr auto LAYOUT = vk::ImageLayout::eTransferDstOptimal;
-                   run([&](vk::CommandBuffer commands) {
-                       change_layout(commands, *image.handle, std::exchange(from, to), LAYOUT,
-                                     ALL_WRITES, ALL_USES, range_of(image));
-                       commands.copyBufferToImage(*staging.handle, *image.handle, LAYOUT, region);
-                       change_layout(commands, *image.handle, LAYOUT, to, ALL_WRITES, ALL_USES,
-                                     range_of(image));
-                   });
-               });
+    const Buffer staging =
+        make_buffer(texels.size(), vk::BufferUsageFlagBits::eTransferSrc, MemoryUse::upload);
+    std::memcpy(staging.mapped, texels.data(), texels.size());
+    run([&](vk::CommandBuffer commands) {
+        constexpr auto LAYOUT = vk::ImageLayout::eTransferDstOptimal;
+        change_layout(commands, *image.handle, from, LAYOUT, ALL_WRITES, ALL_USES, range_of(image));
+        commands.copyBufferToImage(*staging.handle, *image.handle, LAYOUT, whole_level(image, 0));
+        change_layout(commands, *image.handle, LAYOUT, to, ALL_WRITES, ALL_USES, range_of(image));
+    });
 }
 
 std::vector<std::byte> Gpu::download(const Image& image, vk::ImageLayout layout,
                                      std::size_t texel_bytes, std::uint32_t level) {
-    std::vector<std::byte> texels;
-    Buffer staging;
-    copy_parts(image, level, texel_bytes,
-               [&](const vk::BufferImageCopy& region, std::size_t offset, std::size_t size) {
-                   if (staging.size_bytes < size) {
-                       staging = make_buffer(size, vk::BufferUsageFlagBits::eTransferDst,
-                                             MemoryUse::readback);
-                   }
-                   constexpr auto LAYOUT = vk::ImageLayout::eTransferSrcOptimal;
-                   run([&](vk::CommandBuffer commands) {
-                       change_layout(commands, *image.handle, layout, LAYOUT, ALL_WRITES, ALL_USES,
-                                     range_of(image));
-                       commands.copyImageToBuffer(*image.handle, LAYOUT, *staging.handle, region);
-                       change_layout(commands, *image.handle, LAYOUT, layout, ALL_WRITES, ALL_USES,
-                                     range_of(image));
-                       memory_barrier(commands, ALL_WRITES, HOST_READS);
-                   });
-                   texels.resize(offset + size);
-                   std::memcpy(texels.data() + offset, staging.mapped, size);
-               });
+    const vk::BufferImageCopy whole = whole_level(image, level);
+    std::vector<std::byte> texels(texel_bytes * whole.imageExtent.width * whole.imageExtent.height *
+                                  image.created.arrayLayers);
+    const Buffer staging =
+        make_buffer(texels.size(), vk::BufferUsageFlagBits::eTransferDst, MemoryUse::readback);
+    run([&](vk::CommandBuffer commands) {
+        constexpr auto LAYOUT = vk::ImageLayout::eTransferSrcOptimal;
+        change_layout(commands, *image.handle, layout, LAYOUT, ALL_WRITES, ALL_USES,
+                      range_of(image));
+        commands.copyImageToBuffer(*image.handle, LAYOUT, *staging.handle, whole);
+        change_layout(commands, *image.handle, LAYOUT, layout, ALL_WRITES, ALL_USES,
+                      range_of(image));
+        memory_barrier(commands, ALL_WRITES, HOST_READS);
+    });
+    std::memcpy(texels.data(), staging.mapped, texels.size());
     return texels;
 }
 

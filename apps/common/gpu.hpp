@@ -193,10 +193,6 @@ class Gpu {
 
  private:
     void begin();
-    using CopyPart =
-        std::function<void(const vk::BufferImageCopy&, std::size_t offset, std::size_t size)>;
-    void copy_parts(const Image& image, std::uint32_t level, std::size_t texel_bytes,
-                    const CopyPart& copy);
     void choose_physical_device(const std::string& select, vk::SurfaceKHR surface,
                                 std::size_t turn);
     void make_device(bool presents);

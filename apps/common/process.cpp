@@ -1,7 +1,6 @@
 #include "process.hpp"
 
 #include "arguments.hpp"
-#include "counted.hpp"
 #include "platform.hpp"
 
 #include <algorithm>
@@ -64,6 +63,10 @@ int run_program(std::string_view name, std::string_view out_of_memory,
     } catch (const std::exception& error) {
         return fail(is_out_of_memory(error) ? out_of_memory : error.what(), 1);
     }
+}
+
+std::filesystem::path demo_map_path() {
+    return (platform::program_folder() / QUADTILE_DEMO_MAP).lexically_normal();
 }
 
 void check_validation(std::uint64_t messages) {

@@ -17,8 +17,6 @@ namespace {
 
 constexpr const char* GENERAL = "Options";  // heading of options without another one
 
-constexpr std::array<Named<Order>, 2> ORDERS{
-    {{"any", Order::any}, {"canonical", Order::canonical}}};
 constexpr std::array<Named<TileFormat>, 3> FORMATS{
     {{"json", TileFormat::json}, {"csv", TileFormat::csv}, {"bin", TileFormat::binary}}};
 // Formats that levels can be stored in.

@@ -1,7 +1,5 @@
 #include "commands.hpp"
 
-#include "counted.hpp"
-#include "demo_map.hpp"
 #include "draw_tiles.hpp"
 #include "glsl_file.hpp"
 #include "output_file.hpp"

@@ -275,15 +275,7 @@ void MapTiles::read_tiles() {
     }
 }
 
-Probe MapTiles::probe(std::uint32_t x, std::uint32_t y) {
-    Probe result;
-    if (has_tiles()) {
-        const auto found = std::ranges::find_if(tiles_, [&](const Tile& tile) {
-            return x >> tile.level() == tile.x() && y >> tile.level() == tile.y();
-        });
-        result.tile = found == tiles_.end() ? nullptr : &*found;
-        result.tile_index = static_cast<std::size_t>(found - tiles_.begin());
-    }
+std::vector<float> MapTiles::importance_above(std::uint32_t x, std::uint32_t y) {
     std::vector<vk::BufferCopy> nodes;
     for (std::uint32_t level = 1; level <= top_level(shape_.width, shape_.height); ++level) {
         const auto node =
@@ -292,16 +284,15 @@ Probe MapTiles::probe(std::uint32_t x, std::uint32_t y) {
                          .dstOffset = nodes.size() * sizeof(float),
                          .size = sizeof(float)});
     }
-    result.importance_of_level.resize(nodes.size());
+    std::vector<float> importance(nodes.size());
     if (!nodes.empty()) {
         gpu_.run([&](vk::CommandBuffer commands) {
             commands.copyBuffer(*pyramid_.handle, *readback_.handle, nodes);
             app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
         });
-        std::memcpy(result.importance_of_level.data(), readback_.mapped,
-                    nodes.size() * sizeof(float));
+        std::memcpy(importance.data(), readback_.mapped, nodes.size() * sizeof(float));
     }
-    return result;
+    return importance;
 }
 
 TileList MapTiles::list() const {

@@ -28,13 +28,6 @@ struct TilesSummary {
     std::optional<double> milliseconds;       // on the GPU; none without timestamps
 };
 
-// The tile of a texel, and the importance of the nodes that contain the texel.
-struct Probe {
-    const Tile* tile = nullptr;  // null: none; valid until the next subdivision
-    std::size_t tile_index = 0;
-    std::vector<float> importance_of_level;  // from level 1 on
-};
-
 // A map and its tiles. All calls wait for the GPU, so values on the host belong to what is drawn.
 // Vulkan's errors come as vk::SystemError or quadtile::Error. After an error other than a loss of
 // the device, another call may succeed.
@@ -69,10 +62,11 @@ class MapTiles {
     // Drops the list and gives the reason.
     void discard(std::string problem) { summary_ = {.problem = std::move(problem)}; }
 
-    [[nodiscard]] Probe probe(std::uint32_t x, std::uint32_t y);
-
-    // Returns the list, in the order of the device.
+    // Returns the tiles of the list, if it has no problem, in the order of the device.
+    [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
     [[nodiscard]] TileList list() const;
+    // Returns the importance of the nodes that contain a texel, from level 1 on.
+    [[nodiscard]] std::vector<float> importance_above(std::uint32_t x, std::uint32_t y);
 
     // Resources that the viewer's shaders read (resources.glsl). They are visible to all stages.
     [[nodiscard]] vk::ImageView map_view() const { return *map_.view; }
@@ -128,7 +122,7 @@ class MapTiles {
     app::GpuTimer timer_;
 
     TilesSummary summary_;
-    std::vector<Tile> tiles_;   // of the list, if it has no problem
+    std::vector<Tile> tiles_;
     Order order_ = Order::any;  // of the list
     Balance balance_ = Balance::none;
     std::optional<double> pyramid_milliseconds_;

@@ -1,8 +1,6 @@
-#include "run_modes.hpp"
+#include "run_window.hpp"
 
 #include "panels.hpp"
-#include "swapchain.hpp"
-#include "ui.hpp"
 #include "viewer.hpp"
 #include "window.hpp"
 

@@ -110,8 +110,7 @@ constexpr std::array<app::Named<ThresholdKind>, 5> THRESHOLD_KINDS{
      {"glsl", ThresholdKind::glsl}}};
 constexpr std::array<app::Named<Strategy>, 3> STRATEGIES{
     {{"auto", Strategy::automatic}, {"subtree", Strategy::subtree}, {"fused", Strategy::fused}}};
-constexpr std::array<app::Named<Order>, 2> ORDERS{
-    {{"any", Order::any}, {"canonical", Order::canonical}}};
+using app::ORDERS;
 constexpr std::array<app::Named<ColourMap>, 7> COLOUR_MAPS{{{"inferno", ColourMap::inferno},
                                                             {"viridis", ColourMap::viridis},
                                                             {"magma", ColourMap::magma},

@@ -2,9 +2,8 @@
 
 #include "viewer.hpp"
 
-#include "render_pass.hpp"
+#include "swapchain.hpp"
 
-#include "counted.hpp"
 #include "output_file.hpp"
 #include "write_tiles.hpp"
 

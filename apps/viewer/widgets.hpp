@@ -75,7 +75,7 @@ class Form {
     // For the values of a table of Named.
     template <typename Table, typename Value>
     bool combo(const char* label, const std::string& tooltip, const Table& table, Value& value,
-                const std::vector<std::string>& tooltips) {
+               const std::vector<std::string>& tooltips) {
         const auto current =
             std::ranges::find_if(table, [&](const auto& one) { return one.value == value; });
         auto index = static_cast<std::size_t>(current - std::begin(table));

@@ -4,7 +4,7 @@
 
 #include "output_file.hpp"
 #include "process.hpp"
-#include "render_pass.hpp"
+#include "swapchain.hpp"
 
 #include <algorithm>
 #include <exception>

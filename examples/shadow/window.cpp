@@ -4,8 +4,6 @@
 
 #include "quadtile_shadow_example_shaders.hpp"
 
-#include "swapchain.hpp"
-#include "ui.hpp"
 #include "window.hpp"
 
 #include <backends/imgui_impl_glfw.h>
