@@ -83,8 +83,8 @@ class WatchedTracer : public Tracer {
 
     [[nodiscard]] std::uint32_t frames_at_once() const override { return tracer_.frames_at_once(); }
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames) override {
-        std::vector<std::vector<MapTile>> tiles = tracer_.request_tiles(frames);
+        std::span<const ProjectionFrame> frames, const Stop& stop) override {
+        std::vector<std::vector<MapTile>> tiles = tracer_.request_tiles(frames, stop);
         for (std::size_t i = 0; i < tiles.size(); ++i) {
             // All maps of a direction have one axis; a whole one may be requested again.
             auto& [units, bytes] = directions_[std::to_array(frames[i].axis_z)];
@@ -100,9 +100,9 @@ class WatchedTracer : public Tracer {
         return tiles;
     }
     void begin_pass(std::span<const glm::vec4> outgoing) override { tracer_.begin_pass(outgoing); }
-    void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
-               std::span<const double> predicted_nodes) override {
-        tracer_.trace(frames, tiles, predicted_nodes);
+    std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+                      std::span<const double> predicted_nodes, const Stop& stop) override {
+        return tracer_.trace(frames, tiles, predicted_nodes, stop);
     }
     void read_sums(std::size_t first, std::span<Accumulator> sums) override {
         tracer_.read_sums(first, sums);
@@ -271,7 +271,7 @@ class Baker {
                 {"tracing_s", statistics.tracing_seconds, 3},
                 {"requests_s", statistics.tile_request_seconds, 3},
                 {"requests_%", 100.0 * statistics.tile_request_seconds / seconds, 2},
-                {"subdivision_%", 100.0 * statistics.subdivision_seconds / seconds, 3},
+                {"subdivision_%", 100.0 * statistics.subdivision_gpu_seconds / seconds, 3},
                 {"peak_MiB", mib(statistics.most_pool_bytes), 2},
                 {"direction_MiB", mib(tracer.most_direction_bytes), 2},
                 {"tile_MiB", mib(tracer.largest_tile_bytes), 3},

@@ -22,6 +22,8 @@ namespace quadtile::baker {
 
 namespace {
 
+using namespace std::chrono_literals;
+
 // Longer groups of directions use the GPU better, shorter ones react to Ctrl-C sooner.
 constexpr double LONGEST_GROUP_SECONDS = 0.5;
 
@@ -254,7 +256,8 @@ class Bake {
     }
 
     // Distributes the directions before `end`, until all are done or a checkpoint is due. Returns
-    // false if the bake is interrupted.
+    // false if the bake is interrupted. A process alone stops within a direction, which may take
+    // minutes; several ranks finish theirs, because each has another one.
     bool run_round(const Pass& pass, PassTracing& tracing, std::size_t end) {
         if (!goes_on(pass.name, state_.directions_done)) {
             return false;
@@ -262,26 +265,44 @@ class Bake {
         // One rank traces all faces around a lamp's point, because it adds up their results.
         const bool is_of_lamps = pass.kind == Pass::Kind::lamps;
         const std::size_t unit = is_of_lamps ? FACES_A_LAMP_POINT : 1;
-        ranks_.hand_out({state_.directions_done / unit, end / unit});
+        const bool is_alone = ranks_.count() == 1;
+        // Part of a direction in the checkpoint.
+        const std::size_t first = state_.directions_done;
+        const std::size_t next = (first + (state_.tiles_done > 0 ? 1 : 0) + unit - 1) / unit * unit;
+        Range own{first, ranks_.is_first() ? next : first};
+        state_.tiles_done = ranks_.is_first() ? state_.tiles_done : 0;
+        ranks_.hand_out({next / unit, end / unit});
         while (true) {
-            const Range units = ranks_.take(is_of_lamps ? 1 : group_);
-            if (units.size() == 0) {
+            if (own.size() == 0) {
+                const Range units = ranks_.take(is_of_lamps ? 1 : group_);
+                own = {units.first * unit, units.end * unit};
+            }
+            if (own.size() == 0) {
                 break;
             }
             const auto start = Clock::now();
-            tracing.trace({units.first * unit, units.end * unit});
-            if (is_of_lamps) {
-                add_lamp_point(units.first);
+            tracing.trace(
+                own, state_.tiles_done, [&] { return is_alone && is_interrupted(); },
+                [&] {
+                    return is_alone && (is_interrupted() || is_checkpoint_due(std::max(
+                                                                options_.checkpoint_interval, 1s)));
+                });
+            if (is_of_lamps && own.size() == 0) {
+                add_lamp_point(own.end / unit - 1);
             }
             adapt_group(seconds_since(start));
-            if (is_interrupted() || (ranks_.is_first() && is_checkpoint_due())) {
+            if (is_interrupted() ||
+                (ranks_.is_first() && is_checkpoint_due(options_.checkpoint_interval))) {
                 ranks_.stop();
+                if (is_alone) {
+                    break;
+                }
             }
-            report(pass.name, ranks_.handed_out() * unit);
+            report(pass.name, own.size() > 0 ? own.first : ranks_.handed_out() * unit);
         }
-        const auto done = static_cast<double>(ranks_.handed_out() * unit);
-        state_.directions_done =
-            static_cast<std::uint32_t>(ranks_.greatest(ranks_.is_first() ? done : 0.0));
+        const std::size_t done = own.size() > 0 ? own.first : ranks_.handed_out() * unit;
+        state_.directions_done = static_cast<std::uint32_t>(
+            ranks_.greatest(ranks_.is_first() ? static_cast<double>(done) : 0.0));
         return true;
     }
 
@@ -305,7 +326,7 @@ class Bake {
     [[nodiscard]] bool goes_on(const std::string& pass, std::size_t directions_done) {
         report(pass, directions_done);
         const double interrupted = are_interrupted() ? 1.0 : 0.0;
-        const bool is_due = ranks_.is_first() && is_checkpoint_due();
+        const bool is_due = ranks_.is_first() && is_checkpoint_due(options_.checkpoint_interval);
         if (ranks_.greatest(is_due ? 1.0 : interrupted) > 0.0) {
             write_state();
         }
@@ -324,9 +345,8 @@ class Bake {
         return interrupted_;
     }
 
-    [[nodiscard]] bool is_checkpoint_due() const {
-        return !options_.checkpoint.empty() &&
-               Clock::now() - last_checkpoint_ > options_.checkpoint_interval;
+    [[nodiscard]] bool is_checkpoint_due(std::chrono::seconds interval) const {
+        return !options_.checkpoint.empty() && Clock::now() - last_checkpoint_ > interval;
     }
 
     // Runs the probes after all passes. Returns false if they were interrupted.
@@ -390,7 +410,7 @@ class Bake {
 
     void finish_pass(const Pass& pass) {
         PassReport& report = result_.passes.emplace_back(PassReport{.name = pass.name});
-        if (state_.directions_done == 0) {
+        if (state_.directions_done == 0 && state_.tiles_done == 0) {
             return;
         }
         const std::vector<Accumulator>& sums = read_sums();

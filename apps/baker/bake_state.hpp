@@ -34,6 +34,7 @@ struct BakeState {
     std::uint64_t fingerprint = 0;
     std::uint32_t pass = 0;             // running pass
     std::uint32_t directions_done = 0;  // finished directions of the pass
+    std::uint64_t tiles_done = 0;       // finished tiles of the next direction
     std::vector<std::uint8_t> more;     // passes of more directions or points, as Pass::Kind
     // Arrays by texel; `sources`, `lamps`, `lamp_sums`, `direct`, `sent`, `indirect` and `sums` by
     // TracedScene::sum_count. Empty: none yet, or not needed.

@@ -74,7 +74,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
 namespace {
 
 // Magic number with the byte order, because numbers are written as in memory.
-constexpr std::uint64_t MAGIC = 0x38454b41'42544451;  // "QDTBAKE8"
+constexpr std::uint64_t MAGIC = 0x37454b41'42544451;  // "QDTBAKE7"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
@@ -199,6 +199,7 @@ void visit_state(auto& file, auto& checkpoint) {
     file.value(checkpoint.fingerprint);
     file.value(checkpoint.pass);
     file.value(checkpoint.directions_done);
+    file.value(checkpoint.tiles_done);
     file.all(checkpoint.more);
     file.value(checkpoint.inside_texels);
     BakeState::visit_light(checkpoint, [&](auto& values) { file.all(values); });

@@ -91,12 +91,12 @@ class GpuTracer : public Tracer {
     [[nodiscard]] std::uint32_t frames_at_once() const override { return layers_; }
 
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames) override {
+        std::span<const ProjectionFrame> frames, const Stop& stop) override {
         const auto start = Clock::now();
-        std::vector<std::vector<MapTile>> tiles = requests_->request(frames);
+        std::vector<std::vector<MapTile>> tiles = requests_->request(frames, stop);
         statistics_.tile_request_seconds += seconds_since(start);
-        statistics_.map_seconds = requests_->map_seconds();
-        statistics_.subdivision_seconds = requests_->subdivision_seconds();
+        statistics_.importance_maps_gpu_seconds = requests_->map_seconds();
+        statistics_.subdivision_gpu_seconds = requests_->subdivision_seconds();
         return tiles;
     }
 
@@ -105,8 +105,8 @@ class GpuTracer : public Tracer {
         clear_sums();
     }
 
-    void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
-               std::span<const double> predicted_nodes) override;
+    std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+                      std::span<const double> predicted_nodes, const Stop& stop) override;
 
     void read_sums(std::size_t first, std::span<Accumulator> sums) override {
         download(accumulators_, first * sizeof(Accumulator), std::as_writable_bytes(sums));
@@ -138,7 +138,8 @@ class GpuTracer : public Tracer {
     // A waiting tile, or a part of one.
     struct Waiting {
         TracedTile tile;
-        double nodes;  // predicted, or counted after an overflow
+        double nodes;       // predicted, or counted after an overflow
+        std::size_t index;  // of the whole tile
     };
 
     void check_sizes() const;
@@ -147,7 +148,8 @@ class GpuTracer : public Tracer {
 
     static void add_parts(const Waiting& whole, std::deque<Waiting>& waiting);
     [[nodiscard]] double work_of(const Waiting& tile) const;
-    [[nodiscard]] std::vector<Waiting> take_batch(std::deque<Waiting>& waiting) const;
+    [[nodiscard]] std::vector<Waiting> take_batch(std::deque<Waiting>& waiting,
+                                                  std::size_t end) const;
     void run_batch(std::vector<Waiting>& batch);
     void check_lists(const TileResult& result) const;
     void repeat(const Waiting& failed, const TileResult& result, std::deque<Waiting>& waiting);
@@ -302,22 +304,28 @@ void GpuTracer::add_parts(const Waiting& whole, std::deque<Waiting>& waiting) {
     }
 }
 
-void GpuTracer::trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
-                      std::span<const double> predicted_nodes) {
+std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
+                             std::span<const TracedTile> tiles,
+                             std::span<const double> predicted_nodes, const Stop& stop) {
     const auto start = Clock::now();
     std::memcpy(frames_.mapped, frames.data(), frames.size_bytes());
     std::deque<Waiting> waiting;
     for (std::size_t i = 0; i < tiles.size(); ++i) {
-        add_parts({tiles[i], predicted_nodes[i]}, waiting);
+        add_parts({tiles[i], predicted_nodes[i], i}, waiting);
     }
-    while (!waiting.empty()) {
-        std::vector<Waiting> batch = take_batch(waiting);
+    // Waiting tiles are in order: when all begun tiles are done, so are all before them.
+    std::size_t begun = 0;
+    bool stops = false;
+    while (!waiting.empty() && !(stops && waiting.front().index >= begun)) {
+        std::vector<Waiting> batch = take_batch(waiting, stops ? begun : tiles.size());
         if (batch.empty()) {
             const Waiting whole = waiting.front();
+            begun = std::max(begun, whole.index + 1);
             waiting.pop_front();
             split(whole, waiting);
             continue;
         }
+        begun = std::max(begun, batch.back().index + 1);
         run_batch(batch);
         const auto* const results =
             reinterpret_cast<const TileResult*>(results_back_.mapped + sizeof(TraceState));
@@ -330,11 +338,14 @@ void GpuTracer::trace(std::span<const ProjectionFrame> frames, std::span<const T
                 statistics_.pixels += std::uint64_t{batch[i].tile.width} * batch[i].tile.height;
             }
         }
+        stops = stops || (stop && stop());
     }
-    statistics_.tiles += tiles.size();
-    statistics_.predicted_nodes +=
-        std::accumulate(predicted_nodes.begin(), predicted_nodes.end(), 0.0);
+    const std::size_t done = waiting.empty() ? tiles.size() : begun;
+    statistics_.tiles += done;
+    statistics_.predicted_nodes += std::accumulate(
+        predicted_nodes.begin(), predicted_nodes.begin() + static_cast<std::ptrdiff_t>(done), 0.0);
     statistics_.tracing_seconds += seconds_since(start);
+    return done;
 }
 
 // Returns the work of a tile: its lists, their heads, and the clusters that cull reads.
@@ -342,14 +353,15 @@ double GpuTracer::work_of(const Waiting& tile) const {
     return tile.nodes + double{BLOCK_PIXELS} * blocks_of(tile.tile) + 0.25 * parameters_.clusters;
 }
 
-// Takes tiles from the front, as many as fit; none if the first one does not fit, or is too much
-// work for one submission.
-std::vector<GpuTracer::Waiting> GpuTracer::take_batch(std::deque<Waiting>& waiting) const {
+// Takes tiles before `end` from the front, as many as fit; none if the first one does not fit, or
+// is too much work for one submission.
+std::vector<GpuTracer::Waiting> GpuTracer::take_batch(std::deque<Waiting>& waiting,
+                                                      std::size_t end) const {
     std::vector<Waiting> batch;
     double nodes = 0.0;
     double work = 0.0;
     std::uint64_t blocks = 0;
-    while (!waiting.empty() && batch.size() < MOST_TILES) {
+    while (!waiting.empty() && waiting.front().index < end && batch.size() < MOST_TILES) {
         const Waiting& next = waiting.front();
         const double work_with_next = work + work_of(next);
         const bool fits_alone = blocks_of(next.tile) <= head_blocks_ &&
@@ -438,7 +450,8 @@ void GpuTracer::repeat(const Waiting& failed, const TileResult& result,
                        std::deque<Waiting>& waiting) {
     ++statistics_.repeated_tiles;
     // Its own count is complete, unless clusters did not fit either.
-    waiting.push_front({failed.tile, std::max<double>(result.nodes, 1.5 * failed.nodes)});
+    waiting.push_front(
+        {failed.tile, std::max<double>(result.nodes, 1.5 * failed.nodes), failed.index});
     if (waiting.front().nodes > parameters_.node_capacity) {
         const Waiting whole = waiting.front();
         waiting.pop_front();

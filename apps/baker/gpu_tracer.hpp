@@ -14,7 +14,7 @@ namespace quadtile::baker {
 struct GpuTracerOptions {
     // Memory of list heads and nodes. Larger tiles are split, so less memory costs only time.
     std::uint64_t pool_bytes = std::uint64_t{256} << 20U;
-    // Longest submission, so that no driver takes it for hung.
+    // Longest submission, so that no driver takes it for hung and Ctrl-C is noticed.
     double submission_seconds = 0.1;
     // Most pairs of a tile and a cluster of triangles that may touch it, per submission; all
     // clusters of the scene fit in any case.

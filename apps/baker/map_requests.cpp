@@ -154,10 +154,19 @@ void MapRequests::write_descriptors() {
     interface_.write(8, std::array{*list_.handle, *tile_sums_.handle});
 }
 
-// Makes the words of as many layers as there are frames; the others stay 0.
-void MapRequests::make_densities(std::uint32_t frames) {
+// Makes the words of as many layers as there are frames; the others stay 0. Returns false, with 0
+// everywhere, if stopped.
+bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
     const std::uint32_t all = frames * parameters_.clusters * parameters_.row_shares;
     for (std::uint32_t first = 0; first < all;) {
+        if (stop && stop()) {
+            gpu_.run([&](vk::CommandBuffer commands) {
+                commands.fillBuffer(*density_words_.handle, 0, VK_WHOLE_SIZE, 0);
+                commands.fillBuffer(*fragment_words_.handle, 0, VK_WHOLE_SIZE, 0);
+                app::memory_barrier(commands);
+            });
+            return false;
+        }
         const auto most = static_cast<std::uint32_t>(std::min(densities_size_.most_work(), 0x1p31));
         const std::uint32_t count = std::min(std::max(most, 1U), all - first);
         parameters_.first_work = first;
@@ -175,6 +184,7 @@ void MapRequests::make_densities(std::uint32_t frames) {
         densities_size_.note(count, seconds_since(start));
         first += count;
     }
+    return true;
 }
 
 // Records the images and sums of the densities.
@@ -187,9 +197,12 @@ void MapRequests::record_maps(vk::CommandBuffer commands) {
     app::memory_barrier(commands);
 }
 
-std::vector<std::vector<MapTile>> MapRequests::request(std::span<const ProjectionFrame> frames) {
+std::vector<std::vector<MapTile>> MapRequests::request(std::span<const ProjectionFrame> frames,
+                                                       const Stop& stop) {
     std::memcpy(frames_.mapped, frames.data(), frames.size_bytes());
-    make_densities(static_cast<std::uint32_t>(frames.size()));
+    if (!make_densities(static_cast<std::uint32_t>(frames.size()), stop)) {
+        return {};
+    }
     const std::vector<Tile> tiles = subdivide();
     const auto* const fragments = reinterpret_cast<const float*>(
         answer_.mapped + sizeof(TileListHeader) + capacity_ * sizeof(Tile));

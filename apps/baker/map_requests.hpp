@@ -22,10 +22,10 @@ class MapRequests {
     MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangles,
                 const TileOptions& options, std::uint32_t layers, double submission_seconds);
 
-    // Returns tiles with importance, in canonical order, by frame. At most as many frames as
-    // layers.
-    [[nodiscard]] std::vector<std::vector<MapTile>> request(
-        std::span<const ProjectionFrame> frames);
+    // Returns tiles with importance, in canonical order, by frame; nothing if stopped. At most as
+    // many frames as layers.
+    [[nodiscard]] std::vector<std::vector<MapTile>> request(std::span<const ProjectionFrame> frames,
+                                                            const Stop& stop);
 
     // Return the times on the GPU of the requests so far: of importance maps, and of quadtile's
     // work (sums, subdivision). 0 without timestamps.
@@ -36,7 +36,7 @@ class MapRequests {
     void make_maps();
     void make_list(std::uint64_t capacity);
     void write_descriptors();
-    void make_densities(std::uint32_t frames);
+    [[nodiscard]] bool make_densities(std::uint32_t frames, const Stop& stop);
     void record_maps(vk::CommandBuffer commands);
     [[nodiscard]] std::vector<Tile> subdivide();
 

@@ -42,20 +42,23 @@ ProjectionFrame PassTracing::frame_of(const BundleDirection& direction,
 }
 
 // Calls frame(i) for the frames, and take(tiles) for the tiles of each of them in the same order.
-void PassTracing::request(std::size_t count, const auto& frame, const auto& take) {
-    std::vector<ProjectionFrame> frames;
-    for (std::size_t i = 0; i < count; ++i) {
-        frames.push_back(frame(i));
-        if (frames.size() == tracer_.frames_at_once() || i + 1 == count) {
-            for (std::vector<MapTile>& tiles : tracer_.request_tiles(frames)) {
-                take(std::move(tiles));
-            }
-            frames.clear();
+bool PassTracing::request(std::size_t count, const Stop& stop, const auto& frame,
+                          const auto& take) {
+    for (std::size_t next = 0; next < count;) {
+        std::vector<ProjectionFrame> frames;
+        for (; next < count && frames.size() < tracer_.frames_at_once(); ++next) {
+            frames.push_back(frame(next));
+        }
+        std::vector<std::vector<MapTile>> tiles = tracer_.request_tiles(frames, stop);
+        std::ranges::for_each(tiles, [&](auto& of_frame) { take(std::move(of_frame)); });
+        if (tiles.empty() || stop()) {
+            return false;
         }
     }
+    return true;
 }
 
-void PassTracing::request_missing_tiles(const Range& directions) {
+bool PassTracing::request_missing_tiles(const Range& directions, const Stop& stop) {
     set_.tiles.resize(set_.directions.size());
     std::vector<std::size_t> missing;
     for (std::size_t i = directions.first; i < directions.end; ++i) {
@@ -63,23 +66,27 @@ void PassTracing::request_missing_tiles(const Range& directions) {
             missing.push_back(i);
         }
     }
-    auto next = missing.begin();
-    request(
-        missing.size(),
-        [&](std::size_t i) {
-            return make_frame(set_.directions[missing[i]], scene_, options_.map_extent);
-        },
-        [&](std::vector<MapTile> tiles) {
-            set_.tiles[*next] = with_windows(set_.directions[*next], std::move(tiles));
-            ++next;
-        });
+    std::vector<DirectionTiles> requested;
+    const auto frame = [&](std::size_t i) {
+        return make_frame(set_.directions[missing[i]], scene_, options_.map_extent);
+    };
+    if (!request(missing.size(), stop, frame, [&](std::vector<MapTile> tiles) {
+            requested.push_back({{{}, std::move(tiles)}});
+        })) {
+        return false;
+    }
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+        if (!add_windows(set_.directions[missing[i]], stop, requested[i])) {
+            return false;
+        }
+        set_.tiles[missing[i]] = std::move(requested[i]);
+    }
+    return true;
 }
 
-// Returns all tiles of a direction, from those of its whole map.
-DirectionTiles PassTracing::with_windows(const BundleDirection& direction,
-                                         std::vector<MapTile> of_map) {
-    DirectionTiles parts;
-    parts.push_back({{}, std::move(of_map)});
+// Adds the tiles of windows to those of a direction's whole map.
+bool PassTracing::add_windows(const BundleDirection& direction, const Stop& stop,
+                              DirectionTiles& parts) {
     for (std::size_t part = 0; part < parts.size();) {
         std::vector<MapWindow> windows;
         for (; part < parts.size(); ++part) {
@@ -92,52 +99,74 @@ DirectionTiles PassTracing::with_windows(const BundleDirection& direction,
             });
         }
         auto next = windows.begin();
-        request(
-            windows.size(),
-            [&](std::size_t i) {
-                return make_frame(direction, scene_, options_.map_extent, windows[i]);
-            },
-            [&](std::vector<MapTile> tiles) {
+        const auto frame = [&](std::size_t i) {
+            return make_frame(direction, scene_, options_.map_extent, windows[i]);
+        };
+        if (!request(windows.size(), stop, frame, [&](std::vector<MapTile> tiles) {
                 parts.push_back({*next++, std::move(tiles)});
-            });
+            })) {
+            return false;
+        }
     }
-    return parts;
+    return true;
 }
 
-void PassTracing::trace(const Range& directions) {
-    request_missing_tiles(directions);
+void PassTracing::trace(Range& directions, std::uint64_t& tiles_done, const Stop& interrupted,
+                        const Stop& stop) {
+    if (!request_missing_tiles(directions, interrupted)) {
+        return;
+    }
+    std::uint64_t skipped = tiles_done;
     Work work;
-    const auto finish = [&] {
-        if (!work.tiles.empty()) {
-            tracer_.trace(work.frames, work.tiles, work.predicted_nodes);
-        }
-        work = {};
-    };
     for (std::size_t i = directions.first; i < directions.end; ++i) {
-        std::size_t count = 0;
-        for (const auto& [window, tiles] : set_.tiles[i]) {
-            bool has_frame = false;
-            for (const MapTile& tile : tiles) {
-                if (work.tiles.size() == MOST_TILES ||
-                    (!has_frame && work.frames.size() == tracer_.frames_at_once())) {
-                    finish();
-                    has_frame = false;
+        for (const WindowTiles& part : set_.tiles[i]) {
+            for (const MapTile& tile : part.tiles) {
+                const bool is_full =
+                    work.tiles.size() >= MOST_TILES ||
+                    (work.part != &part && work.frames.size() == tracer_.frames_at_once());
+                if (is_full && !finish(work, directions, tiles_done, stop)) {
+                    return;
                 }
-                if (!has_frame) {
-                    work.frames.push_back(frame_of(set_.directions[i], window));
-                    has_frame = true;
+                if (work.part != &part) {
+                    work.part = &part;
+                    work.frames.push_back(frame_of(set_.directions[i], part.window));
+                }
+                if (skipped > 0) {
+                    --skipped;
+                    continue;
                 }
                 work.tiles.push_back(traced_tile(
                     tile, static_cast<std::uint32_t>(work.frames.size()) - 1, work.frames.back()));
                 work.predicted_nodes.push_back(tile.predicted_nodes);
             }
-            count += tiles.size();
-        }
-        if (count > MOST_TILES) {
-            set_.tiles[i] = {};
         }
     }
-    finish();
+    (void)finish(work, directions, tiles_done, stop);
+}
+
+// Finishes work. Returns false if not all of it was done.
+bool PassTracing::finish(Work& work, Range& directions, std::uint64_t& tiles_done,
+                         const Stop& stop) {
+    std::size_t done = 0;
+    if (!work.tiles.empty()) {
+        done = tracer_.trace(work.frames, work.tiles, work.predicted_nodes, stop);
+    }
+    const bool is_whole = done == work.tiles.size();
+    work = {};
+    tiles_done += done;
+    for (; directions.size() > 0; ++directions.first) {
+        DirectionTiles& tiles = set_.tiles[directions.first];
+        std::uint64_t count = 0;
+        std::ranges::for_each(tiles, [&](const WindowTiles& part) { count += part.tiles.size(); });
+        if (tiles_done < count) {
+            break;
+        }
+        tiles_done -= count;
+        if (count > MOST_TILES) {
+            tiles = {};
+        }
+    }
+    return is_whole;
 }
 
 TracedTile PassTracing::traced_tile(const MapTile& tile, std::uint32_t frame_index,

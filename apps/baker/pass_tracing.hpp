@@ -8,6 +8,7 @@
 #include "traced_scene.hpp"
 #include "tracer.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace quadtile::baker {
@@ -31,21 +32,28 @@ class PassTracing {
           set_(set),
           scale_(scale) {}
 
-    // Requests the tiles of these directions that are missing, and traces all of them.
-    void trace(const Range& directions);
+    // Requests the tiles of directions that are missing, traces all of them, of the first direction
+    // those that are not finished, and removes finished directions. `interrupted` stops requests,
+    // which begin anew; `stop` stops tracing.
+    void trace(Range& directions, std::uint64_t& tiles_done, const Stop& interrupted,
+               const Stop& stop);
 
  private:
     // Work that the tracer receives at a time.
     struct Work {
+        const WindowTiles* part = nullptr;  // part of the last frame
         std::vector<ProjectionFrame> frames;
         std::vector<TracedTile> tiles;
         std::vector<double> predicted_nodes;
     };
 
-    void request_missing_tiles(const Range& directions);
-    void request(std::size_t count, const auto& frame, const auto& take);
-    [[nodiscard]] DirectionTiles with_windows(const BundleDirection& direction,
-                                              std::vector<MapTile> of_map);
+    // These return false if stopped.
+    [[nodiscard]] bool request_missing_tiles(const Range& directions, const Stop& stop);
+    [[nodiscard]] bool request(std::size_t count, const Stop& stop, const auto& frame,
+                               const auto& take);
+    [[nodiscard]] bool add_windows(const BundleDirection& direction, const Stop& stop,
+                                   DirectionTiles& parts);
+    bool finish(Work& work, Range& directions, std::uint64_t& tiles_done, const Stop& stop);
     [[nodiscard]] ProjectionFrame frame_of(const BundleDirection& direction,
                                            const MapWindow& window) const;
     [[nodiscard]] TracedTile traced_tile(const MapTile& tile, std::uint32_t frame_index,

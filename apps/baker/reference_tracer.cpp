@@ -1,6 +1,5 @@
 #include "reference_tracer.hpp"
 
-#include "parallel.hpp"
 #include "traced_triangle.hpp"
 
 #include <quadtile/reference.hpp>
@@ -75,13 +74,13 @@ class ReferenceTracer : public Tracer {
     [[nodiscard]] std::uint32_t frames_at_once() const override { return threads_; }
 
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames) override {
+        std::span<const ProjectionFrame> frames, const Stop& stop) override {
         const auto start = Clock::now();
         std::vector<std::vector<MapTile>> tiles(frames.size());
-        parallel_for(frames.size(), threads_,
-                     [&](std::size_t i) { tiles[i] = tiles_of(frames[i]); });
+        const std::size_t done =
+            for_each(frames.size(), stop, [&](std::size_t i) { tiles[i] = tiles_of(frames[i]); });
         statistics_.tile_request_seconds += seconds_since(start);
-        return tiles;
+        return done == frames.size() ? tiles : std::vector<std::vector<MapTile>>();
     }
 
     void begin_pass(std::span<const glm::vec4> outgoing) override {
@@ -89,18 +88,20 @@ class ReferenceTracer : public Tracer {
         clear_sums();
     }
 
-    void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
-               std::span<const double> predicted_nodes) override {
+    std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
+                      std::span<const double> predicted_nodes, const Stop& stop) override {
         const auto start = Clock::now();
-        parallel_for(tiles.size(), threads_,
-                     [&](std::size_t i) { trace_tile(frames[tiles[i].frame], tiles[i]); });
-        statistics_.tiles += tiles.size();
-        for (std::size_t i = 0; i < tiles.size(); ++i) {
+        const std::size_t done = for_each(tiles.size(), stop, [&](std::size_t i) {
+            trace_tile(frames[tiles[i].frame], tiles[i]);
+        });
+        statistics_.tiles += done;
+        for (std::size_t i = 0; i < done; ++i) {
             statistics_.predicted_nodes += predicted_nodes[i];
             statistics_.pixels += std::uint64_t{tiles[i].width} * tiles[i].height;
         }
         statistics_.nodes = nodes_;
         statistics_.tracing_seconds += seconds_since(start);
+        return done;
     }
 
     void read_sums(std::size_t first, std::span<Accumulator> words) override {
@@ -120,7 +121,7 @@ class ReferenceTracer : public Tracer {
     [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
                                               std::span<const glm::vec4> points) override {
         std::vector<ProbeSight> sights(frames.size() * points.size());
-        parallel_for(sights.size(), threads_, [&](std::size_t i) {
+        (void)for_each(sights.size(), {}, [&](std::size_t i) {
             sights[i] = see_from(frames[i / points.size()], points[i % points.size()]);
         });
         return sights;
@@ -130,6 +131,29 @@ class ReferenceTracer : public Tracer {
     [[nodiscard]] std::string device_name() const override { return "CPU reference"; }
 
  private:
+    // Runs work, and returns how many of the first items were done.
+    template <typename Work>
+    [[nodiscard]] std::size_t for_each(std::size_t count, const Stop& stop,
+                                       const Work& work) const {
+        std::atomic<std::size_t> next = 0;
+        std::atomic<bool> stops = false;
+        const auto run = [&](bool asks) {
+            for (std::size_t i = next++; i < count; i = stops ? count : next++) {
+                work(i);
+                if (asks && stop && stop()) {
+                    stops = true;
+                }
+            }
+        };
+        std::vector<std::jthread> others;
+        for (std::uint32_t i = 1; i < std::min<std::size_t>(threads_, count); ++i) {
+            others.emplace_back(run, false);
+        }
+        run(true);
+        others.clear();
+        return std::min<std::size_t>(next, count);
+    }
+
     [[nodiscard]] std::vector<MapTile> tiles_of(const ProjectionFrame& frame) const {
         const std::uint32_t extent = options_.map_extent;
         const ReferenceMaps maps = reference_maps(scene_, frame, extent);

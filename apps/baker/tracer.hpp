@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,10 +53,10 @@ struct TracerStatistics {
     std::uint64_t split_tiles = 0;     // tiles that could not fit as a whole
     std::uint64_t submissions = 0;
     double longest_submission_seconds = 0.0;
-    std::uint64_t most_pool_bytes = 0;  // list heads and nodes in use at a time
-    double tile_request_seconds = 0.0;  // with importance maps
-    double map_seconds = 0.0;           // of importance maps, if the device has timestamps
-    double subdivision_seconds = 0.0;   // of quadtile alone, if the device has timestamps
+    std::uint64_t most_pool_bytes = 0;         // list heads and nodes in use at a time
+    double tile_request_seconds = 0.0;         // with importance maps
+    double importance_maps_gpu_seconds = 0.0;  // of importance maps, if the device has timestamps
+    double subdivision_gpu_seconds = 0.0;      // of quadtile alone, if the device has timestamps
     double tracing_seconds = 0.0;
 
     // Adds the counts of another tracer at the same time.
@@ -71,13 +72,14 @@ struct TracerStatistics {
             std::max(longest_submission_seconds, other.longest_submission_seconds);
         most_pool_bytes = std::max(most_pool_bytes, other.most_pool_bytes);
         tile_request_seconds += other.tile_request_seconds;
-        map_seconds += other.map_seconds;
-        subdivision_seconds += other.subdivision_seconds;
+        importance_maps_gpu_seconds += other.importance_maps_gpu_seconds;
+        subdivision_gpu_seconds += other.subdivision_gpu_seconds;
         tracing_seconds += other.tracing_seconds;
     }
 };
 
 constexpr std::size_t MOST_PROBES = 262144;  // and rays through probes traced together
+using Stop = std::function<bool()>;
 
 // Makes the exact sums of a pass.
 class Tracer {
@@ -90,16 +92,18 @@ class Tracer {
     // Returns the number of frames that are best requested and traced together.
     [[nodiscard]] virtual std::uint32_t frames_at_once() const = 0;
 
-    // Returns the tiles of each frame with any content, in canonical order.
+    // Returns the tiles of each frame with any content, in canonical order; nothing if stopped.
     [[nodiscard]] virtual std::vector<std::vector<MapTile>> request_tiles(
-        std::span<const ProjectionFrame> frames) = 0;
+        std::span<const ProjectionFrame> frames, const Stop& stop = {}) = 0;
 
     // Begins a pass with sums of zero. `outgoing`, by TracedScene::sum_count: the radiance that
     // leaves a texel's front or back, and in w the bits TWO_SIDED and SMOOTH_NORMAL.
     virtual void begin_pass(std::span<const glm::vec4> outgoing) = 0;
     // Adds the light that the lightmap receives from tiles, whose `first_head` has no meaning yet.
-    virtual void trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
-                       std::span<const double> predicted_nodes) = 0;
+    // Returns the number of finished tiles: all, unless stopped, and at least one.
+    virtual std::size_t trace(std::span<const ProjectionFrame> frames,
+                              std::span<const TracedTile> tiles,
+                              std::span<const double> predicted_nodes, const Stop& stop = {}) = 0;
     // Reads sums from `first` on, by texel: of all fronts, then of all backs if a surface has two
     // sides.
     virtual void read_sums(std::size_t first, std::span<Accumulator> sums) = 0;

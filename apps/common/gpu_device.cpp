@@ -3,6 +3,7 @@
 #include "gpu.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdio>
@@ -68,16 +69,9 @@ std::string objection_to(vk::PhysicalDevice device, vk::SurfaceKHR surface) {
 }
 
 int rank(vk::PhysicalDevice device) {
-    switch (device.getProperties().deviceType) {
-        case vk::PhysicalDeviceType::eDiscreteGpu:
-            return 3;
-        case vk::PhysicalDeviceType::eIntegratedGpu:
-            return 2;
-        case vk::PhysicalDeviceType::eVirtualGpu:
-            return 1;
-        default:
-            return 0;
-    }
+    constexpr std::array RANKS{0, 2, 3, 1, 0};  // other, integrated, discrete, virtual, CPU
+    const auto type = static_cast<std::size_t>(device.getProperties().deviceType);
+    return type < RANKS.size() ? RANKS[type] : 0;
 }
 
 std::string lower_case(std::string text) {

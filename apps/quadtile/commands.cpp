@@ -185,22 +185,18 @@ std::string joined(const std::vector<std::string>& names) {
     return text;
 }
 
-// Returns the channel that counts fragments. It must be known: no other one may stand for it.
-std::string fragments_channel(const MemoryRequest& request) {
-    const std::vector<std::string> channels = channels_of(request.fragments);
-    if (!request.channel.empty() || channels.size() < 2) {
-        return request.channel;
+// Returns the channel that counts fragments: no other one may stand for it.
+std::string fragments_channel(const std::filesystem::path& file) {
+    const std::vector<std::string> channels = channels_of(file);
+    if (channels.size() > 1 && std::ranges::find(channels, "count") == channels.end()) {
+        throw UsageError("--fragments '" + file.string() + "' has the channels " +
+                         joined(channels) + "; name the one that counts fragments 'count'");
     }
-    if (std::ranges::find(channels, "count") != channels.end()) {
-        return "count";
-    }
-    throw UsageError("--fragments '" + request.fragments.string() + "' has the channels " +
-                     joined(channels) +
-                     "; give the one that counts fragments with --fragments-channel");
+    return channels.size() > 1 ? "count" : "";
 }
 
 Threshold memory_threshold(const MemoryRequest& request, const MapShape& shape) {
-    const LoadedMap fragments = load_map(request.fragments, fragments_channel(request));
+    const LoadedMap fragments = load_map(request.fragments, fragments_channel(request.fragments));
     if (fragments.shape.width != shape.width || fragments.shape.height != shape.height) {
         throw UsageError("--fragments: '" + request.fragments.string() + "' has " +
                          text_of_size(fragments.shape) + ", but INPUT has " + text_of_size(shape) +

@@ -43,7 +43,6 @@ struct MemoryRequest {
     float max_resolution;
     float nodes;
     std::filesystem::path fragments;
-    std::string channel;  // of the fragments; empty: "count", or the only one
 };
 
 // Threshold::function of a file with GLSL.

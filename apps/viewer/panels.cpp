@@ -91,8 +91,12 @@ void Panels::draw(float scale) {
     draw_hover_box();
     draw_help();
     path_field_.draw();
-    if (has_map() && !ImGui::IsAnyMouseDown()) {  // a drag is one change
-        history_.note(viewer_.settings.subdivision.threshold);
+    const ThresholdSettings& threshold = viewer_.settings.subdivision.threshold;
+    if (has_map() && !ImGui::IsAnyMouseDown() &&  // a drag is one change
+        (thresholds_.empty() || thresholds_[threshold_number_] != threshold)) {
+        thresholds_.resize(thresholds_.empty() ? 0 : threshold_number_ + 1);
+        threshold_number_ = thresholds_.size();
+        thresholds_.push_back(threshold);
     }
 }
 

@@ -3,7 +3,6 @@
 #include "panels.hpp"
 
 #include <algorithm>
-#include <cfloat>
 
 namespace quadtile::viewer {
 
@@ -81,12 +80,6 @@ void Panels::draw_tiles_section() {
         draw_totals();
         draw_levels_table();
         draw_times();
-        if (form_.button("Check against CPU reference",
-                         "Reads the list back, checks that its tiles cover each texel once, and "
-                         "compares it with the list of the CPU reference (K).",
-                         -FLT_MIN)) {
-            viewer_.check_list();
-        }
     }
     draw_exports();
 }

@@ -88,25 +88,24 @@ using FloatJson = nlohmann::basic_json<std::map, std::vector, std::string, bool,
 
 constexpr float LARGEST = std::numeric_limits<float>::max();
 
-void check_within(float value, float low, float high) {
-    if (!(value >= low && value <= high)) {
-        throw std::runtime_error(app::text_of(value) + " is not a number from " +
-                                 app::text_of(low) + " to " + app::text_of(high));
+void check(const std::string& problem) {
+    if (!problem.empty()) {
+        throw std::runtime_error(problem);
     }
+}
+
+void check_within(float value, float low, float high) {
+    check(app::float_between(low, high)(app::text_of(value)));
 }
 
 void check_whole(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
-    if (value < low || value > high) {
-        throw std::runtime_error(std::to_string(value) + " is not a whole number from " +
-                                 std::to_string(low) + " to " + std::to_string(high));
-    }
+    check(app::whole_between(low, high)(std::to_string(value)));
 }
 
 void check_list(const std::vector<float>& values, std::size_t most, float low) {
-    if (values.size() > most) {
-        throw std::runtime_error(std::to_string(values.size()) + " numbers are more than " +
-                                 std::to_string(most));
-    }
+    check(values.size() <= most
+              ? ""
+              : app::counted(values.size(), "number") + " are more than " + std::to_string(most));
     std::ranges::for_each(values, [&](float value) { check_within(value, low, LARGEST); });
 }
 

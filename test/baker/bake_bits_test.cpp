@@ -172,7 +172,8 @@ std::vector<std::uint32_t> two_of_each(const std::vector<std::string>& asks,
     return chosen;
 }
 
-// Each time another bake, interrupted somewhere else, and resumed by another tracer.
+// Each time another bake, interrupted somewhere else, also within a direction, and resumed by
+// another tracer.
 TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
     const Prepared what = everything();
     BakeOptions options = with_probes(all_passes());

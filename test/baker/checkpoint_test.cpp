@@ -20,7 +20,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 BakeState filled(std::size_t texels) {
-    BakeState state{.fingerprint = 0x123456789abcdefU, .pass = 3, .directions_done = 17};
+    BakeState state{
+        .fingerprint = 0x123456789abcdefU, .pass = 3, .directions_done = 17, .tiles_done = 5};
     const auto values = [&](float first) {
         std::vector<glm::vec3> result;
         for (std::size_t i = 0; i < texels; ++i) {

@@ -167,6 +167,10 @@ TEST_P(TracerCases, EqualsItsTwin) {
                          .tile_clusters = here.tile_clusters});
 
     const auto expected_tiles = twin->request_tiles(frames);
+    // Requests that were stopped leave nothing behind.
+    std::uint32_t asks = 0;
+    const auto stopped = gpu->request_tiles(frames, [&] { return ++asks == 2; });
+    EXPECT_EQ(stopped.empty(), asks == 2);
     const auto tiles = gpu->request_tiles(frames);
     ASSERT_EQ(tiles.size(), expected_tiles.size());
     for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -195,10 +199,16 @@ TEST_P(TracerCases, EqualsItsTwin) {
         EXPECT_GT(gpu->statistics().repeated_tiles, 0U);
     }
 
-    // From sums that were kept: the same once more.
+    // From sums that were kept: the same once more, with as many stops as there can be.
     gpu->begin_pass(outgoing);
     gpu->set_sums(expected);
-    gpu->trace(frames, work.tiles, optimistic);
+    std::size_t done = 0;
+    std::size_t stops = 0;
+    for (; done < work.tiles.size(); ++stops) {
+        done += gpu->trace(frames, std::span(work.tiles).subspan(done),
+                           std::span(optimistic).subspan(done), [] { return true; });
+    }
+    EXPECT_GT(stops, 1U);
     EXPECT_EQ(gpu->statistics().tiles, 2 * work.tiles.size());
     twin->trace(frames, work.tiles, work.nodes);
     EXPECT_TRUE(equal(sums_of(*gpu, scene), sums_of(*twin, scene)));

@@ -110,7 +110,6 @@ COMMANDS = {
             "--channel": Option("other"),
             "--memory": number(0, INF, "{},1", constant=None, fragments="map.pfm"),
             "--fragments": read(constant=None, memory="1,1"),
-            "--fragments-channel": Option("other"),
             "--glsl": read(constant=None, strategy="auto"),
             "--glsl-parameters": number(
                 -INF, INF, "1,{}", constant=None, glsl="threshold.glsl", strategy="auto"

@@ -110,7 +110,7 @@ TEST(Settings, WrongMembersAreNamed) {
     EXPECT_EQ(error_of(with_member("drawing.fill", "\"foo\"")),
               "drawing.fill: 'foo' is none of none, level, ratio, order");
     EXPECT_EQ(error_of(with_member("drawing.outline_width", "100.5")),
-              "drawing.outline_width: 100.5 is not a number from 0 to 100");
+              "drawing.outline_width: '100.5' is not a number from 0 to 100");
     struct Case {
         const char* member;
         std::vector<std::string> values;
