@@ -43,6 +43,9 @@ template <typename Table>
     return names;
 }
 
+// Returns "a, b, c".
+[[nodiscard]] std::string joined(const std::vector<std::string>& names);
+
 // Returns the value of a name that the table has.
 template <typename Table>
 [[nodiscard]] auto value_in(const Table& table, std::string_view name) {

@@ -177,14 +177,6 @@ std::string text_of_size(const MapShape& shape) {
     return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " texels";
 }
 
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) {
-        text += (text.empty() ? "" : ", ") + name;
-    }
-    return text;
-}
-
 // Returns the channel that counts fragments: no other one may stand for it.
 std::string fragments_channel(const std::filesystem::path& file) {
     const std::vector<std::string> channels = channels_of(file);

@@ -106,7 +106,7 @@ void Panels::draw_totals() {
                        "Factor by which the budget has raised the threshold, in steps of 1 to 2%. "
                        "With one step less there are more tiles than the budget allows.",
                        number_text(header.threshold_factor, 6) + ", " + count_text(header.written) +
-                           " of " + tiles_text(viewer_.settings.subdivision.max_tiles));
+                           " of " + count_text(viewer_.settings.subdivision.max_tiles));
     }
 }
 

@@ -53,15 +53,11 @@ template <typename Enum>
 static void from_json(const json& member, Enum& value) {
     const auto& table = quadtile::viewer::names_of(value);
     const auto name = member.get<std::string>();
-    std::string all;
-    for (const std::string& known : quadtile::app::names_in(table)) {
-        if (known == name) {
-            value = quadtile::app::value_in(table, name);
-            return;
-        }
-        all += (all.empty() ? "" : ", ") + known;
+    const std::vector<std::string> known = quadtile::app::names_in(table);
+    if (std::ranges::find(known, name) == known.end()) {
+        throw std::runtime_error("'" + name + "' is none of " + quadtile::app::joined(known));
     }
-    throw std::runtime_error("'" + name + "' is none of " + all);
+    value = quadtile::app::value_in(table, name);
 }
 }
 ;

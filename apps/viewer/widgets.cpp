@@ -61,10 +61,6 @@ std::string count_text(std::uint64_t count) {
     return text;
 }
 
-std::string tiles_text(std::uint64_t count) {
-    return count_text(count) + (count == 1 ? " tile" : " tiles");
-}
-
 std::string number_text(double value, int digits) {
     std::array<char, 64> text;
     std::snprintf(text.data(), text.size(), "%.*g", digits, value);

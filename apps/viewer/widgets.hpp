@@ -38,8 +38,6 @@ constexpr ImU32 ACCENT_COLOUR = IM_COL32(58, 123, 190, 255);
 
 // "1,048,576"
 [[nodiscard]] std::string count_text(std::uint64_t count);
-// Returns "1 tile" or "1,048,576 tiles".
-[[nodiscard]] std::string tiles_text(std::uint64_t count);
 // `digits`: significant digits.
 [[nodiscard]] std::string number_text(double value, int digits = 5);
 // "12.3 µs" or "1.234 ms"
