@@ -21,12 +21,6 @@ namespace {
 
 constexpr vk::Format FORMAT = vk::Format::eR8G8B8A8Unorm;
 
-// Returns the part of the picture that shows the map.
-vk::Rect2D map_area(vk::Extent2D extent, float panel_width) {
-    const auto panel = static_cast<std::uint32_t>(panel_width);
-    return {.extent = {extent.width - std::min(panel, extent.width - 1), extent.height}};
-}
-
 // Draws the window's picture into a file, without a window. Returns as run_window.
 std::uint32_t run_screenshot(const Options& options) {
     const Settings& settings = options.settings;
@@ -40,7 +34,7 @@ std::uint32_t run_screenshot(const Options& options) {
 
     const vk::Extent2D extent{settings.window_width, settings.window_height};
     Panels panels(viewer);
-    const vk::Rect2D area = map_area(extent, panels.width(scale));
+    const vk::Rect2D area = panels.map_area(extent, scale);
     viewer.wait_for_map(area);
     viewer.update(area);
     if (!viewer.problem().empty()) {

@@ -52,6 +52,11 @@ float Panels::width(float scale) const {
     return viewer_.settings.panel ? std::round(PANEL_WIDTH * scale) : 0.0F;
 }
 
+vk::Rect2D Panels::map_area(vk::Extent2D extent, float scale) const {
+    const auto panel = static_cast<std::uint32_t>(width(scale));
+    return {.extent = {extent.width - std::min(panel, extent.width - 1), extent.height}};
+}
+
 bool Panels::is_animated() const {
     constexpr int SETTLING_FRAMES = 3;  // frames until a window has the size of its contents
     return shows_notice() != has_shown_notice_ ||

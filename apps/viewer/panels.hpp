@@ -65,6 +65,7 @@ class Panels {
 
     // Returns the width of the panel at the right side, in pixels. The rest shows the map.
     [[nodiscard]] float width(float scale) const;
+    [[nodiscard]] vk::Rect2D map_area(vk::Extent2D extent, float scale) const;
 
     // Tells whether the next picture differs without any event.
     [[nodiscard]] bool is_animated() const;
