@@ -183,13 +183,11 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
 }
 
 MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings, const Threshold& threshold) {
-    StrategyChoice choice{settings.strategy, settings.subtree_levels, {}};
-    if (settings.strategy == Strategy::automatic) {
-        choice = settings.order == Order::canonical
-                     ? StrategyChoice{Strategy::fused, 0, "it alone makes the canonical order"}
-                     : choose_strategy(device_.info(), shape_, threshold, settings.budget(),
-                                       settings.balance);
-    }
+    const StrategyChoice choice =
+        settings.order == Order::canonical
+            ? StrategyChoice{Strategy::fused, 0, "it alone makes the canonical order"}
+            : choose_strategy(device_.info(), shape_, threshold, settings.budget(),
+                              settings.balance);
     const ThresholdFunction* const function = threshold.user_function();
     if (function != nullptr && function_ != *function) {
         runs_.clear();  // no strategy is running: each run is waited for

@@ -24,8 +24,12 @@ struct TilesSummary {
     std::uint32_t clamped = 0;
     std::uint64_t covered_texels = 0;
     Strategy strategy = Strategy::automatic;  // the one that ran
-    std::string strategy_reason;              // why `automatic` has chosen it; otherwise empty
+    std::string strategy_reason;              // why it has been chosen
     std::optional<double> milliseconds;       // on the GPU; none without timestamps
+
+    [[nodiscard]] const char* strategy_name() const {
+        return strategy == Strategy::fused ? "fused" : "subtree";
+    }
 };
 
 // A map and its tiles. All calls wait for the GPU, so values on the host belong to what is drawn.

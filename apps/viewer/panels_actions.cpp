@@ -181,7 +181,6 @@ std::vector<Action> Panels::make_actions() {
     add("Threshold of the program's start", "Shift+T", [this] { restore_threshold(0); });
     add("Next kind of threshold", "T", [this] { cycle_threshold_kind(); });
     add("Read a threshold in GLSL again", "F5", [this] { viewer_.reload_threshold(); });
-    add("Next strategy", "S", cycle(STRATEGIES, subdivision.strategy));
     add("Order of the list: any or canonical", "R", cycle(ORDERS, subdivision.order));
     add("Next balance: none, edges or corners; without a budget", "U",
         [this] { change_balance(); });

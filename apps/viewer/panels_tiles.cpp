@@ -8,12 +8,6 @@ namespace quadtile::viewer {
 
 namespace {
 
-const std::vector<std::string> STRATEGY_TIPS{
-    "The fastest for this device, map and threshold.",
-    "One GPU dispatch for several levels, a workgroup per subtree. For all thresholds.",
-    "One GPU dispatch from the map to the list. For thresholds that do not grow from a tile size "
-    "to the next larger one."};
-
 const std::vector<std::string> ORDER_TIPS{
     "The fastest order; it differs from run to run.",
     "Along the Z-order (Morton) curve: always the same list. Only the strategy fused makes it."};
@@ -36,20 +30,10 @@ void text_right(Form& form, const std::string& text, ImU32 colour = TEXT_COLOUR)
 
 void Panels::draw_subdivision_section() {
     SubdivisionSettings& settings = viewer_.settings.subdivision;
-    form_.combo("Strategy", "Method of the GPU (S). Only the time differs.", STRATEGIES,
-                settings.strategy, STRATEGY_TIPS);
-    if (viewer_.frame() != nullptr && !viewer_.summary().strategy_reason.empty()) {
+    if (viewer_.frame() != nullptr) {
         const TilesSummary& summary = viewer_.summary();
-        form_.text_row("", "The choice of auto, and its reason.",
-                       std::string(app::name_in(STRATEGIES, summary.strategy)) + ": " +
-                           summary.strategy_reason,
-                       DIM_COLOUR);
-    }
-    if (settings.strategy == Strategy::subtree) {
-        form_.whole_slider("Subtree levels",
-                           "Levels of the quadtree that one dispatch descends. More: fewer "
-                           "dispatches, each with more work.",
-                           settings.subtree_levels, 1, MAX_SUBTREE_LEVELS, "%u");
+        form_.text_row("Strategy", "The GPU's method, and why it is the one.",
+                       std::string(summary.strategy_name()) + ": " + summary.strategy_reason, DIM_COLOUR);
     }
     form_.combo("Order", "Order of the tiles in the list (R).", ORDERS, settings.order, ORDER_TIPS);
     if (form_.combo("Balance",

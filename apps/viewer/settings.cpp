@@ -22,9 +22,6 @@ namespace {
 constexpr const auto& names_of(ThresholdKind /*any*/) {
     return THRESHOLD_KINDS;
 }
-constexpr const auto& names_of(Strategy /*any*/) {
-    return STRATEGIES;
-}
 constexpr const auto& names_of(Order /*any*/) {
     return ORDERS;
 }
@@ -66,8 +63,8 @@ namespace quadtile::viewer {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ThresholdSettings, kind, max_resolution, constant, levels, nodes,
                                    fragments_channel, glsl_file, glsl_parameters)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SubdivisionSettings, threshold, strategy, subtree_levels, order,
-                                   balance, has_budget, max_tiles)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SubdivisionSettings, threshold, order, balance, has_budget,
+                                   max_tiles)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrawingSettings, colour_map, logarithmic, automatic_range,
                                    range_low, range_high, level, outlines, outline_width, fill,
                                    fill_opacity, mark_clamped)
@@ -113,7 +110,6 @@ void check_values(const Settings& settings) {
     }
     check_list(threshold.levels, MAX_LEVELS, 0.0F);
     check_list(threshold.glsl_parameters, Threshold::max_function_parameters, -LARGEST);
-    check_whole(settings.subdivision.subtree_levels, 1, MAX_SUBTREE_LEVELS);
     check_whole(settings.subdivision.max_tiles, 1, MAX_TILES_LIMIT);
     check_whole(settings.drawing.level, 0, MAX_TOP_LEVEL);
     check_within(settings.drawing.outline_width, 0.0F, 100.0F);

@@ -93,14 +93,11 @@ TEST_F(ViewerTest, ListsEqualTheReferenceWhateverTheKnobs) {
     viewer->update(AREA);
     EXPECT_EQ(viewer->list_number(), first);  // nothing has changed
     ThresholdSettings threshold{.max_resolution = 4.0F, .constant = 0.25F, .levels = {3.0F, 0.5F}};
-    std::vector<SubdivisionSettings> all(4, {.threshold = threshold, .subtree_levels = 3});
+    std::vector<SubdivisionSettings> all(4, {.threshold = threshold});
     all[3].threshold.kind = ThresholdKind::constant;
     all[3].balance = Balance::corners;
     all[0].threshold.kind = ThresholdKind::constant;
-    all[0].strategy = Strategy::subtree;
     all[1].threshold.kind = ThresholdKind::per_level;
-    all[1].strategy = Strategy::subtree;
-    all[2].strategy = Strategy::fused;
     all[2].order = Order::canonical;
     all[2].has_budget = true;
     all[2].max_tiles = 40;
