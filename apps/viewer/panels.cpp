@@ -124,8 +124,7 @@ void Panels::draw_panel() {
                      "Limit of a square's importance: a square is split if its largest importance "
                      "is not below its threshold.",
                      &Panels::draw_threshold_section);
-        draw_section("Subdivision", false,
-                     "Method that finds the tiles; all methods give the same tiles.",
+        draw_section("Subdivision", false, "Order, balance and budget of the tiles.",
                      &Panels::draw_subdivision_section);
         draw_section("Drawing", true, "Drawing of the map and its tiles.",
                      &Panels::draw_drawing_section);
