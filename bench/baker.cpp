@@ -7,9 +7,9 @@
 
 #include "arguments.hpp"
 #include "bake.hpp"
-#include "direction_tiles.hpp"
 #include "gpu_tracer.hpp"
 #include "load_scene.hpp"
+#include "pass_tracing.hpp"
 #include "path_tracer.hpp"
 #include "traced_scene.hpp"
 
@@ -271,7 +271,7 @@ class Baker {
                 {"tracing_s", statistics.tracing_seconds, 3},
                 {"requests_s", statistics.tile_request_seconds, 3},
                 {"requests_%", 100.0 * statistics.tile_request_seconds / seconds, 2},
-                {"subdivision_%", 100.0 * statistics.subdivision_seconds / seconds, 3},
+                {"subdivision_%", 100.0 * statistics.subdivision_gpu_seconds / seconds, 3},
                 {"peak_MiB", mib(statistics.most_pool_bytes), 2},
                 {"direction_MiB", mib(tracer.most_direction_bytes), 2},
                 {"tile_MiB", mib(tracer.largest_tile_bytes), 3},

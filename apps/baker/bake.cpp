@@ -256,8 +256,8 @@ class Bake {
     }
 
     // Distributes the directions before `end`, until all are done or a checkpoint is due. Returns
-    // false if the bake is interrupted. A process alone stops within a direction; several ranks
-    // finish theirs, because each has another one.
+    // false if the bake is interrupted. A process alone stops within a direction, which may take
+    // minutes; several ranks finish theirs, because each has another one.
     bool run_round(const Pass& pass, PassTracing& tracing, std::size_t end) {
         if (!goes_on(pass.name, state_.directions_done)) {
             return false;
@@ -282,7 +282,7 @@ class Bake {
             }
             const auto start = Clock::now();
             tracing.trace(
-                own, state_.tiles_done, is_alone, [&] { return is_alone && is_interrupted(); },
+                own, state_.tiles_done, [&] { return is_alone && is_interrupted(); },
                 [&] {
                     return is_alone && (is_interrupted() || is_checkpoint_due(std::max(
                                                                 options_.checkpoint_interval, 1s)));

@@ -1,7 +1,5 @@
 #include "gathered_light.hpp"
 
-#include "point_light.hpp"
-
 #include <glm/common.hpp>
 #include <glm/geometric.hpp>
 

@@ -3,7 +3,6 @@
 #include "quadtile_baker_gpu_shaders.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 
 namespace quadtile::baker {
@@ -48,7 +47,6 @@ GpuProbes::GpuProbes(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangl
     : gpu_(gpu),
       triangles_(triangles),
       sights_(gpu.make_buffer(SIGHTS_BYTES, Usage::eStorageBuffer | Usage::eTransferSrc)),
-      sights_back_(gpu.make_buffer(SIGHTS_BYTES, Usage::eTransferDst, app::MemoryUse::readback)),
       interface_(gpu.make_interface(vk::ShaderStageFlagBits::eCompute,
                                     std::vector(5, vk::DescriptorType::eStorageBuffer),
                                     sizeof(ProbeParameters))),
@@ -81,14 +79,10 @@ std::vector<ProbeSight> GpuProbes::see(std::span<const ProjectionFrame> frames,
         gpu_.run([&](vk::CommandBuffer commands) {
             interface_.bind(commands, *probe_, parameters_);
             commands.dispatch(static_cast<std::uint32_t>((rays + 63) / 64), 1, 1);
-            app::memory_barrier(commands);
-            commands.copyBuffer(*sights_.handle, *sights_back_.handle,
-                                vk::BufferCopy{.size = sights.size() * sizeof(ProbeSight)});
-            app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
         });
         submission_size_.note(static_cast<double>(rays), seconds_since(start));
     }
-    std::memcpy(sights.data(), sights_back_.mapped, sights.size() * sizeof(ProbeSight));
+    gpu_.download(*sights_.handle, 0, std::as_writable_bytes(std::span(sights)));
     if (std::ranges::count(sights, TOO_MANY_BOXES, &ProbeSight::ahead) > 0) {
         throw std::runtime_error(
             "a probe's ray meets more triangles than this driver's loops can count; choose another "

@@ -23,7 +23,6 @@ class GpuProbes {
     vk::Buffer triangles_;
     app::Buffer boxes_;
     app::Buffer sights_;
-    app::Buffer sights_back_;  // readback
     app::ProgramInterface interface_;
     vk::UniquePipeline probe_;
     ProbeParameters parameters_{};

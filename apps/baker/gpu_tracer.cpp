@@ -95,8 +95,8 @@ class GpuTracer : public Tracer {
         const auto start = Clock::now();
         std::vector<std::vector<MapTile>> tiles = requests_->request(frames, stop);
         statistics_.tile_request_seconds += seconds_since(start);
-        statistics_.map_seconds = requests_->map_seconds();
-        statistics_.subdivision_seconds = requests_->subdivision_seconds();
+        statistics_.importance_maps_gpu_seconds = requests_->map_seconds();
+        statistics_.subdivision_gpu_seconds = requests_->subdivision_seconds();
         return tiles;
     }
 

@@ -1,6 +1,6 @@
 // Lamps: small emitters, which few directions of a lattice would meet. Each is cut into patches. A
 // formula gives their light without occlusion; rays from points of a patch tell how much of it a
-// texel sees.
+// texel sees. So it is with point and spot lights.
 
 #pragma once
 
@@ -79,5 +79,17 @@ constexpr std::uint32_t FACES_A_LAMP_POINT = 5;
 // polygons (Baum, Rushmeier and Winget 1989).
 [[nodiscard]] glm::vec3 received(const LampPatch& lamp, const Patch& patch,
                                  const glm::vec3& normal);
+
+// ---- Point and spot lights
+
+struct LightReceived {
+    double irradiance = 0.0;    // in units of the light's intensity
+    glm::dvec3 direction{0.0};  // towards the light, times the irradiance
+};
+
+// Returns the mean over the patch, on the side of its normal. `light`'s sphere shines evenly;
+// inside of it the light is that of its surface.
+[[nodiscard]] LightReceived received(const PointLight& light, const Patch& patch,
+                                     const glm::vec3& normal);
 
 }  // namespace quadtile::baker

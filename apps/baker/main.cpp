@@ -174,12 +174,6 @@ class Run {
     }
 
     void make_coordinates() {
-        for (const auto& [object, density] : options_.densities) {
-            set_density(scene_, object, density);
-        }
-        for (const std::string& object : options_.excluded) {
-            exclude(scene_, object);
-        }
         measure("unwrap", [&] {
             const std::vector<std::uint32_t> without_use = unwrap(
                 scene_,

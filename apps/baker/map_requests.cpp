@@ -2,8 +2,6 @@
 
 #include "quadtile_baker_gpu_shaders.hpp"
 
-#include <quadtile/quadtree.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -218,11 +216,6 @@ std::vector<std::vector<MapTile>> MapRequests::request(std::span<const Projectio
         result[tile.layer()].push_back({tile.level(), tile.x(), tile.y(), resolution,
                                         predicted_nodes(tile.level(), resolution, fragments[i])});
     }
-    for (std::vector<MapTile>& of_frame : result) {
-        std::ranges::sort(of_frame, {}, [](const MapTile& tile) {
-            return morton_encode(tile.x << tile.level, tile.y << tile.level);
-        });
-    }
     return result;
 }
 
@@ -237,7 +230,8 @@ std::vector<Tile> MapRequests::subdivide() {
             commands.dispatch(divided_up(shape_.width * shape_.height, 64), shape_.layers, 1);
             app::memory_barrier(commands);
             // No node has more fragments than its parent, so no threshold grows towards the root.
-            subdivider_.record(commands, *list_binding_, Threshold::bound_monotone_map());
+            subdivider_.record(commands, *list_binding_, Threshold::bound_monotone_map(),
+                               {.order = Order::canonical});
             app::memory_barrier(commands);
             timer_.end(commands);
             interface_.bind(commands, *tile_fragments_, parameters_);

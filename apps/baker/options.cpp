@@ -63,10 +63,9 @@ constexpr std::array<app::Named<std::optional<bool>>, 3> DENOISE{
 
 // Values that become part of the options after parsing.
 struct Arguments {
-    Preset preset = MEDIUM;
+    Preset preset = MEDIUM;  // changed by further options
     std::string size;
     std::string preview_size;
-    std::vector<std::string> densities;
     std::vector<float> sky;
     std::string lights;
     std::array<float, 3> sun_direction{};
@@ -74,18 +73,10 @@ struct Arguments {
     float sun_diameter = 0.53F;
     std::array<float, 6> probe_box{};
     std::array<float, 6> camera{};
-    float field = 60.0F;
     std::uint64_t memory_mib = 256;
     std::uint32_t checkpoint_seconds = 30;
     std::filesystem::path checkpoint;
     bool no_checkpoint = false;
-    // The option's value, or the preset's.
-    std::optional<std::uint32_t> directions;
-    std::optional<std::uint32_t> direct_directions;
-    std::optional<std::uint32_t> bounces;
-    std::optional<std::uint32_t> sun_directions;
-    std::optional<std::uint32_t> lamp_points;
-    std::optional<float> pixels_per_texel;
     float noise_percent = 0.0F;
     std::optional<bool> denoises;
 };
@@ -124,14 +115,6 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
                  "their layout, others get charts as with --unwrap");
     map.add("--margin", options.gutter_texels, "N",
             "Texels between charts of --unwrap and --pack; default: 2", within(0, 64));
-    rare.add("--density", arguments.densities, "OBJECT=D",
-             "Give an object D times as many texels per unit as others, 0.001 to 1000; repeatable; "
-             "default: extras.lightmap_density of its node, or else 1")
-        ->allow_extra_args(false);
-    rare.add("--exclude", options.excluded, "OBJECT",
-             "Give an object no texels; it still shines and blocks light, as one with "
-             "extras.lightmap_exclude; repeatable")
-        ->allow_extra_args(false);
     map.add("--page", options.page, "N",
             "As many lightmaps of N x N texels as --texels-per-unit (default here: 10) needs: "
             "FILE_0.exr, FILE_1.exr ...",
@@ -184,14 +167,15 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
 void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup bake(app, "Bake");
     OptionGroup rare = bake.rare();
+    // The first option, because CLI11 handles options in the order of their definition.
     bake.add_choice("--quality", arguments.preset, PRESETS, "NAME",
                     "draft (256 samples of direct light, 2 bounces), medium (1024, 4; default), "
                     "high (4096, 6), best (16384, 8); bounces have 1/4 to 1/16 of the samples");
-    rare.add("--samples", arguments.directions, "N",
+    rare.add("--samples", arguments.preset.directions, "N",
              "Samples per bounce: directions over the hemisphere, each with its opposite; default: "
              "the preset's",
              within(1, 1 << 20));
-    rare.add("--direct-samples", arguments.direct_directions, "N",
+    rare.add("--direct-samples", arguments.preset.direct_directions, "N",
              "Samples of direct light of emitters and sky: small emitters need many; default: the "
              "preset's",
              within(1, 1 << 20));
@@ -201,17 +185,17 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
              within(0.01F, 100.0F));
     bake.add_choice("--denoise", arguments.denoises, DENOISE, "WHEN",
                     "on, off, or auto (default): for draft and medium");
-    bake.add("--bounces", arguments.bounces, "N",
+    bake.add("--bounces", arguments.preset.bounces, "N",
              "Bounces of light; 0: only direct light; default: the preset's", within(0, 100));
     rare.add(
-        "--sun-samples", arguments.sun_directions, "N",
+        "--sun-samples", arguments.preset.sun_directions, "N",
         "Samples of the disc of each sun, and of each point and spot light; default: the preset's",
         within(1, 65536));
-    rare.add("--lamp-samples", arguments.lamp_points, "N",
+    rare.add("--lamp-samples", arguments.preset.lamp_points, "N",
              "Samples of all emitters that are small beside the scene and have no emission "
              "texture; 0: directions find them; default: the preset's",
              within(0, 65536));
-    rare.add("--pixels-per-texel", arguments.pixels_per_texel, "D",
+    rare.add("--pixels-per-texel", arguments.preset.pixels_per_texel, "D",
              "Rays per side of a lightmap texel; default: the preset's, 1.5 for draft, else 2",
              within(0.01F, 16.0F));
     bake.add("--seed", options.bake.seed, "N",
@@ -265,10 +249,8 @@ void define_pictures(CLI::App& app, Options& options, Arguments& arguments) {
     rare.add("--preview-size", arguments.preview_size, "WxH", "Pixels; default: 1280x720");
     pictures.add("--camera", arguments.camera, "X,Y,Z,X,Y,Z",
                  "Its position, and the point it looks at; default: SCENE's camera, or else one "
-                 "inside of a closed room, or one that sees everything",
+                 "that sees everything",
                  within(-FARTHEST, FARTHEST));
-    rare.add("--field-of-view", arguments.field, "D",
-             "Vertical angle of --camera in degrees; default: 60", within(1.0F, 170.0F));
     pictures.add("--exposure", options.exposure, "L", "Radiance of white; default: by the picture",
                  within(1e-12F, BRIGHTEST));
 }
@@ -301,7 +283,7 @@ void check_scene(const CLI::App& app, const Options& options) {
     if (options.extent && options.texels_per_unit) {
         throw UsageError("--size and --texels-per-unit exclude each other; give one of them");
     }
-    for (const char* const option : {"--margin", "--density", "--exclude", "--page"}) {
+    for (const char* const option : {"--margin", "--page"}) {
         if (app.count(option) > 0 && !makes_coordinates(options)) {
             throw UsageError(
                 std::string(option) +
@@ -317,16 +299,6 @@ void check_scene(const CLI::App& app, const Options& options) {
         throw UsageError(
             "--page and --size exclude each other, since a page has N x N texels; give one of "
             "them");
-    }
-}
-
-// Refuses an ending under which the file would not open. Names without an ending are allowed.
-void check_ending(const std::string& option, const std::filesystem::path& path,
-                  const std::string& format, const std::string& ending) {
-    const std::string given = ending_of(path);
-    if (!given.empty() && given != ending) {
-        throw UsageError(option + " takes " + format + ", whose name ends in " + ending +
-                         ", not '" + path.string() + "'");
     }
 }
 
@@ -406,22 +378,6 @@ std::filesystem::path beside(const std::filesystem::path& output, const std::str
            (name.substr(0, LONGEST_NAME - std::min(LONGEST_NAME, ending.size())) + ending);
 }
 
-void apply_densities(const Arguments& arguments, Options& options) {
-    for (const std::string& text : arguments.densities) {
-        const std::size_t equals = text.rfind('=');
-        if (equals == std::string::npos || equals == 0) {
-            throw UsageError("--density takes OBJECT=D, not '" + text + "'");
-        }
-        const std::vector<float> numbers =
-            app::parse_floats("--density", std::string_view(text).substr(equals + 1), LEAST_DENSITY,
-                              GREATEST_DENSITY);
-        if (numbers.size() != 1) {
-            throw UsageError("--density takes OBJECT=D with one number, not '" + text + "'");
-        }
-        options.densities[text.substr(0, equals)] = numbers.front();
-    }
-}
-
 void apply_probes(const CLI::App& app, const Arguments& arguments, Options& options) {
     const std::string given = app::only_one_of(app, {"--probes", "--probe-points"});
     if (given.empty() != options.probes_output.empty()) {
@@ -449,7 +405,6 @@ void apply_probes(const CLI::App& app, const Arguments& arguments, Options& opti
 }
 
 Options options_of(const CLI::App& app, const Arguments& arguments, Options options) {
-    apply_densities(arguments, options);
     if (!arguments.size.empty()) {
         options.extent = parse_extent("--size", arguments.size);
     }
@@ -461,19 +416,19 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     apply_light(app, arguments, options);
 
     const Preset& preset = arguments.preset;
-    options.bake.directions = arguments.directions.value_or(preset.directions);
-    options.bake.direct_directions = arguments.direct_directions.value_or(preset.direct_directions);
+    options.bake.directions = preset.directions;
+    options.bake.direct_directions = preset.direct_directions;
     options.bake.noise = arguments.noise_percent / 100.0;
     if (options.bake.noise > 0.0 &&
         std::min(options.bake.directions, options.bake.direct_directions) < 2) {
         throw UsageError("--noise compares two halves of the samples; give --samples 2 or more");
     }
-    options.bake.bounces = arguments.bounces.value_or(preset.bounces);
-    options.bake.sun_directions = arguments.sun_directions.value_or(preset.sun_directions);
-    options.bake.lamp_points = arguments.lamp_points.value_or(preset.lamp_points);
+    options.bake.bounces = preset.bounces;
+    options.bake.sun_directions = preset.sun_directions;
+    options.bake.lamp_points = preset.lamp_points;
     options.denoises =
         arguments.denoises.value_or(preset.denoises && options.quantity != Quantity::shadow_mask);
-    options.pixels_per_texel = arguments.pixels_per_texel.value_or(preset.pixels_per_texel);
+    options.pixels_per_texel = preset.pixels_per_texel;
     apply_quantity(app, options);
     options.pool_bytes = arguments.memory_mib * MIB;
 
@@ -497,19 +452,15 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         }
         options.camera = Camera{.position = {camera[0], camera[1], camera[2]},
                                 .target = {camera[3], camera[4], camera[5]},
-                                .vertical_field_degrees = arguments.field};
+                                .vertical_field_degrees = 60.0F};
     }
     app::check_files(file_arguments(options));
-    if (ending_of(options.output) != ".glb") {
-        check_ending("--output", options.output, "a .glb or an OpenEXR file", ".exr");
-    }
-    check_ending("--lit-scene", options.lit_scene, "a .glb file", ".glb");
-    check_ending("--sky-image", options.sky_picture, "an OpenEXR file", ".exr");
-    check_ending("--preview", options.preview, "a PNG file", ".png");
-    check_ending("--atlas", options.atlas, "a PNG file", ".png");
-    if (ending_of(options.probes_output) != ".json") {
-        check_ending("--probes-out", options.probes_output, "a .json or a binary file", ".bin");
-    }
+    app::check_ending("--output", options.output, {"exr", "glb"});
+    app::check_ending("--lit-scene", options.lit_scene, {"glb"});
+    app::check_ending("--sky-image", options.sky_picture, {"exr"});
+    app::check_ending("--preview", options.preview, {"png"});
+    app::check_ending("--atlas", options.atlas, {"png"});
+    app::check_ending("--probes-out", options.probes_output, {"json", "bin"});
     return options;
 }
 

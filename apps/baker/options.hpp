@@ -11,7 +11,6 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,9 +49,7 @@ struct Options {
     bool unwrap = false;                // the whole scene
     bool pack = false;                  // keeps usable layouts of objects, unwraps others
     std::optional<std::uint32_t> page;  // side of pages of the lightmap, texels
-    std::vector<std::string> excluded;  // names of objects
     std::uint32_t gutter_texels = 2;
-    std::map<std::string, float> densities;  // for unwrap, by object
     Quantity quantity = Quantity::irradiance;
     bool half = false;  // half floats in the .exr
     std::uint32_t dilation_rings = 8;

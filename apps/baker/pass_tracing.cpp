@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace quadtile::baker {
 
@@ -13,7 +14,14 @@ constexpr std::size_t MOST_TILES = 65536;
 
 constexpr double LARGEST_WEIGHT = 1073741824.0;  // four times this value is a word
 
+constexpr std::uint32_t LARGEST_TEXEL = 256;
+
 }  // namespace
+
+bool needs_window(const MapTile& tile, const TileOptions& options) {
+    return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
+           static_cast<float>(tile.resolution) > options.max_resolution;
+}
 
 ProjectionFrame PassTracing::frame_of(const BundleDirection& direction,
                                       const MapWindow& window) const {
@@ -33,10 +41,79 @@ ProjectionFrame PassTracing::frame_of(const BundleDirection& direction,
     return frame;
 }
 
-void PassTracing::trace(Range& directions, std::uint64_t& tiles_done, bool requests_beyond,
-                        const Stop& interrupted, const Stop& stop) {
-    if (!request_missing_tiles(scene_, options_, tracer_, interrupted, set_, directions,
-                               requests_beyond)) {
+// Calls frame(i) for the frames, and take(tiles) for the tiles of each of them in the same order.
+bool PassTracing::request(std::size_t count, const Stop& stop, const auto& frame,
+                          const auto& take) {
+    for (std::size_t next = 0; next < count;) {
+        std::vector<ProjectionFrame> frames;
+        for (; next < count && frames.size() < tracer_.frames_at_once(); ++next) {
+            frames.push_back(frame(next));
+        }
+        std::vector<std::vector<MapTile>> tiles = tracer_.request_tiles(frames, stop);
+        std::ranges::for_each(tiles, [&](auto& of_frame) { take(std::move(of_frame)); });
+        if (tiles.empty() || stop()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool PassTracing::request_missing_tiles(const Range& directions, const Stop& stop) {
+    set_.tiles.resize(set_.directions.size());
+    std::vector<std::size_t> missing;
+    for (std::size_t i = directions.first; i < directions.end; ++i) {
+        if (set_.tiles[i].empty()) {
+            missing.push_back(i);
+        }
+    }
+    std::vector<DirectionTiles> requested;
+    const auto frame = [&](std::size_t i) {
+        return make_frame(set_.directions[missing[i]], scene_, options_.map_extent);
+    };
+    if (!request(missing.size(), stop, frame, [&](std::vector<MapTile> tiles) {
+            requested.push_back({{{}, std::move(tiles)}});
+        })) {
+        return false;
+    }
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+        if (!add_windows(set_.directions[missing[i]], stop, requested[i])) {
+            return false;
+        }
+        set_.tiles[missing[i]] = std::move(requested[i]);
+    }
+    return true;
+}
+
+// Adds the tiles of windows to those of a direction's whole map.
+bool PassTracing::add_windows(const BundleDirection& direction, const Stop& stop,
+                              DirectionTiles& parts) {
+    for (std::size_t part = 0; part < parts.size();) {
+        std::vector<MapWindow> windows;
+        for (; part < parts.size(); ++part) {
+            std::erase_if(parts[part].tiles, [&](const MapTile& tile) {
+                if (needs_window(tile, options_)) {
+                    windows.push_back(
+                        parts[part].window.within(tile.x, tile.y, options_.map_extent));
+                }
+                return needs_window(tile, options_);
+            });
+        }
+        auto next = windows.begin();
+        const auto frame = [&](std::size_t i) {
+            return make_frame(direction, scene_, options_.map_extent, windows[i]);
+        };
+        if (!request(windows.size(), stop, frame, [&](std::vector<MapTile> tiles) {
+                parts.push_back({*next++, std::move(tiles)});
+            })) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void PassTracing::trace(Range& directions, std::uint64_t& tiles_done, const Stop& interrupted,
+                        const Stop& stop) {
+    if (!request_missing_tiles(directions, interrupted)) {
         return;
     }
     std::uint64_t skipped = tiles_done;
@@ -47,7 +124,7 @@ void PassTracing::trace(Range& directions, std::uint64_t& tiles_done, bool reque
                 const bool is_full =
                     work.tiles.size() >= MOST_TILES ||
                     (work.part != &part && work.frames.size() == tracer_.frames_at_once());
-                if (is_full && !finish_work(work, directions, tiles_done, stop)) {
+                if (is_full && !finish(work, directions, tiles_done, stop)) {
                     return;
                 }
                 if (work.part != &part) {
@@ -64,12 +141,12 @@ void PassTracing::trace(Range& directions, std::uint64_t& tiles_done, bool reque
             }
         }
     }
-    (void)finish_work(work, directions, tiles_done, stop);
+    (void)finish(work, directions, tiles_done, stop);
 }
 
 // Finishes work. Returns false if not all of it was done.
-bool PassTracing::finish_work(Work& work, Range& directions, std::uint64_t& tiles_done,
-                              const Stop& stop) {
+bool PassTracing::finish(Work& work, Range& directions, std::uint64_t& tiles_done,
+                         const Stop& stop) {
     std::size_t done = 0;
     if (!work.tiles.empty()) {
         done = tracer_.trace(work.frames, work.tiles, work.predicted_nodes, stop);
@@ -79,7 +156,8 @@ bool PassTracing::finish_work(Work& work, Range& directions, std::uint64_t& tile
     tiles_done += done;
     for (; directions.size() > 0; ++directions.first) {
         DirectionTiles& tiles = set_.tiles[directions.first];
-        const std::uint64_t count = count_tiles(tiles);
+        std::uint64_t count = 0;
+        std::ranges::for_each(tiles, [&](const WindowTiles& part) { count += part.tiles.size(); });
         if (tiles_done < count) {
             break;
         }

@@ -1,8 +1,8 @@
-// Directions of a pass for the tracer: frames, and pieces of tiles.
+// The way of a pass from its directions to the tracer: tiles by request, also of windows, then
+// frames and pieces of tiles.
 
 #pragma once
 
-#include "direction_tiles.hpp"
 #include "passes.hpp"
 #include "ranks.hpp"
 #include "traced_scene.hpp"
@@ -16,6 +16,10 @@ namespace quadtile::baker {
 // Weight of a fragment if the lightmap has one per texel.
 constexpr double MEAN_WEIGHT = 16384.0;
 
+// Returns whether a texel of an importance map needs so many pixels that it gets a window: a map of
+// its own.
+[[nodiscard]] bool needs_window(const MapTile& tile, const TileOptions& options);
+
 class PassTracing {
  public:
     // `scale` is that of GatheredLight::set_scale.
@@ -28,11 +32,11 @@ class PassTracing {
           set_(set),
           scale_(scale) {}
 
-    // Traces directions, the first one without its finished tiles, and removes finished ones from
-    // `directions`. `requests_beyond`: also requests tiles of later directions, if these go
-    // together. `interrupted` stops requests, which begin anew; `stop` stops tracing.
-    void trace(Range& directions, std::uint64_t& tiles_done, bool requests_beyond,
-               const Stop& interrupted, const Stop& stop);
+    // Requests the tiles of directions that are missing, traces all of them, of the first direction
+    // those that are not finished, and removes finished directions. `interrupted` stops requests,
+    // which begin anew; `stop` stops tracing.
+    void trace(Range& directions, std::uint64_t& tiles_done, const Stop& interrupted,
+               const Stop& stop);
 
  private:
     // Work that the tracer receives at a time.
@@ -43,11 +47,17 @@ class PassTracing {
         std::vector<double> predicted_nodes;
     };
 
+    // These return false if stopped.
+    [[nodiscard]] bool request_missing_tiles(const Range& directions, const Stop& stop);
+    [[nodiscard]] bool request(std::size_t count, const Stop& stop, const auto& frame,
+                               const auto& take);
+    [[nodiscard]] bool add_windows(const BundleDirection& direction, const Stop& stop,
+                                   DirectionTiles& parts);
+    bool finish(Work& work, Range& directions, std::uint64_t& tiles_done, const Stop& stop);
     [[nodiscard]] ProjectionFrame frame_of(const BundleDirection& direction,
                                            const MapWindow& window) const;
     [[nodiscard]] TracedTile traced_tile(const MapTile& tile, std::uint32_t frame_index,
                                          const ProjectionFrame& frame) const;
-    bool finish_work(Work& work, Range& directions, std::uint64_t& tiles_done, const Stop& stop);
 
     const TracedScene& scene_;
     const TileOptions& options_;

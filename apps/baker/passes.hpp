@@ -3,8 +3,9 @@
 #pragma once
 
 #include "bake.hpp"
-#include "direction_tiles.hpp"
+#include "directions.hpp"
 #include "lamps.hpp"
+#include "tracer.hpp"
 
 #include <array>
 #include <cstddef>
@@ -45,6 +46,20 @@ inline bool is_of_source(const Pass& pass) {
 inline bool is_direct(const Pass& pass) {
     return pass.kind == Pass::Kind::direct || pass.kind == Pass::Kind::direct_moment;
 }
+
+// Tiles of the whole map of a direction, and of its texels with maps of their own. Empty: not
+// requested yet.
+struct WindowTiles {
+    MapWindow window;
+    std::vector<MapTile> tiles;
+};
+using DirectionTiles = std::vector<WindowTiles>;
+
+// Directions and their tiles, which are the same in every pass over the set.
+struct DirectionSet {
+    std::vector<BundleDirection> directions;
+    std::vector<DirectionTiles> tiles;  // by direction
+};
 
 // The passes of a bake and their directions.
 class Passes {

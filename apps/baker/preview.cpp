@@ -34,9 +34,7 @@ Box<glm::dvec3> bounds_of(const Scene& scene) {
 
 struct Hit {
     std::uint32_t triangle = NOTHING;
-    float distance = std::numeric_limits<float>::infinity();  // in lengths of the direction
-    bool is_front = false;                                    // or the material has two sides
-    std::array<float, 3> weights{};                           // of the corners
+    std::array<float, 3> weights{};  // of the corners
 
     // Interpolates; 0 if there are no coordinates.
     [[nodiscard]] glm::dvec2 interpolate(const Scene& scene,
@@ -67,22 +65,31 @@ class Rays {
         }
     }
 
-    // Returns the nearest surface of any side.
-    [[nodiscard]] Hit nearest(const glm::vec3& origin, const glm::vec3& direction) const {
-        return cast(origin, direction, 0.0F, nullptr);
-    }
-
-    // Returns the nearest surface that is drawn: neither the back of a material with one side nor a
-    // hole.
-    [[nodiscard]] Hit nearest_drawn(const glm::vec3& origin, const glm::vec3& direction,
-                                    float near) const {
-        return cast(origin, direction, near, leave_out);
+    // Returns the nearest surface that is drawn.
+    [[nodiscard]] Hit nearest(const glm::vec3& origin, const glm::vec3& direction,
+                              float near) const {
+        Context context{.scene = &scene_};
+        rtcInitIntersectContext(&context.embree);
+        context.embree.filter = leave_out;
+        RTCRayHit ray{};
+        ray.ray = {.org_x = origin.x,
+                   .org_y = origin.y,
+                   .org_z = origin.z,
+                   .tnear = near,
+                   .dir_x = direction.x,
+                   .dir_y = direction.y,
+                   .dir_z = direction.z,
+                   .tfar = std::numeric_limits<float>::infinity(),
+                   .mask = ~0U};
+        ray.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+        rtcIntersect1(rays_.get(), &context.embree, &ray);
+        return ray.hit.geomID == RTC_INVALID_GEOMETRY_ID ? Hit{} : hit_of(ray.hit);
     }
 
  private:
     struct Context {
         RTCIntersectContext embree{};
-        const Rays* rays = nullptr;
+        const Scene* scene = nullptr;
     };
 
     void add_triangles() {
@@ -110,25 +117,17 @@ class Rays {
         rtcAttachGeometry(rays_.get(), geometry.get());
     }
 
-    [[nodiscard]] Hit hit_of(const RTCRay& ray, const RTCHit& found) const {
-        const glm::vec3 direction(ray.dir_x, ray.dir_y, ray.dir_z);
-        const glm::vec3 normal(found.Ng_x, found.Ng_y, found.Ng_z);
-        const Material& material = scene_.materials[scene_.triangles[found.primID].material];
-        return {.triangle = found.primID,
-                .distance = ray.tfar,
-                .is_front = material.double_sided || glm::dot(direction, normal) < 0.0F,
-                .weights = {1.0F - found.u - found.v, found.u, found.v}};
-    }
-
-    // Refuses a hit that is not drawn.
+    // Refuses the back of a material with one side, and holes, which stop less than half of the
+    // light.
     static void leave_out(const RTCFilterFunctionNArguments* arguments) {
-        const Rays& rays = *reinterpret_cast<const Context*>(arguments->context)->rays;
-        const Hit hit = rays.hit_of(*reinterpret_cast<const RTCRay*>(arguments->ray),
-                                    *reinterpret_cast<const RTCHit*>(arguments->hit));
-        const Scene& scene = rays.scene_;
+        const Scene& scene = *reinterpret_cast<const Context*>(arguments->context)->scene;
+        const auto& ray = *reinterpret_cast<const RTCRay*>(arguments->ray);
+        const auto& found = *reinterpret_cast<const RTCHit*>(arguments->hit);
+        const Hit hit = hit_of(found);
         const Material& material = scene.materials[scene.triangles[hit.triangle].material];
-        // A hole stops less than half of the light.
-        if (!hit.is_front ||
+        const float towards =
+            ray.dir_x * found.Ng_x + ray.dir_y * found.Ng_y + ray.dir_z * found.Ng_z;
+        if ((!material.double_sided && !(towards < 0.0F)) ||
             (material.alpha_mode != AlphaMode::opaque &&
              coverage_at(scene, material, hit.interpolate(scene, scene.texture_coordinates)) <
                  128)) {
@@ -136,24 +135,8 @@ class Rays {
         }
     }
 
-    [[nodiscard]] Hit cast(const glm::vec3& origin, const glm::vec3& direction, float near,
-                           RTCFilterFunctionN filter) const {
-        Context context{.rays = this};
-        rtcInitIntersectContext(&context.embree);
-        context.embree.filter = filter;
-        RTCRayHit ray{};
-        ray.ray = {.org_x = origin.x,
-                   .org_y = origin.y,
-                   .org_z = origin.z,
-                   .tnear = near,
-                   .dir_x = direction.x,
-                   .dir_y = direction.y,
-                   .dir_z = direction.z,
-                   .tfar = std::numeric_limits<float>::infinity(),
-                   .mask = ~0U};
-        ray.hit.geomID = RTC_INVALID_GEOMETRY_ID;
-        rtcIntersect1(rays_.get(), &context.embree, &ray);
-        return ray.hit.geomID == RTC_INVALID_GEOMETRY_ID ? Hit{} : hit_of(ray.ray, ray.hit);
+    static Hit hit_of(const RTCHit& found) {
+        return {found.primID, {1.0F - found.u - found.v, found.u, found.v}};
     }
 
     const Scene& scene_;
@@ -223,62 +206,6 @@ Camera camera_that_sees(const Scene& scene, double aspect) {
     camera.position = in_scene(centre.z - distance);
     camera.target = in_scene(centre.z);
     return camera;
-}
-
-// Tells whether a point sees fronts all around, neither the sky nor the inside of a thing, but for
-// cracks. Surfaces closer than `clearance` would hide the rest.
-bool is_inside(const Rays& rays, const glm::vec3& point, float clearance) {
-    constexpr std::uint32_t DIRECTIONS = 128;
-    constexpr std::uint32_t MISSES = 2;
-    std::uint32_t misses = 0;
-    for (std::uint32_t i = 0; i < DIRECTIONS && misses <= MISSES; ++i) {
-        const double y = 1.0 - (2.0 * i + 1.0) / DIRECTIONS;
-        const double angle = 2.3999632 * i;  // the golden angle
-        const double radius = std::sqrt(1.0 - y * y);
-        const Hit hit =
-            rays.nearest(point, {radius * std::cos(angle), y, radius * std::sin(angle)});
-        misses += hit.is_front && hit.distance >= clearance ? 0 : 1;
-    }
-    return misses <= MISSES;
-}
-
-// Returns a camera along the longest level line through a point, near one of its ends.
-Camera along_longest_line(const Rays& rays, const glm::vec3& point) {
-    constexpr std::uint32_t LINES = 8;
-    Camera camera{.vertical_field_degrees = 65.0F};
-    float longest = 0.0F;
-    for (std::uint32_t i = 0; i < LINES; ++i) {
-        const float angle = std::numbers::pi_v<float> * static_cast<float>(i) / LINES;
-        const glm::vec3 way(std::cos(angle), 0.0F, std::sin(angle));
-        const float ahead = rays.nearest(point, way).distance;
-        const float behind = rays.nearest(point, -way).distance;
-        if (std::isfinite(ahead) && std::isfinite(behind) && ahead + behind > longest) {
-            longest = ahead + behind;
-            camera.position = point - 0.85F * behind * way;
-            camera.target = camera.position + way;
-        }
-    }
-    return camera;
-}
-
-// Returns a camera inside of a closed scene, such as a room with all of its walls, whose outside
-// shows nothing of its light: from one of 27 points, the middle first. None: the scene is open.
-std::optional<Camera> inside_camera(const Scene& scene, const Rays& rays) {
-    const Box<glm::dvec3> bounds = bounds_of(scene);
-    const auto clearance = static_cast<float>(0.02 * glm::distance(bounds.low, bounds.high));
-    for (const double x : {0.5, 0.3, 0.7}) {
-        for (const double z : {0.5, 0.3, 0.7}) {
-            for (const double y : {0.55, 0.3, 0.8}) {
-                // Not on the edges between triangles of even scenes.
-                const glm::dvec3 share(x + 0.0137, y + 0.0071, z - 0.0113);
-                const glm::vec3 point(bounds.low + share * bounds.size());
-                if (is_inside(rays, point, clearance)) {
-                    return along_longest_line(rays, point);
-                }
-            }
-        }
-    }
-    return std::nullopt;
 }
 
 // ---- Colours
@@ -367,7 +294,7 @@ app::Picture draw_preview(const Scene& scene, const LightMap& map, const Preview
     const double aspect = static_cast<double>(options.width) / options.height;
     std::optional<Camera> camera = options.camera ? options.camera : scene.camera;
     if (!camera) {
-        camera = inside_camera(scene, rays).value_or(camera_that_sees(scene, aspect));
+        camera = camera_that_sees(scene, aspect);
     }
     const View view(*camera, aspect);
     const Box<glm::dvec3> bounds = bounds_of(scene);
@@ -379,11 +306,10 @@ app::Picture draw_preview(const Scene& scene, const LightMap& map, const Preview
         for (std::size_t x = 0; x < samples.width; ++x) {
             const glm::dvec2 place =
                 (glm::dvec2(x, y) + 0.5) / glm::dvec2(samples.width, samples.height) * 2.0 - 1.0;
-            const Hit hit =
-                rays.nearest_drawn(view.position,
-                                   view.forward + place.x * view.half_size.x * view.right +
-                                       place.y * view.half_size.y * view.down,
-                                   near);
+            const Hit hit = rays.nearest(view.position,
+                                         view.forward + place.x * view.half_size.x * view.right +
+                                             place.y * view.half_size.y * view.down,
+                                         near);
             if (hit.triangle != NOTHING) {
                 const std::size_t sample = y * samples.width + x;
                 radiances[sample] = radiance_of(scene, map, hit);

@@ -14,8 +14,7 @@ namespace quadtile::baker {
 struct PreviewOptions {
     std::uint32_t width = 1280;
     std::uint32_t height = 720;
-    std::optional<Camera>
-        camera;  // none: the scene's, else one in a closed room, else one that sees all
+    std::optional<Camera> camera;   // none: the scene's, else one that sees all
     std::optional<float> exposure;  // radiance that is shown almost white; none: automatic
     glm::vec3 sky{0.0F};            // radiance
     std::uint32_t threads = 0;      // 0: as many as processors

@@ -1,7 +1,7 @@
 #include "probes.hpp"
 
+#include "lamps.hpp"
 #include "parallel.hpp"
-#include "point_light.hpp"
 
 #include <glm/common.hpp>
 #include <glm/geometric.hpp>

@@ -9,28 +9,19 @@
 
 namespace quadtile::baker {
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TracerStatistics, tiles, pixels, predicted_nodes, nodes,
+                                   repeated_tiles, split_tiles, submissions,
+                                   longest_submission_seconds, most_pool_bytes,
+                                   tile_request_seconds, importance_maps_gpu_seconds,
+                                   subdivision_gpu_seconds, tracing_seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stage, name, seconds)
+
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 Json percent_json(const std::optional<double>& share) {
     return share ? Json(100.0 * *share) : Json();
-}
-
-Json statistics_json(const TracerStatistics& statistics) {
-    return {{"tiles", statistics.tiles},
-            {"pixels", statistics.pixels},
-            {"predicted_nodes", statistics.predicted_nodes},
-            {"nodes", statistics.nodes},
-            {"repeated_tiles", statistics.repeated_tiles},
-            {"split_tiles", statistics.split_tiles},
-            {"submissions", statistics.submissions},
-            {"longest_submission_seconds", statistics.longest_submission_seconds},
-            {"most_pool_bytes", statistics.most_pool_bytes},
-            {"tile_request_seconds", statistics.tile_request_seconds},
-            {"importance_maps_gpu_seconds", statistics.map_seconds},
-            {"subdivision_gpu_seconds", statistics.subdivision_seconds},
-            {"tracing_seconds", statistics.tracing_seconds}};
 }
 
 std::string formatted(const char* format, auto... values) {
@@ -42,10 +33,6 @@ std::string formatted(const char* format, auto... values) {
 }  // namespace
 
 std::string report_json(const BakeReport& report) {
-    Json stages = Json::array();
-    for (const Stage& stage : report.stages) {
-        stages.push_back({{"name", stage.name}, {"seconds", stage.seconds}});
-    }
     Json passes = Json::array();
     for (const PassReport& pass : report.passes) {
         passes.push_back({{"name", pass.name},
@@ -82,9 +69,9 @@ std::string report_json(const BakeReport& report) {
                       {"max_tile_resolution", report.tiles.max_resolution},
                       {"max_tile_nodes", report.tiles.max_nodes},
                       {"memory_bytes", report.pool_bytes}}},
-                    {"stages", stages},
+                    {"stages", nlohmann::json(report.stages)},
                     {"passes", passes},
-                    {"tracing", statistics_json(report.statistics)},
+                    {"tracing", nlohmann::json(report.statistics)},
                     {"warnings", report.warnings}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,6 +1,5 @@
 #include "traced_scene.hpp"
 
-#include "alpha_textures.hpp"
 #include "scene.hpp"
 #include "surface_map.hpp"
 
@@ -9,7 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
 
 namespace quadtile::baker {
 
@@ -31,6 +33,81 @@ constexpr double LARGEST_UNIT = 1024.0;
 constexpr double FARTHEST_EDGE = 0x1p27;
 // In pixels of the triangle: floats do not resolve those of a triangle that is farther away.
 constexpr double FARTHEST_PIXEL = 0x1p24;
+
+// ---- Shares of the light that surfaces with holes stop, per texel of their textures
+
+// Texture of a material, in AlphaTextures::texels.
+struct AlphaTexture {
+    std::uint32_t first = 0;
+    Extent extent;
+};
+
+struct AlphaTextures {
+    std::vector<std::optional<AlphaTexture>> materials;  // none: no light goes through
+    std::vector<std::uint8_t> texels;                    // as Material::coverage; a multiple of 4
+};
+
+// Makes the textures of a scene. Materials that differ only in colour share texels. Throws
+// std::runtime_error for more than 2^32 texels.
+AlphaTextures make_alpha_textures(const Scene& scene) {
+    AlphaTextures all;
+    std::map<std::tuple<std::optional<std::uint32_t>, AlphaMode, float, float>,
+             std::optional<AlphaTexture>>
+        known;
+    for (const Material& material : scene.materials) {
+        const std::optional<std::uint32_t> index =
+            scene.texture_coordinates.empty() ? std::nullopt : material.albedo_texture;
+        const auto [place, is_new] =
+            known.try_emplace({index, material.alpha_mode, material.alpha, material.alpha_cutoff});
+        if (is_new && material.alpha_mode != AlphaMode::opaque) {
+            const Texture none{{1, 1}, {{255, 255, 255, 255}}};
+            const Texture& texture = index ? scene.textures[*index] : none;
+            const std::size_t first = all.texels.size();
+            bool has_holes = false;
+            for (const auto& texel : texture.texels) {
+                all.texels.push_back(material.coverage(texel[3]));
+                has_holes = has_holes || all.texels.back() < 255;
+            }
+            if (all.texels.size() > std::numeric_limits<std::uint32_t>::max()) {
+                throw std::runtime_error(
+                    "textures of materials with alphaMode MASK and BLEND have more than 2^32 "
+                    "texels; make them smaller");
+            }
+            if (has_holes) {
+                place->second = {static_cast<std::uint32_t>(first), texture.extent};
+            } else {
+                all.texels.resize(first);
+            }
+        }
+        all.materials.push_back(place->second);
+    }
+    all.texels.resize((all.texels.size() + 3) / 4 * 4);
+    return all;
+}
+
+AlphaTriangle alpha_triangle(const Scene& scene, const Triangle& triangle,
+                             const AlphaTexture& texture) {
+    const Material& material = scene.materials[triangle.material];
+    std::array<glm::dvec2, 3> places{};
+    Box<glm::dvec2> box;
+    for (std::size_t i = 0; i < 3 && !scene.texture_coordinates.empty(); ++i) {
+        const glm::dvec2 coordinates(scene.texture_coordinates[triangle.vertices[i]]);
+        places[i] = glm::dmat3x2(material.albedo_coordinates) * glm::dvec3(coordinates, 1.0);
+        box.include(places[i]);
+    }
+    const bool is_finite = std::isfinite(box.size().x) && std::isfinite(box.size().y);
+    AlphaTriangle result{
+        .first = texture.first, .width = texture.extent.width, .height = texture.extent.height};
+    for (std::size_t i = 0; i < 6 && is_finite; ++i) {
+        const auto axis = static_cast<int>(i % 2);
+        result.texture[i] =
+            static_cast<float>((places[i / 2][axis] - std::floor(box.low[axis])) *
+                               (axis == 0 ? texture.extent.width : texture.extent.height));
+    }
+    return result;
+}
+
+// ---- Densities
 
 struct Areas {
     double surface;    // square world units

@@ -56,6 +56,14 @@ Check check_with(std::string (*read)(std::string_view, Value, Value, Value&), Va
 
 }  // namespace
 
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) {
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    return text;
+}
+
 std::string text_of(float value) {
     std::array<char, 32> text{};
     return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};

@@ -43,6 +43,9 @@ template <typename Table>
     return names;
 }
 
+// Returns "a, b, c".
+[[nodiscard]] std::string joined(const std::vector<std::string>& names);
+
 // Returns the value of a name that the table has.
 template <typename Table>
 [[nodiscard]] auto value_in(const Table& table, std::string_view name) {
@@ -53,6 +56,11 @@ template <typename Table>
 template <typename Table, typename Value>
 [[nodiscard]] std::string_view name_in(const Table& table, const Value& value) {
     return std::ranges::find(table, value, [](const auto& entry) { return entry.value; })->name;
+}
+
+// Returns "1 tile" or "2 tiles".
+[[nodiscard]] inline std::string counted(std::uint64_t count, const std::string& thing) {
+    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
 // ---- Numbers in arguments: never NaN, infinity only if a range includes it

@@ -6,280 +6,85 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
-#include <string_view>
-
-VULKAN_HPP_DEFAULT_DISPATCH_LOADER_DYNAMIC_STORAGE
+#include <utility>
 
 namespace quadtile::app {
 
 namespace {
 
-constexpr const char* VALIDATION_LAYER = "VK_LAYER_KHRONOS_validation";
 constexpr std::uint64_t LONGEST_RUN_NANOSECONDS = 60'000'000'000;  // CPU drivers are slow
+constexpr std::size_t LARGEST_COPY = 64U << 20U;                   // bytes of staging memory
 
-VKAPI_ATTR VkBool32 VKAPI_CALL print_message(VkDebugUtilsMessageSeverityFlagBitsEXT /*severity*/,
-                                             VkDebugUtilsMessageTypeFlagsEXT /*types*/,
-                                             const VkDebugUtilsMessengerCallbackDataEXT* data,
-                                             void* count) {
-    std::fprintf(stderr, "%s\n", data->pMessage);
-    ++*static_cast<std::atomic<std::uint32_t>*>(count);
-    return VK_FALSE;
-}
-
-bool has_extension(vk::PhysicalDevice device, std::string_view name) {
-    return std::ranges::any_of(
-        device.enumerateDeviceExtensionProperties(),
-        [&](const vk::ExtensionProperties& one) { return name == one.extensionName.data(); });
-}
-
-// Returns a family whose queues draw, compute, and present if there is a surface.
-std::optional<std::uint32_t> find_queue_family(vk::PhysicalDevice device, vk::SurfaceKHR surface) {
-    constexpr auto NEEDED = vk::QueueFlagBits::eGraphics | vk::QueueFlagBits::eCompute;
-    const auto families = device.getQueueFamilyProperties();
-    for (std::uint32_t i = 0; i < families.size(); ++i) {
-        if ((families[i].queueFlags & NEEDED) == NEEDED &&
-            (!surface || device.getSurfaceSupportKHR(i, surface) == VK_TRUE)) {
-            return i;
-        }
-    }
-    return {};
-}
-
-// Returns why a device cannot be used; empty: it can.
-std::string objection_to(vk::PhysicalDevice device, vk::SurfaceKHR surface) {
-    if (device.getProperties().apiVersion < VK_API_VERSION_1_2) {
-        return "it has no Vulkan 1.2";
-    }
-    if (!find_queue_family(device, {})) {
-        return "it has no queue for graphics and compute";
-    }
-    if (surface && (!has_extension(device, VK_KHR_SWAPCHAIN_EXTENSION_NAME) ||
-                    !find_queue_family(device, surface))) {
-        return "it does not draw in windows of this window system; --screenshot needs none";
-    }
-    vk::PhysicalDeviceVulkan12Features has;
-    vk::PhysicalDeviceFeatures2 features{.pNext = &has};
-    device.getFeatures2(&features);
-    if (has.vulkanMemoryModel == VK_FALSE || has.vulkanMemoryModelDeviceScope == VK_FALSE) {
-        return "it lacks vulkanMemoryModel or vulkanMemoryModelDeviceScope";
-    }
-    return {};
-}
-
-int rank(vk::PhysicalDevice device) {
-    switch (device.getProperties().deviceType) {
-        case vk::PhysicalDeviceType::eDiscreteGpu:
-            return 3;
-        case vk::PhysicalDeviceType::eIntegratedGpu:
-            return 2;
-        case vk::PhysicalDeviceType::eVirtualGpu:
-            return 1;
-        default:
-            return 0;
-    }
-}
-
-std::string lower_case(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
-}
-
-// A number that no device has may be a part of a name ("4090").
-bool is_selected(const std::string& select, std::size_t index, const std::string& name,
-                 std::size_t devices) {
-    std::size_t number = 0;
-    const char* const end = select.data() + select.size();
-    const auto [last, error] = std::from_chars(select.data(), end, number);
-    if (error == std::errc() && last == end && number < devices) {
-        return number == index;
-    }
-    return lower_case(name).find(lower_case(select)) != std::string::npos;
-}
-
-vk::MemoryPropertyFlags required_properties(MemoryUse use) {
+// Returns the properties that memory must have, the best ones first.
+std::array<vk::MemoryPropertyFlags, 2> properties_for(MemoryUse use) {
     using Property = vk::MemoryPropertyFlagBits;
-    return use == MemoryUse::device ? Property::eDeviceLocal
-                                    : Property::eHostVisible | Property::eHostCoherent;
+    constexpr auto HOST = Property::eHostVisible | Property::eHostCoherent;
+    switch (use) {
+        case MemoryUse::device:
+            return {Property::eDeviceLocal, {}};
+        case MemoryUse::readback:
+            return {HOST | Property::eHostCached, HOST};
+        default:
+            return {HOST, HOST};
+    }
 }
 
-vk::MemoryPropertyFlags preferred_properties(MemoryUse use) {
-    const vk::MemoryPropertyFlags required = required_properties(use);
-    return use == MemoryUse::readback ? required | vk::MemoryPropertyFlagBits::eHostCached
-                                      : required;
+vk::ImageAspectFlags aspect_of(const Image& image) {
+    const bool is_depth = image.created.format == vk::Format::eD32Sfloat ||
+                          image.created.format == vk::Format::eD16Unorm;
+    return is_depth ? vk::ImageAspectFlagBits::eDepth : vk::ImageAspectFlagBits::eColor;
+}
+
+vk::ImageSubresourceRange range_of(const Image& image) {
+    return {aspect_of(image), 0, VK_REMAINING_MIP_LEVELS, 0, VK_REMAINING_ARRAY_LAYERS};
 }
 
 }  // namespace
 
-// ---- The instance
-
-Instance::Instance(const char* application, std::span<const char* const> extensions,
-                   bool validation) {
-    VULKAN_HPP_DEFAULT_DISPATCHER.init(::vkGetInstanceProcAddr);
-    const vk::ApplicationInfo about{.pApplicationName = application,
-                                    .apiVersion = VK_API_VERSION_1_3};
-    std::vector<const char*> names(extensions.begin(), extensions.end());
-    vk::InstanceCreateInfo info{.pApplicationInfo = &about};
-    const auto synchronisation = vk::ValidationFeatureEnableEXT::eSynchronizationValidation;
-    const vk::ValidationFeaturesEXT features{.enabledValidationFeatureCount = 1,
-                                             .pEnabledValidationFeatures = &synchronisation};
-    if (validation) {
-        const auto layers = vk::enumerateInstanceLayerProperties();
-        if (std::ranges::none_of(layers, [](const vk::LayerProperties& layer) {
-                return std::string_view(layer.layerName) == VALIDATION_LAYER;
-            })) {
-            throw std::runtime_error(
-                "the validation layer " + std::string(VALIDATION_LAYER) +
-                " is not installed; install it (Debian: vulkan-validationlayers)");
-        }
-        names.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
-        info.setPEnabledLayerNames(VALIDATION_LAYER);
-        const auto offered =
-            vk::enumerateInstanceExtensionProperties(std::string(VALIDATION_LAYER));
-        if (std::ranges::any_of(offered, [](const vk::ExtensionProperties& extension) {
-                return std::string_view(extension.extensionName) ==
-                       VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
-            })) {
-            names.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
-            info.setPNext(&features);
-        }
-    }
-    info.setPEnabledExtensionNames(names);
-    try {
-        instance_ = vk::createInstanceUnique(info);
-    } catch (const vk::IncompatibleDriverError&) {
-        throw std::runtime_error(
-            "no Vulkan driver was found; install one (Debian: mesa-vulkan-drivers)");
-    }
-    VULKAN_HPP_DEFAULT_DISPATCHER.init(*instance_);
-    if (validation) {
-        using Severity = vk::DebugUtilsMessageSeverityFlagBitsEXT;
-        using Type = vk::DebugUtilsMessageTypeFlagBitsEXT;
-        messenger_ = instance_->createDebugUtilsMessengerEXTUnique(
-            {.messageSeverity = Severity::eWarning | Severity::eError,
-             .messageType = Type::eValidation | Type::ePerformance,
-             .pfnUserCallback = print_message,
-             .pUserData = &validation_messages_});
-    }
-}
-
 // ---- The device
 
-Gpu::Gpu(const Instance& instance, const std::string& select, vk::SurfaceKHR surface,
-         std::size_t turn)
-    : instance_(instance.handle()), validates_(instance.validates()) {
-    choose_physical_device(select, surface, turn);
-    make_device(static_cast<bool>(surface));
-    command_pool_ = device_->createCommandPoolUnique(
-        {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
-         .queueFamilyIndex = queue_family_});
-    commands_ = std::move(device_->allocateCommandBuffersUnique(
-        {.commandPool = *command_pool_, .commandBufferCount = 1})[0]);
-    done_ = device_->createFenceUnique({});
+Gpu::Gpu(const quadtile::Device& device, SubmitFunction submit)
+    : instance_(device.instance()),
+      validates_(device.debug_utils()),
+      physical_device_(device.physical_device()),
+      queue_family_(device.queue_family()),
+      device_(device.handle()),
+      queue_(device.queue()),
+      submit_(std::move(submit)) {
+    // The loader's functions, which are those of all devices.
+    static const bool has_functions = [&] {
+        VULKAN_HPP_DEFAULT_DISPATCHER.init(instance_, ::vkGetInstanceProcAddr);
+        return true;
+    }();
+    (void)has_functions;
+    begin();
 }
 
-Gpu::~Gpu() {
-    wait_idle();  // work that has not ended must not lose its memory
-}
-
-void Gpu::choose_physical_device(const std::string& select, vk::SurfaceKHR surface,
-                                 std::size_t turn) {
-    const char* const variable = std::getenv("QUADTILE_DEVICE");
-    const std::string wanted =
-        !select.empty() ? select : std::string(variable == nullptr ? "" : variable);
-    const std::vector<vk::PhysicalDevice> all = instance_.enumeratePhysicalDevices();
-    std::string objections;
-    std::vector<std::size_t> best;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const std::string name = all[i].getProperties().deviceName.data();
-        choices_.push_back({name, objection_to(all[i], surface)});
-        if (!choices_.back().objection.empty()) {
-            objections += "; " + name + ": " + choices_.back().objection;
-        } else if (!wanted.empty() && !is_selected(wanted, i, name, all.size())) {
-            objections += "; " + name + ": it is not '" + wanted + "'";
-        } else {
-            if (!best.empty() && rank(all[i]) > rank(all[best.front()])) {
-                best.clear();
-            }
-            if (best.empty() || rank(all[i]) == rank(all[best.front()])) {
-                best.push_back(i);
-            }
-        }
-    }
-    if (best.empty()) {
-        throw std::runtime_error("no Vulkan device is suitable" + objections);
-    }
-    chosen_ = best[turn % best.size()];
-    physical_device_ = all[chosen_];
+void Gpu::begin() {
     ends_long_loops_ =
         physical_device_
             .getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceDriverProperties>()
             .get<vk::PhysicalDeviceDriverProperties>()
             .driverID == vk::DriverId::eMesaLlvmpipe;
-    queue_family_ = find_queue_family(physical_device_, surface).value();
     const vk::QueueFamilyProperties family =
         physical_device_.getQueueFamilyProperties()[queue_family_];
     if (family.timestampValidBits > 0) {
         timestamp_milliseconds_ = physical_device_.getProperties().limits.timestampPeriod * 1e-6;
     }
+    command_pool_ = device_.createCommandPoolUnique(
+        {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
+         .queueFamilyIndex = queue_family_});
+    commands_ = std::move(device_.allocateCommandBuffersUnique(
+        {.commandPool = *command_pool_, .commandBufferCount = 1})[0]);
+    done_ = device_.createFenceUnique({});
 }
 
-void Gpu::make_device(bool presents) {
-    const float priority = 1.0F;
-    const vk::DeviceQueueCreateInfo queue{
-        .queueFamilyIndex = queue_family_, .queueCount = 1, .pQueuePriorities = &priority};
-    // quadtile needs the memory model; it uses subgroups of known size, storage images of all
-    // formats.
-    vk::PhysicalDeviceSubgroupSizeControlFeatures subgroups;
-    if (physical_device_.getProperties().apiVersion >= VK_API_VERSION_1_3) {
-        vk::PhysicalDeviceFeatures2 has{.pNext = &subgroups};
-        physical_device_.getFeatures2(&has);
+Gpu::~Gpu() {
+    if (own_) {
+        wait_idle();  // work that has not ended must not lose its memory
     }
-    enabled_.subgroup_operations =
-        subgroups.subgroupSizeControl == VK_TRUE && subgroups.computeFullSubgroups == VK_TRUE;
-    const vk::PhysicalDeviceFeatures has = physical_device_.getFeatures();
-    enabled_.storage_image_formats = has.shaderStorageImageWriteWithoutFormat == VK_TRUE &&
-                                     has.shaderStorageImageExtendedFormats == VK_TRUE;
-    // The others are for draws that the GPU generates, into parts of a depth buffer.
-    const vk::PhysicalDeviceFeatures core{
-        .multiDrawIndirect = has.multiDrawIndirect,
-        .drawIndirectFirstInstance = has.drawIndirectFirstInstance,
-        .depthClamp = has.depthClamp,
-        .shaderStorageImageExtendedFormats = enabled_.storage_image_formats ? VK_TRUE : VK_FALSE,
-        .shaderStorageImageWriteWithoutFormat = enabled_.storage_image_formats ? VK_TRUE : VK_FALSE,
-        .shaderClipDistance = has.shaderClipDistance};
-    vk::PhysicalDeviceVulkan12Features use{
-        .pNext = enabled_.subgroup_operations ? &subgroups : nullptr,
-        .vulkanMemoryModel = VK_TRUE,
-        .vulkanMemoryModelDeviceScope = VK_TRUE,
-    };
-    const char* const swapchain = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
-    device_ = physical_device_.createDeviceUnique({.pNext = &use,
-                                                   .queueCreateInfoCount = 1,
-                                                   .pQueueCreateInfos = &queue,
-                                                   .enabledExtensionCount = presents ? 1U : 0U,
-                                                   .ppEnabledExtensionNames = &swapchain,
-                                                   .pEnabledFeatures = &core});
-    VULKAN_HPP_DEFAULT_DISPATCHER.init(*device_);
-    queue_ = device_->getQueue(queue_family_, 0);
-}
-
-quadtile::AdoptedDevice Gpu::for_quadtile(const std::string& cache_directory) const {
-    quadtile::AdoptedDevice host{
-        .get_instance_proc_addr = VULKAN_HPP_DEFAULT_DISPATCHER.vkGetInstanceProcAddr,
-        .instance = instance_,
-        .physical_device = physical_device_,
-        .device = *device_,
-        .queue_family = queue_family_,
-        .debug_utils = validates_,
-        .cache_directory = cache_directory};
-    host.enabled = enabled_;
-    return host;
 }
 
 void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
@@ -288,32 +93,38 @@ void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
         vk::CommandBufferBeginInfo{.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
     record(*commands_);
     commands_->end();
-    queue_.submit(vk::SubmitInfo{.commandBufferCount = 1, .pCommandBuffers = &*commands_}, *done_);
+    const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*commands_};
+    if (submit_) {
+        vk::resultCheck(static_cast<vk::Result>(submit_(work, *done_)), "vkQueueSubmit");
+    } else {
+        queue_.submit(work, *done_);
+    }
     wait(*done_);
-    device_->resetFences(*done_);
+    device_.resetFences(*done_);
 }
 
 void Gpu::wait(vk::Fence fence) const {
-    if (device_->waitForFences(fence, VK_TRUE, LONGEST_RUN_NANOSECONDS) != vk::Result::eSuccess) {
+    if (device_.waitForFences(fence, VK_TRUE, LONGEST_RUN_NANOSECONDS) != vk::Result::eSuccess) {
         end_at_once("work on the GPU did not end within a minute");
     }
 }
 
 void Gpu::wait_idle() const noexcept {
     try {
-        const vk::UniqueFence behind_all_work = device_->createFenceUnique({});
+        const vk::UniqueFence behind_all_work = device_.createFenceUnique({});
         queue_.submit(vk::SubmitInfo(), *behind_all_work);
         wait(*behind_all_work);
     } catch (const vk::SystemError&) {
         // After a loss nothing runs any more.
     }
     // Also for what is presented, which has no fence. The work has ended, so this does, too.
-    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(*device_);
+    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(device_);
 }
 
+// ---- Copies between host and device
+
 void Gpu::upload(vk::Buffer target, std::span<const std::byte> bytes) {
-    constexpr std::size_t LARGEST_PART = 64U << 20U;
-    const Buffer staging = make_buffer(std::min(LARGEST_PART, bytes.size()),
+    const Buffer staging = make_buffer(std::min(LARGEST_COPY, bytes.size()),
                                        vk::BufferUsageFlagBits::eTransferSrc, MemoryUse::upload);
     for (std::size_t offset = 0; offset < bytes.size(); offset += staging.size_bytes) {
         const std::size_t size = std::min<std::size_t>(staging.size_bytes, bytes.size() - offset);
@@ -326,34 +137,94 @@ void Gpu::upload(vk::Buffer target, std::span<const std::byte> bytes) {
     }
 }
 
+void Gpu::download(vk::Buffer source, vk::DeviceSize first, std::span<std::byte> bytes) {
+    if (bytes.empty()) {
+        return;
+    }
+    const Buffer staging = make_buffer(std::min(LARGEST_COPY, bytes.size()),
+                                       vk::BufferUsageFlagBits::eTransferDst, MemoryUse::readback);
+    for (std::size_t offset = 0; offset < bytes.size(); offset += staging.size_bytes) {
+        const std::size_t size = std::min<std::size_t>(staging.size_bytes, bytes.size() - offset);
+        run([&](vk::CommandBuffer commands) {
+            memory_barrier(commands);
+            commands.copyBuffer(source, *staging.handle,
+                                vk::BufferCopy{.srcOffset = first + offset, .size = size});
+            memory_barrier(commands, ALL_WRITES, HOST_READS);
+        });
+        std::memcpy(bytes.data() + offset, staging.mapped, size);
+    }
+}
+
+namespace {
+
+// Returns the region of a level's layers, one after the other.
+vk::BufferImageCopy whole_level(const Image& image, std::uint32_t level) {
+    return {.imageSubresource = {aspect_of(image), level, 0, image.created.arrayLayers},
+            .imageExtent = {std::max(image.extent.width >> level, 1U),
+                            std::max(image.extent.height >> level, 1U), 1}};
+}
+
+}  // namespace
+
+void Gpu::upload(const Image& image, vk::ImageLayout from, vk::ImageLayout to,
+                 std::span<const std::byte> texels) {
+    const Buffer staging =
+        make_buffer(texels.size(), vk::BufferUsageFlagBits::eTransferSrc, MemoryUse::upload);
+    std::memcpy(staging.mapped, texels.data(), texels.size());
+    run([&](vk::CommandBuffer commands) {
+        constexpr auto LAYOUT = vk::ImageLayout::eTransferDstOptimal;
+        change_layout(commands, *image.handle, from, LAYOUT, ALL_WRITES, ALL_USES, range_of(image));
+        commands.copyBufferToImage(*staging.handle, *image.handle, LAYOUT, whole_level(image, 0));
+        change_layout(commands, *image.handle, LAYOUT, to, ALL_WRITES, ALL_USES, range_of(image));
+    });
+}
+
+std::vector<std::byte> Gpu::download(const Image& image, vk::ImageLayout layout,
+                                     std::size_t texel_bytes, std::uint32_t level) {
+    const vk::BufferImageCopy whole = whole_level(image, level);
+    std::vector<std::byte> texels(texel_bytes * whole.imageExtent.width * whole.imageExtent.height *
+                                  image.created.arrayLayers);
+    const Buffer staging =
+        make_buffer(texels.size(), vk::BufferUsageFlagBits::eTransferDst, MemoryUse::readback);
+    run([&](vk::CommandBuffer commands) {
+        constexpr auto LAYOUT = vk::ImageLayout::eTransferSrcOptimal;
+        change_layout(commands, *image.handle, layout, LAYOUT, ALL_WRITES, ALL_USES,
+                      range_of(image));
+        commands.copyImageToBuffer(*image.handle, LAYOUT, *staging.handle, whole);
+        change_layout(commands, *image.handle, LAYOUT, layout, ALL_WRITES, ALL_USES,
+                      range_of(image));
+        memory_barrier(commands, ALL_WRITES, HOST_READS);
+    });
+    std::memcpy(texels.data(), staging.mapped, texels.size());
+    return texels;
+}
+
 // ---- Memory and pipelines
 
 vk::UniqueDeviceMemory Gpu::allocate(const vk::MemoryRequirements& requirements,
                                      MemoryUse use) const {
     const auto memory = physical_device_.getMemoryProperties();
-    for (const vk::MemoryPropertyFlags wanted :
-         {preferred_properties(use), required_properties(use)}) {
+    for (const vk::MemoryPropertyFlags wanted : properties_for(use)) {
         for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
             if (((requirements.memoryTypeBits >> i) & 1U) != 0 &&
                 (memory.memoryTypes[i].propertyFlags & wanted) == wanted) {
-                return device_->allocateMemoryUnique(
+                return device_.allocateMemoryUnique(
                     {.allocationSize = requirements.size, .memoryTypeIndex = i});
             }
         }
     }
-    throw std::runtime_error("the device has no memory for " +
-                             vk::to_string(required_properties(use)));
+    throw std::runtime_error("the device has no memory for a resource");
 }
 
 Buffer Gpu::make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
                         MemoryUse use) const {
     Buffer buffer{.size_bytes = size_bytes};
-    buffer.handle = device_->createBufferUnique({.size = size_bytes, .usage = usage});
-    buffer.memory = allocate(device_->getBufferMemoryRequirements(*buffer.handle), use);
-    device_->bindBufferMemory(*buffer.handle, *buffer.memory, 0);
+    buffer.handle = device_.createBufferUnique({.size = size_bytes, .usage = usage});
+    buffer.memory = allocate(device_.getBufferMemoryRequirements(*buffer.handle), use);
+    device_.bindBufferMemory(*buffer.handle, *buffer.memory, 0);
     if (use != MemoryUse::device) {
         buffer.mapped =
-            static_cast<std::byte*>(device_->mapMemory(*buffer.memory, 0, VK_WHOLE_SIZE));
+            static_cast<std::byte*>(device_.mapMemory(*buffer.memory, 0, VK_WHOLE_SIZE));
     }
     return buffer;
 }
@@ -370,19 +241,18 @@ Image Gpu::make_image(vk::Extent2D extent, vk::Format format, vk::ImageUsageFlag
                       view_type);
 }
 
-Image Gpu::make_image(const vk::ImageCreateInfo& create, vk::ImageViewType view_type) const {
+Image Gpu::make_image(const vk::ImageCreateInfo& create,
+                      std::optional<vk::ImageViewType> view_type) const {
     Image image{.created = create, .extent = {create.extent.width, create.extent.height}};
-    image.handle = device_->createImageUnique(image.created);
-    image.memory = allocate(device_->getImageMemoryRequirements(*image.handle), MemoryUse::device);
-    device_->bindImageMemory(*image.handle, *image.memory, 0);
-    vk::ImageSubresourceRange range = COLOUR_RANGE;
-    if (create.format == vk::Format::eD32Sfloat) {
-        range.aspectMask = vk::ImageAspectFlagBits::eDepth;
+    image.handle = device_.createImageUnique(image.created);
+    image.memory = allocate(device_.getImageMemoryRequirements(*image.handle), MemoryUse::device);
+    device_.bindImageMemory(*image.handle, *image.memory, 0);
+    if (view_type) {
+        image.view = device_.createImageViewUnique({.image = *image.handle,
+                                                    .viewType = *view_type,
+                                                    .format = create.format,
+                                                    .subresourceRange = range_of(image)});
     }
-    image.view = device_->createImageViewUnique({.image = *image.handle,
-                                                 .viewType = view_type,
-                                                 .format = create.format,
-                                                 .subresourceRange = range});
     return image;
 }
 
@@ -394,7 +264,7 @@ Buffer Gpu::upload(std::span<const std::byte> bytes, vk::BufferUsageFlags usage)
 
 vk::UniqueFramebuffer Gpu::make_framebuffer(vk::RenderPass pass, vk::Extent2D extent,
                                             std::span<const vk::ImageView> attachments) const {
-    return device_->createFramebufferUnique(
+    return device_.createFramebufferUnique(
         {.renderPass = pass,
          .attachmentCount = static_cast<std::uint32_t>(attachments.size()),
          .pAttachments = attachments.data(),
@@ -405,19 +275,25 @@ vk::UniqueFramebuffer Gpu::make_framebuffer(vk::RenderPass pass, vk::Extent2D ex
 
 ProgramInterface Gpu::make_interface(vk::ShaderStageFlags stages,
                                      std::vector<vk::DescriptorType> types,
-                                     std::size_t push_constants_size_bytes) const {
+                                     std::size_t push_constants_size_bytes,
+                                     std::uint32_t last_count) const {
     ProgramInterface made{.stages = stages, .types = std::move(types)};
     std::vector<vk::DescriptorSetLayoutBinding> bindings;
     std::vector<vk::DescriptorPoolSize> sizes;
     for (const vk::DescriptorType type : made.types) {
-        bindings.push_back({static_cast<std::uint32_t>(bindings.size()), type, 1, stages});
-        sizes.push_back({type, 1});
+        const auto binding = static_cast<std::uint32_t>(bindings.size());
+        const std::uint32_t count = binding + 1 == made.types.size() ? last_count : 1;
+        bindings.push_back({binding, type, count, stages});
+        sizes.push_back({type, count});
     }
-    made.set_layout = device_->createDescriptorSetLayoutUnique(
+    made.set_layout = device_.createDescriptorSetLayoutUnique(
         vk::DescriptorSetLayoutCreateInfo{}.setBindings(bindings));
-    made.pool = device_->createDescriptorPoolUnique(
+    if (made.types.empty()) {
+        sizes.push_back({vk::DescriptorType::eStorageBuffer, 1});
+    }
+    made.pool = device_.createDescriptorPoolUnique(
         vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
-    made.set = device_->allocateDescriptorSets(
+    made.set = device_.allocateDescriptorSets(
         vk::DescriptorSetAllocateInfo{.descriptorPool = *made.pool}.setSetLayouts(
             *made.set_layout))[0];
     const vk::PushConstantRange constants{
@@ -427,7 +303,7 @@ ProgramInterface Gpu::make_interface(vk::ShaderStageFlags stages,
     if (constants.size > 0) {
         layout.setPushConstantRanges(constants);
     }
-    made.layout = device_->createPipelineLayoutUnique(layout);
+    made.layout = device_.createPipelineLayoutUnique(layout);
     return made;
 }
 
@@ -446,13 +322,15 @@ void ProgramInterface::write(std::uint32_t binding, const vk::DescriptorBufferIn
 }
 
 void ProgramInterface::write(std::uint32_t binding, vk::ImageView image,
-                             vk::ImageLayout image_layout, vk::Sampler sampler) const {
+                             vk::ImageLayout image_layout, vk::Sampler sampler,
+                             std::uint32_t element) const {
     const vk::DescriptorImageInfo info{sampler, image, image_layout};
-    layout.getOwner().updateDescriptorSets(
-        vk::WriteDescriptorSet{
-            .dstSet = set, .dstBinding = binding, .descriptorType = types[binding]}
-            .setImageInfo(info),
-        {});
+    layout.getOwner().updateDescriptorSets(vk::WriteDescriptorSet{.dstSet = set,
+                                                                  .dstBinding = binding,
+                                                                  .dstArrayElement = element,
+                                                                  .descriptorType = types[binding]}
+                                               .setImageInfo(info),
+                                           {});
 }
 
 void ProgramInterface::bind(vk::CommandBuffer commands, vk::Pipeline pipeline,
@@ -462,7 +340,7 @@ void ProgramInterface::bind(vk::CommandBuffer commands, vk::Pipeline pipeline,
 }
 
 vk::UniqueShaderModule Gpu::make_shader(SpirV words) const {
-    return device_->createShaderModuleUnique(
+    return device_.createShaderModuleUnique(
         {.codeSize = words.size_bytes(), .pCode = words.data()});
 }
 
@@ -478,7 +356,7 @@ vk::UniquePipeline Gpu::make_compute_pipeline(vk::PipelineLayout layout, SpirV s
                                                        .pName = "main",
                                                        .pSpecializationInfo = &constants},
                                              .layout = layout};
-    return device_->createComputePipelineUnique({}, info).value;
+    return device_.createComputePipelineUnique({}, info).value;
 }
 
 vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, vk::RenderPass render_pass,
@@ -524,7 +402,7 @@ vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, vk::Render
                                        .layout = layout,
                                        .renderPass = render_pass}
             .setStages(stages);
-    return device_->createGraphicsPipelineUnique({}, info).value;
+    return device_.createGraphicsPipelineUnique({}, info).value;
 }
 
 // ---- Times

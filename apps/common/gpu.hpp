@@ -1,4 +1,4 @@
-// The Vulkan device of an app, with memory, pipelines and submission.
+// Work on a Vulkan device for programs, tests and benchmarks: memory, pipelines, submission.
 
 #pragma once
 
@@ -47,12 +47,6 @@ class Instance {
     vk::UniqueDebugUtilsMessengerEXT messenger_;
 };
 
-// A device that the user may choose.
-struct DeviceChoice {
-    std::string name;
-    std::string objection;  // why it cannot be used; empty: it can
-};
-
 struct Buffer {
     vk::UniqueDeviceMemory memory;
     vk::UniqueBuffer handle;
@@ -76,7 +70,7 @@ struct ProgramInterface {
     void write(std::uint32_t binding, const vk::DescriptorBufferInfo& part) const;
     void write(std::uint32_t binding, vk::ImageView image,
                vk::ImageLayout image_layout = vk::ImageLayout::eShaderReadOnlyOptimal,
-               vk::Sampler sampler = {}) const;
+               vk::Sampler sampler = {}, std::uint32_t element = 0) const;
     // Binds the pipeline before draws or dispatches. Push constants are visible to all stages of
     // the interface.
     void bind(vk::CommandBuffer commands, vk::Pipeline pipeline, vk::PipelineBindPoint point) const;
@@ -122,23 +116,22 @@ struct DrawState {
 // A device with its queue. Not thread-safe: one thread records, submits and waits.
 class Gpu {
  public:
-    // Chooses a device. `select` as in DeviceOptions; empty: QUADTILE_DEVICE, else the best.
-    // `surface`: target that the device must present to; null: none. Of several equal devices, it
-    // takes number `turn` modulo their number. Throws std::runtime_error, with the reason for each
-    // device, if none can be used.
+    // Works on quadtile's device. `submit` submits to its queue; empty: vkQueueSubmit does. Several
+    // of these may exist, in several threads.
+    explicit Gpu(const quadtile::Device& device, SubmitFunction submit = {});
+    // Chooses a device that draws, and owns it. `select` as in DeviceOptions; empty:
+    // QUADTILE_DEVICE, else the best. `surface`: target that the device must present to; null:
+    // none. Of several equal devices, it takes number `turn` modulo their number. Throws
+    // std::runtime_error, with the reason for each device, if none can be used.
     Gpu(const Instance& instance, const std::string& select, vk::SurfaceKHR surface,
         std::size_t turn = 0);
     ~Gpu();
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
 
-    // Returns the devices in the loader's order, as `select` counts them.
-    [[nodiscard]] const std::vector<DeviceChoice>& choices() const { return choices_; }
-    [[nodiscard]] std::size_t chosen() const { return chosen_; }
-
     [[nodiscard]] vk::Instance instance() const { return instance_; }
     [[nodiscard]] vk::PhysicalDevice physical_device() const { return physical_device_; }
-    [[nodiscard]] vk::Device device() const { return *device_; }
+    [[nodiscard]] vk::Device device() const { return device_; }
     [[nodiscard]] std::uint32_t queue_family() const { return queue_family_; }
     [[nodiscard]] vk::Queue queue() const { return queue_; }
     // Returns whether loops end early: lavapipe ends all loops of a thread, without an error, after
@@ -162,23 +155,34 @@ class Gpu {
 
     // Writes to a buffer of the device from its beginning, and waits.
     void upload(vk::Buffer target, std::span<const std::byte> bytes);
+    // Reads what earlier commands have written, from `first` on.
+    void download(vk::Buffer source, vk::DeviceSize first, std::span<std::byte> bytes);
+    // Writes all of level 0 and changes the layout of all levels. Texels: layer by layer, rows from
+    // the top, without padding.
+    void upload(const Image& image, vk::ImageLayout from, vk::ImageLayout to,
+                std::span<const std::byte> texels);
+    // Reads a level of an image in this layout.
+    [[nodiscard]] std::vector<std::byte> download(const Image& image, vk::ImageLayout layout,
+                                                  std::size_t texel_bytes, std::uint32_t level = 0);
 
     [[nodiscard]] Buffer make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
                                      MemoryUse use = MemoryUse::device) const;
     // Makes a buffer of the device with these bytes, readable by all commands recorded later.
     [[nodiscard]] Buffer upload(std::span<const std::byte> bytes, vk::BufferUsageFlags usage);
     // Makes an image with a view of all layers and levels: of type 2D_ARRAY for maps, as quadtile
-    // needs it, and 2D for others. D32_SFLOAT is the only format that is not a colour format.
+    // needs it, and 2D for others. D32_SFLOAT and D16_UNORM are the only formats of depth.
     [[nodiscard]] Image make_image(vk::Extent2D extent, vk::Format format,
                                    vk::ImageUsageFlags usage, vk::ImageViewType view_type,
                                    std::uint32_t layers = 1, std::uint32_t levels = 1) const;
     [[nodiscard]] Image make_image(const vk::ImageCreateInfo& create,
-                                   vk::ImageViewType view_type) const;
+                                   std::optional<vk::ImageViewType> view_type) const;
     [[nodiscard]] vk::UniqueFramebuffer make_framebuffer(
         vk::RenderPass pass, vk::Extent2D extent, std::span<const vk::ImageView> attachments) const;
+    // The last binding is an array of `last_count` descriptors.
     [[nodiscard]] ProgramInterface make_interface(vk::ShaderStageFlags stages,
                                                   std::vector<vk::DescriptorType> types,
-                                                  std::size_t push_constants_size_bytes = 0) const;
+                                                  std::size_t push_constants_size_bytes = 0,
+                                                  std::uint32_t last_count = 1) const;
     // `constant`: value of the shader's specialization constant 0, if it has one.
     [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout, SpirV shader,
                                                            bool constant = false) const;
@@ -188,6 +192,7 @@ class Gpu {
                                                         const DrawState& state) const;
 
  private:
+    void begin();
     void choose_physical_device(const std::string& select, vk::SurfaceKHR surface,
                                 std::size_t turn);
     void make_device(bool presents);
@@ -198,14 +203,14 @@ class Gpu {
     vk::Instance instance_;
     bool validates_;
     vk::PhysicalDevice physical_device_;
-    std::vector<DeviceChoice> choices_;
-    std::size_t chosen_ = 0;
     std::uint32_t queue_family_ = 0;
     bool ends_long_loops_ = false;
     double timestamp_milliseconds_ = 0.0;
     quadtile::Features enabled_;
-    vk::UniqueDevice device_;
+    vk::UniqueDevice own_;  // none: the device is quadtile's
+    vk::Device device_;
     vk::Queue queue_;
+    SubmitFunction submit_;
     vk::UniqueCommandPool command_pool_;
     vk::UniqueCommandBuffer commands_;
     vk::UniqueFence done_;

@@ -1,12 +1,12 @@
 #include "process.hpp"
 
 #include "arguments.hpp"
-#include "counted.hpp"
 #include "platform.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -66,6 +66,10 @@ int run_program(std::string_view name, std::string_view out_of_memory,
     }
 }
 
+std::filesystem::path demo_map_path() {
+    return (platform::program_folder() / QUADTILE_DEMO_MAP).lexically_normal();
+}
+
 void check_validation(std::uint64_t messages) {
     if (messages > 0) {
         throw std::runtime_error("the validation layer has reported " +
@@ -117,36 +121,25 @@ namespace {
 
 // Returns the bytes of the first character of the text; 0: it is not valid UTF-8.
 std::size_t character_size(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-    if (byte(0) < 0x80U) {
+    const auto first = static_cast<std::uint8_t>(text[0]);
+    if (first < 0x80U) {
         return 1;
     }
-    struct Form {
-        unsigned int mask;  // bits of the first byte that give the size
-        unsigned int first;
-        std::uint32_t least;  // smaller characters have a shorter form
-    };
-    constexpr std::array<Form, 3> FORMS{
-        {{0xe0U, 0xc0U, 0x80U}, {0xf0U, 0xe0U, 0x800U}, {0xf8U, 0xf0U, 0x10000U}}};
-    for (std::size_t size = 2; size <= 4; ++size) {
-        const Form& form = FORMS[size - 2];
-        if ((byte(0) & form.mask) != form.first) {
-            continue;
-        }
-        if (text.size() < size) {
+    const auto size = static_cast<std::size_t>(std::countl_one(first));
+    if (size < 2 || size > 4 || text.size() < size) {
+        return 0;
+    }
+    std::uint32_t character = first & (0x7fU >> size);
+    for (std::size_t i = 1; i < size; ++i) {
+        const auto byte = static_cast<std::uint8_t>(text[i]);
+        if ((byte & 0xc0U) != 0x80U) {
             return 0;
         }
-        std::uint32_t character = byte(0) & ~form.mask;
-        for (std::size_t i = 1; i < size; ++i) {
-            if ((byte(i) & 0xc0U) != 0x80U) {
-                return 0;
-            }
-            character = (character << 6U) | (byte(i) & 0x3fU);
-        }
-        const bool surrogate = character >= 0xd800U && character <= 0xdfffU;
-        return character < form.least || character > 0x10ffffU || surrogate ? 0 : size;
+        character = (character << 6U) | (byte & 0x3fU);
     }
-    return 0;
+    constexpr std::array LEAST{0U, 0U, 0x80U, 0x800U, 0x10000U};  // smaller ones are shorter
+    const bool surrogate = character >= 0xd800U && character <= 0xdfffU;
+    return character < LEAST.at(size) || character > 0x10ffffU || surrogate ? 0 : size;
 }
 
 // Returns whether a valid character is one of U+0000 to U+001F and U+007F to U+009F.

@@ -24,6 +24,10 @@ namespace quadtile::app {
 [[nodiscard]] int run_program(std::string_view name, std::string_view out_of_memory,
                               const std::function<int()>& run);
 
+// Returns the importance map of the demos (examples/maps), which lies beside this program where it
+// was built or installed.
+[[nodiscard]] std::filesystem::path demo_map_path();
+
 // Throws std::runtime_error if Vulkan's validation layer has reported messages.
 void check_validation(std::uint64_t messages);
 

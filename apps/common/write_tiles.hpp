@@ -13,6 +13,8 @@
 
 namespace quadtile::app {
 
+constexpr std::array<Named<Order>, 2> ORDERS{
+    {{"any", Order::any}, {"canonical", Order::canonical}}};
 constexpr std::array<Named<Balance>, 3> BALANCES{
     {{"none", Balance::none}, {"edges", Balance::edges}, {"corners", Balance::corners}}};
 

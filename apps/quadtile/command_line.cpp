@@ -17,8 +17,6 @@ namespace {
 
 constexpr const char* GENERAL = "Options";  // heading of options without another one
 
-constexpr std::array<Named<Order>, 2> ORDERS{
-    {{"any", Order::any}, {"canonical", Order::canonical}}};
 constexpr std::array<Named<TileFormat>, 3> FORMATS{
     {{"json", TileFormat::json}, {"csv", TileFormat::csv}, {"bin", TileFormat::binary}}};
 // Formats that levels can be stored in.
@@ -41,7 +39,6 @@ struct ThresholdArguments {
     float max_resolution = 0.0F;
     std::array<float, 2> memory{};
     std::filesystem::path fragments;
-    std::string fragments_channel;
     FunctionRequest function;
 };
 
@@ -81,13 +78,10 @@ void add_memory_options(OptionGroup& group, ThresholdArguments& arguments) {
     group
         .add("--fragments", arguments.fragments, "FILE",
              "For --memory: file with the number of fragments in a pixel of each texel, in a "
-             "format and of the size of INPUT; a PNG's integers are the numbers")
+             "format and of the size of INPUT: the channel count, or the only one; a PNG's "
+             "integers are the numbers")
         ->needs(memory);
     memory->needs("--fragments");
-    group
-        .add("--fragments-channel", arguments.fragments_channel, "NAME",
-             "Channel of --fragments; default: count, or the only one")
-        ->needs(memory);
 }
 
 void add_function_options(OptionGroup& group, FunctionRequest& request) {
@@ -207,8 +201,6 @@ void define_mipmap(CLI::App& command, MipmapRequest& request) {
     group.add("--channel", request.channel, "NAME", "Only this channel of IMAGE; default: all");
     group.add_flag("--linear", request.linear,
                    "Take the values of an 8-bit PNG as they are, not as sRGB colours");
-    group.add_flag("--compare", request.compare,
-                   "Compare with the CPU reference, which takes long for large images");
     add_device_option(group, request.device);
 }
 
@@ -290,11 +282,7 @@ TilesRequest finish_tiles(const CLI::App& command, const Arguments& arguments) {
             "--level-thresholds, --memory and --glsl");
     }
     if (threshold == "--memory") {
-        request.memory = {thresholds.memory[0], thresholds.memory[1], thresholds.fragments,
-                          thresholds.fragments_channel};
-        if (command.count("--fragments-channel") > 0 && thresholds.fragments_channel.empty()) {
-            throw UsageError("--fragments-channel needs the name of a channel");
-        }
+        request.memory = {thresholds.memory[0], thresholds.memory[1], thresholds.fragments};
     } else if (threshold == "--glsl") {
         request.function = thresholds.function;
         check_function(command, request);

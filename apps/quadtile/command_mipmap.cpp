@@ -1,6 +1,5 @@
 #include "arguments.hpp"
 #include "commands.hpp"
-#include "compare_levels.hpp"
 #include "glsl_file.hpp"
 #include "output_file.hpp"
 #include "save_image.hpp"
@@ -14,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <iomanip>
-#include <map>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -28,13 +26,12 @@ namespace {
 
 constexpr std::uint32_t TIMED_RUNS = 30;
 
-// Method of the device for each method of the command; the reference is that of spd.
-constexpr std::array<std::pair<LevelMethod, MipMethod>, 5> MIP_METHODS{
+// Method of the device for each method of the command.
+constexpr std::array<std::pair<LevelMethod, MipMethod>, 4> MIP_METHODS{
     {{LevelMethod::spd, MipMethod::spd},
      {LevelMethod::subgroup, MipMethod::subgroup},
      {LevelMethod::per_level, MipMethod::per_level},
-     {LevelMethod::blit, MipMethod::blit},
-     {LevelMethod::reference, MipMethod::spd}}};
+     {LevelMethod::blit, MipMethod::blit}}};
 
 MipMethod mip_method(LevelMethod method) {
     return std::ranges::find(MIP_METHODS, method, [](const auto& pair) { return pair.first; })
@@ -87,10 +84,6 @@ class LevelMaker {
     // cannot make these levels.
     [[nodiscard]] MadeLevels make(LevelMethod method);
 
-    // Returns the CPU reference of a method; for blits, which have the driver's rounding, that of
-    // spd. None for the user's GLSL.
-    [[nodiscard]] const MipChain* reference_of(LevelMethod method);
-
  private:
     [[nodiscard]] Mipmapper make_mipmapper(MipMethod method) const;
 
@@ -101,7 +94,6 @@ class LevelMaker {
     std::optional<Device> device_;
     std::string device_name_ = "none (host)";
     std::optional<Mipmapper> automatic_;
-    std::map<MipMethod, MipChain> references_;
 };
 
 LevelMaker::LevelMaker(const MipmapRequest& request, const ImageView& image)
@@ -151,12 +143,16 @@ LevelMethod LevelMaker::automatic() {
 
 MadeLevels LevelMaker::make(LevelMethod method) {
     if (method == LevelMethod::reference) {
-        const MipChain* chain = reference_of(method);
-        if (chain == nullptr) {
+        if (options_.reduction == Reduction::custom) {
             throw Error(ErrorCode::unsupported,
                         "the CPU reference cannot run GLSL; choose another --method");
         }
-        return {*chain, std::nullopt};
+        return {reference::downsample(image_, {.reduction = options_.reduction,
+                                               .format = options_.format,
+                                               .edge_rule = options_.edge_rule,
+                                               .levels = levels_,
+                                               .custom = {}}),
+                std::nullopt};
     }
     const auto levels_by = [&](Mipmapper& mipmapper) -> MadeLevels {
         MipChain chain = mipmapper.make(image_, levels_);
@@ -169,31 +165,6 @@ MadeLevels LevelMaker::make(LevelMethod method) {
     return levels_by(mipmapper);
 }
 
-const MipChain* LevelMaker::reference_of(LevelMethod method) {
-    if (options_.reduction == Reduction::custom) {
-        return nullptr;
-    }
-    reference::Downsampling how;
-    how.reduction = options_.reduction;
-    how.format = options_.format;
-    how.edge_rule = options_.edge_rule;
-    how.levels = levels_;
-    how.method = mip_method(method);
-    if (how.method == MipMethod::blit) {
-        how.method = MipMethod::spd;
-    }
-    const bool never_rounded = how.reduction == Reduction::max || how.reduction == Reduction::min ||
-                               how.reduction == Reduction::min_max;
-    if (never_rounded) {
-        how.method = MipMethod::spd;  // all the same
-    }
-    const auto found = references_.find(how.method);
-    if (found != references_.end()) {
-        return &found->second;
-    }
-    return &references_.emplace(how.method, reference::downsample(image_, how)).first->second;
-}
-
 // ---- Files and the table
 
 namespace fs = std::filesystem;
@@ -203,7 +174,6 @@ struct Row {
     LevelMethod method;
     std::optional<std::size_t> levels;
     std::optional<double> gpu_time_us;
-    std::optional<double> difference;
     std::string obstacle;
 };
 
@@ -239,23 +209,9 @@ class LevelFiles {
     std::vector<OutputFile> files_;
 };
 
-std::string difference_text(double difference, bool codes) {
+std::string table(const std::vector<Row>& rows) {
     std::ostringstream text;
-    if (!codes) {
-        text << std::setprecision(3);
-    }
-    text << difference;
-    return text.str();
-}
-
-std::string table(const std::vector<Row>& rows, TexelFormat format, bool compares) {
-    const bool codes = has_codes(format);
-    std::ostringstream text;
-    text << "method     levels  GPU time (µs)";
-    if (compares) {
-        text << "  largest difference (" << (codes ? "codes" : "absolute") << ")";
-    }
-    text << "\n";
+    text << "method     levels  GPU time (µs)\n";
     for (const Row& row : rows) {
         std::ostringstream time;
         if (row.gpu_time_us) {
@@ -264,14 +220,8 @@ std::string table(const std::vector<Row>& rows, TexelFormat format, bool compare
         const auto or_dash = [](std::string cell) { return cell.empty() ? "-" : cell; };
         text << std::left << std::setw(9) << name_in(LEVEL_METHODS, row.method) << std::right
              << std::setw(8) << or_dash(row.levels ? std::to_string(*row.levels) : "")
-             << std::setw(15) << or_dash(time.str());
-        if (compares) {
-            text << "  " << or_dash(row.difference ? difference_text(*row.difference, codes) : "");
-        }
-        if (!row.obstacle.empty()) {
-            text << "  " << row.obstacle;
-        }
-        text << "\n";
+             << std::setw(15) << or_dash(time.str())
+             << (row.obstacle.empty() ? "" : "  " + row.obstacle) << "\n";
     }
     return text.str();
 }
@@ -349,9 +299,6 @@ void run(const MipmapRequest& request) {
         any_made = true;
         row.levels = made->chain.levels.size();
         row.gpu_time_us = made->gpu_time_us;
-        if (const MipChain* expected = request.compare ? maker.reference_of(method) : nullptr) {
-            row.difference = largest_difference(made->chain, *expected);
-        }
         files.add(method, made->chain);
     }
     if (!any_made) {
@@ -359,8 +306,7 @@ void run(const MipmapRequest& request) {
     }
 
     OutputFile output = OutputFile::standard_output();
-    output.write(description(request, image.shape, maker) +
-                 table(rows, maker.format(), request.compare));
+    output.write(description(request, image.shape, maker) + table(rows));
     if (methods.automatic) {
         output.write("auto takes " + std::string(name_in(LEVEL_METHODS, *methods.automatic)) +
                      "\n");

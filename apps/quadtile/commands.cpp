@@ -1,7 +1,5 @@
 #include "commands.hpp"
 
-#include "counted.hpp"
-#include "demo_map.hpp"
 #include "draw_tiles.hpp"
 #include "glsl_file.hpp"
 #include "output_file.hpp"
@@ -68,25 +66,8 @@ class Stopwatch {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-struct Subdivided {
-    TileList list;
-    std::size_t added_tiles = 0;  // by balancing; counted only for --stats
-};
-
-// Makes the list without a balance too, only to compare the numbers of tiles.
-template <typename Subdivide>
-Subdivided subdivide_and_compare(const SubdivisionRequest& request, const Subdivide& subdivide) {
-    Subdivided result{subdivide(request.options)};
-    if (request.stats && request.options.balance != Balance::none) {
-        SubdivideOptions ordinary = request.options;
-        ordinary.balance = Balance::none;
-        result.added_tiles = result.list.tiles.size() - subdivide(ordinary).tiles.size();
-    }
-    return result;
-}
-
 // Subdivides on the host for Strategy::reference, without Vulkan; otherwise on the chosen device.
-Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
+TileList subdivide_map(const MapView& map, SubdivisionRequest request) {
     try {  // a list may be longer than the map has levels
         if (!request.level_thresholds.empty()) {
             std::vector<float> levels = request.level_thresholds;
@@ -99,12 +80,10 @@ Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
         throw UsageError(std::string("--level-thresholds: ") + error.what());
     }
     if (request.strategy == Strategy::reference) {
-        return subdivide_and_compare(request, [&](const SubdivideOptions& options) {
-            const Stopwatch watch;
-            TileList list = reference::subdivide(map, *request.threshold, options);
-            list.report.stages.push_back(watch.stage("subdivide"));
-            return list;
-        });
+        const Stopwatch watch;
+        TileList list = reference::subdivide(map, *request.threshold, request.options);
+        list.report.stages.push_back(watch.stage("subdivide"));
+        return list;
     }
     const Stopwatch device_watch;
     const Device device = open_device(request.device, "'quadtile tiles' with --strategy reference");
@@ -112,11 +91,9 @@ Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
     const Stopwatch tiler_watch;
     Tiler tiler(device, {request.strategy, request.subtree_levels});
     const StageTime making = tiler_watch.stage("make a tiler");
-    return subdivide_and_compare(request, [&](const SubdivideOptions& options) {
-        TileList list = tiler.subdivide(map, *request.threshold, options);
-        list.report.stages.insert(list.report.stages.begin(), {opening, making});
-        return list;
-    });
+    TileList list = tiler.subdivide(map, *request.threshold, request.options);
+    list.report.stages.insert(list.report.stages.begin(), {opening, making});
+    return list;
 }
 
 // Writes the picture of the map into a file that is committed later.
@@ -152,9 +129,8 @@ std::string trace_of(const TileList& list, const StageTime& load, const StageTim
 
 // Returns a line for each number of --stats, with the stages before and after those of the list.
 // `channel`: that of the map; empty: it is no file's.
-std::string describe_run(const Subdivided& result, const std::string& channel,
-                         const StageTime& load, const StageTime& write) {
-    const TileList& list = result.list;
+std::string describe_run(const TileList& list, const std::string& channel, const StageTime& load,
+                         const StageTime& write) {
     std::ostringstream text;
     text << std::fixed << std::setprecision(3);
     const auto line = [&](const std::string& name) -> std::ostream& {
@@ -177,8 +153,7 @@ std::string describe_run(const Subdivided& result, const std::string& channel,
     }
     line("tiles") << list.tiles.size() << "\n";
     if (list.balance != Balance::none) {
-        line("  added by balancing")
-            << result.added_tiles << " (" << name_in(BALANCES, list.balance) << ")\n";
+        line("balance") << name_in(BALANCES, list.balance) << "\n";
     }
     const std::vector<std::uint64_t> counts = list.tiles_per_level();
     for (std::size_t level = counts.size(); level-- > 0;) {
@@ -202,30 +177,18 @@ std::string text_of_size(const MapShape& shape) {
     return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " texels";
 }
 
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) {
-        text += (text.empty() ? "" : ", ") + name;
+// Returns the channel that counts fragments: no other one may stand for it.
+std::string fragments_channel(const std::filesystem::path& file) {
+    const std::vector<std::string> channels = channels_of(file);
+    if (channels.size() > 1 && std::ranges::find(channels, "count") == channels.end()) {
+        throw UsageError("--fragments '" + file.string() + "' has the channels " +
+                         joined(channels) + "; name the one that counts fragments 'count'");
     }
-    return text;
-}
-
-// Returns the channel that counts fragments. It must be known: no other one may stand for it.
-std::string fragments_channel(const MemoryRequest& request) {
-    const std::vector<std::string> channels = channels_of(request.fragments);
-    if (!request.channel.empty() || channels.size() < 2) {
-        return request.channel;
-    }
-    if (std::ranges::find(channels, "count") != channels.end()) {
-        return "count";
-    }
-    throw UsageError("--fragments '" + request.fragments.string() + "' has the channels " +
-                     joined(channels) +
-                     "; give the one that counts fragments with --fragments-channel");
+    return channels.size() > 1 ? "count" : "";
 }
 
 Threshold memory_threshold(const MemoryRequest& request, const MapShape& shape) {
-    const LoadedMap fragments = load_map(request.fragments, fragments_channel(request));
+    const LoadedMap fragments = load_map(request.fragments, fragments_channel(request.fragments));
     if (fragments.shape.width != shape.width || fragments.shape.height != shape.height) {
         throw UsageError("--fragments: '" + request.fragments.string() + "' has " +
                          text_of_size(fragments.shape) + ", but INPUT has " + text_of_size(shape) +
@@ -264,15 +227,13 @@ TileList make_tiles(const TilesRequest& request) {
     }
     const StageTime load = load_watch.stage("load");
 
-    const Subdivided result = [&] {
+    TileList list = [&] {
         try {
             return subdivide_map(map.view(), subdivision);
         } catch (const Error& error) {
             throw glsl.with_name(error);
         }
     }();
-    const TileList& list = result.list;
-
     const Stopwatch write_watch;
     std::vector<OutputFile> files;
     files.reserve(3);
@@ -291,7 +252,7 @@ TileList make_tiles(const TilesRequest& request) {
     OutputFile::commit_all(files);
     const StageTime write = write_watch.stage("write");
     if (subdivision.stats) {
-        std::cerr << describe_run(result, map.channel, load, write);
+        std::cerr << describe_run(list, map.channel, load, write);
     }
     return list;
 }

@@ -42,7 +42,6 @@ struct MemoryRequest {
     float max_resolution;
     float nodes;
     std::filesystem::path fragments;
-    std::string channel;  // of the fragments; empty: "count", or the only one
 };
 
 // Threshold::function of a file with GLSL.
@@ -77,7 +76,6 @@ struct MipmapRequest {
     EdgeRule edge_rule = EdgeRule::fold;
     std::optional<std::uint32_t> levels;  // level 0 included; none: the full chain
     std::optional<TexelFormat> format;    // none: the best for the source
-    bool compare = false;                 // whether to compare with the CPU reference
     std::string device;                   // as in DeviceOptions::select
 };
 

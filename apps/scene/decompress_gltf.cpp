@@ -1,4 +1,4 @@
-#include "decompress_gltf.hpp"
+#include "parse_gltf.hpp"
 
 #include <draco/compression/decode.h>
 #include <draco/core/varint_decoding.h>

@@ -1,6 +1,5 @@
 #include "lit_gltf.hpp"
 
-#include "decompress_gltf.hpp"
 #include "parse_gltf.hpp"
 
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 
 #include "load_scene.hpp"
 
-#include "counted.hpp"
+#include "arguments.hpp"
 
 #include <span>
 

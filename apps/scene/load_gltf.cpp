@@ -1,4 +1,3 @@
-#include "gltf_transforms.hpp"
 #include "load_file.hpp"
 #include "parse_gltf.hpp"
 
@@ -480,10 +479,6 @@ class GltfReader {
                               : glm::vec2(std::numeric_limits<float>::quiet_NaN()));
             }
         }
-    }
-
-    static glm::dvec3 vector(const Elements& from, std::size_t i) {
-        return {component(from, i, 0), component(from, i, 1), component(from, i, 2)};
     }
 
     static glm::vec2 coordinates(const Elements& from, std::size_t i) {

@@ -7,6 +7,9 @@
 
 #include "load_file.hpp"
 
+#include <glm/glm.hpp>
+#include <nlohmann/json.hpp>
+
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -56,5 +59,39 @@ struct Elements {
 
 // Returns a component of an element; from 0 to 1, or from -1 to 1, if it is normalized.
 [[nodiscard]] double component(const Elements& from, std::size_t element, std::size_t index);
+[[nodiscard]] glm::dvec3 vector(const Elements& from, std::size_t element);
+
+// ---- Transforms of nodes, instances and textures; they throw std::runtime_error
+
+// Returns the transform from a node's space to its parent's.
+[[nodiscard]] glm::dmat4 local_transform(const std::filesystem::path& path,
+                                         const tinygltf::Node& node, const std::string& name);
+
+// Returns the transforms of a node's mesh by EXT_mesh_gpu_instancing, in the node's space; default:
+// the identity, once.
+[[nodiscard]] std::vector<glm::dmat4> instances(const std::filesystem::path& path,
+                                                const tinygltf::Model& model,
+                                                const tinygltf::Node& node,
+                                                const std::string& name);
+
+// Returns KHR_texture_transform as three.js and Cesium read it: coordinates are scaled, then turned
+// by an angle that counts from +v (down) to +u, then moved.
+[[nodiscard]] glm::mat3x2 texture_transform(const std::filesystem::path& path,
+                                            const tinygltf::TextureInfo& info,
+                                            const std::string& material);
+
+// ---- Compression: EXT_meshopt_compression and KHR_draco_mesh_compression
+
+// Returns the file with bytes for the buffers that only programs without EXT_meshopt_compression
+// read, and with buffer views for indices that Draco compresses, because tinygltf refuses files
+// without them.
+[[nodiscard]] std::string with_placeholders(std::string file);
+
+// Decompresses the meshes. The model then has one buffer, and no compressed views or primitives.
+// Throws std::runtime_error.
+void decompress(const std::filesystem::path& path, tinygltf::Model& model);
+
+// Updates the file's JSON to the decompressed model.
+void drop_compression(nlohmann::ordered_json& json, const tinygltf::Model& model);
 
 }  // namespace quadtile::baker

@@ -111,25 +111,6 @@ std::string list_of(const std::set<std::string>& names) {
     return list;
 }
 
-std::vector<ScenePart*> parts_of(Scene& scene, const std::string& object, const std::string& aim) {
-    std::vector<ScenePart*> found;
-    std::set<std::string> names;
-    for (ScenePart& part : scene.parts) {
-        if (part.object == object) {
-            found.push_back(&part);
-        }
-        if (!part.object.empty()) {
-            names.insert("'" + part.object + "'");
-        }
-    }
-    if (found.empty()) {
-        throw std::runtime_error("the scene has no object '" + object + "' to " + aim +
-                                 "; it has " +
-                                 (names.empty() ? "none that have a name" : list_of(names)));
-    }
-    return found;
-}
-
 }  // namespace
 
 std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& triangles) {
@@ -140,18 +121,6 @@ std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& trian
     }
     names.erase("");
     return list_of(names);
-}
-
-void set_density(Scene& scene, const std::string& object, float density) {
-    for (ScenePart* const part : parts_of(scene, object, "set the density of")) {
-        part->density = density;
-    }
-}
-
-void exclude(Scene& scene, const std::string& object) {
-    for (ScenePart* const part : parts_of(scene, object, "exclude")) {
-        part->excluded = true;
-    }
 }
 
 namespace {

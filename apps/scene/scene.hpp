@@ -199,10 +199,6 @@ struct Scene {
 // names.
 [[nodiscard]] std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& triangles);
 
-// Changes all parts of an object. Throws std::runtime_error if there is no such object.
-void set_density(Scene& scene, const std::string& object, float density);
-void exclude(Scene& scene, const std::string& object);
-
 // ---- Triangles along the Z-order curve
 
 struct PlaceOnCurve {

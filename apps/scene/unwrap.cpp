@@ -209,7 +209,8 @@ Layout find_pages(const Scene& scene, std::span<const Chart> charts,
         fail(names_of(scene, {charts[static_cast<std::size_t>(chart)].triangles.front()}) +
                  " has no room on a page of " + text(*options.extent) + " texels at " +
                  std::to_string(static_cast<float>(density)) + " texels per unit",
-             "use larger pages, fewer texels per unit, or a --density below 1 for this object");
+             "use larger pages, fewer texels per unit, or an extras.lightmap_density below 1 for "
+             "its node");
     }
     return *layout;
 }

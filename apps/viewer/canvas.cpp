@@ -102,7 +102,7 @@ Canvas::Canvas(app::Gpu& gpu, vk::RenderPass render_pass)
 
 void Canvas::set_colours(ColourMap map_colours) {
     if (map_colours_ != map_colours) {
-        gpu_.device().waitIdle();
+        gpu_.wait_idle();
         write_table(colours_.mapped, MAP_COLOURS, importance_colours(map_colours));
         map_colours_ = map_colours;
     }
@@ -112,7 +112,7 @@ void Canvas::set_map(const MapTiles& map) {
     if (bound_generation_ == map.generation()) {
         return;
     }
-    gpu_.device().waitIdle();  // a frame may still use the descriptors
+    gpu_.wait_idle();  // a frame may still use the descriptors
     interface_.write(0, map.map_view());
     interface_.write(1, std::array{map.pyramid(), map.tile_list(), *colours_.handle});
     bound_generation_ = map.generation();

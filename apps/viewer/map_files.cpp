@@ -1,6 +1,5 @@
 #include "map_files.hpp"
 
-#include "demo_map.hpp"
 #include "process.hpp"
 
 #include <algorithm>

@@ -9,9 +9,6 @@ namespace quadtile::viewer {
 
 namespace {
 
-using Access = vk::AccessFlagBits;
-using Layout = vk::ImageLayout;
-using Stage = vk::PipelineStageFlagBits;
 using Usage = vk::BufferUsageFlagBits;
 
 constexpr std::uint64_t FIRST_TILE_CAPACITY = 65536;
@@ -31,8 +28,9 @@ MapTiles::MapTiles(app::Gpu& gpu, const std::string& cache_directory)
     : gpu_(gpu),
       device_(quadtile::Device::adopt(gpu.for_quadtile(cache_directory))),
       pyramid_builder_(device_),
-      readback_(gpu.make_buffer(sizeof(TileListHeader) + sizeof(Tile) * FIRST_TILE_CAPACITY,
-                                Usage::eTransferDst, app::MemoryUse::readback)),
+      readback_(
+          gpu.make_buffer(std::max(sizeof(TileListHeader), std::size_t{MAX_LEVELS} * sizeof(float)),
+                          Usage::eTransferDst, app::MemoryUse::readback)),
       timer_(gpu) {}
 
 MapTiles::~MapTiles() = default;
@@ -50,14 +48,10 @@ void MapTiles::set_map(const MapView& map) {
     const vk::DeviceSize size_bytes = vk::DeviceSize{given.shape.width} * given.shape.height *
                                       texel_size_bytes(given.shape.format);
     const Pyramid::Requirements needed = pyramid_builder_.requirements(given.shape);
-    const app::Buffer staging =
-        gpu_.make_buffer(size_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
-    std::memcpy(staging.mapped, given.texels, size_bytes);
-
     const bool is_another_shape = given.shape != shape_;
     if (is_another_shape) {
-        gpu_.device().waitIdle();  // a frame may still draw the old map
-        shape_ = {};               // no map, in case that this fails
+        gpu_.wait_idle();  // a frame may still draw the old map
+        shape_ = {};       // no map, in case that this fails
         summary_ = {.problem = "there is no map"};
         forget_bindings();
         runs_.clear();  // their scratch buffers have the old shape
@@ -79,20 +73,12 @@ void MapTiles::set_map(const MapView& map) {
         make_list(std::max(tile_capacity_, FIRST_TILE_CAPACITY));
         shape_ = given.shape;
     }
+    gpu_.upload(map_, vk::ImageLayout::eUndefined, vk::ImageLayout::eShaderReadOnlyOptimal,
+                {static_cast<const std::byte*>(given.texels), size_bytes});
     gpu_.run([&](vk::CommandBuffer commands) {
         if (is_another_shape) {
             commands.fillBuffer(*pyramid_state_.handle, 0, VK_WHOLE_SIZE, 0);
         }
-        app::change_layout(commands, *map_.handle, Layout::eUndefined, Layout::eTransferDstOptimal,
-                           app::ALL_WRITES, {Stage::eTransfer, Access::eTransferWrite});
-        const vk::BufferImageCopy whole{
-            .imageSubresource = {.aspectMask = vk::ImageAspectFlagBits::eColor, .layerCount = 1},
-            .imageExtent = {shape_.width, shape_.height, 1}};
-        commands.copyBufferToImage(*staging.handle, *map_.handle, Layout::eTransferDstOptimal,
-                                   whole);
-        app::change_layout(commands, *map_.handle, Layout::eTransferDstOptimal,
-                           Layout::eShaderReadOnlyOptimal,
-                           {Stage::eTransfer, Access::eTransferWrite}, app::ALL_USES);
         app::memory_barrier(commands);
         timer_.begin(commands);
         pyramid_builder_.record(commands, *pyramid_binding_);
@@ -197,21 +183,17 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
 }
 
 MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings, const Threshold& threshold) {
-    StrategyChoice choice{settings.strategy, settings.subtree_levels, {}};
-    if (settings.strategy == Strategy::automatic) {
-        choice = settings.order == Order::canonical
-                     ? StrategyChoice{Strategy::fused, 0, "it alone makes the canonical order"}
-                     : choose_strategy(device_.info(), shape_, threshold, settings.budget(),
-                                       settings.balance);
-    }
+    const StrategyChoice choice =
+        settings.order == Order::canonical
+            ? StrategyChoice{Strategy::fused, 0, "it alone makes the canonical order"}
+            : choose_strategy(device_.info(), shape_, threshold, settings.budget(),
+                              settings.balance);
     const ThresholdFunction* const function = threshold.user_function();
     if (function != nullptr && function_ != *function) {
         runs_.clear();  // no strategy is running: each run is waited for
         function_ = *function;
     }
-    summary_ = {.strategy = choice.strategy,
-                .subtree_levels = choice.subtree_levels,
-                .strategy_reason = choice.reason};
+    summary_ = {.strategy = choice.strategy, .strategy_reason = choice.reason};
     if (threshold.needs_threshold_map()) {
         fill_node_thresholds(threshold);
     }
@@ -245,7 +227,6 @@ void MapTiles::run_until_it_fits(Run& run, const SubdivisionSettings& settings,
                             std::to_string(most) +
                             " that this device can show; raise the threshold, or set a budget");
         }
-        ++summary_.repeats;
         make_list(std::min(required + required / 4, most));
     }
 }
@@ -282,19 +263,8 @@ std::uint64_t MapTiles::count(const SubdivisionSettings& settings, const Thresho
 
 void MapTiles::read_tiles() {
     tiles_.resize(summary_.header.written);
-    const vk::DeviceSize size_bytes = tiles_.size() * sizeof(Tile);
-    if (size_bytes > readback_.size_bytes) {
-        readback_ = gpu_.make_buffer(size_bytes, Usage::eTransferDst, app::MemoryUse::readback);
-    }
-    if (!tiles_.empty()) {
-        gpu_.run([&](vk::CommandBuffer commands) {
-            commands.copyBuffer(
-                *tile_list_.handle, *readback_.handle,
-                vk::BufferCopy{.srcOffset = sizeof(TileListHeader), .size = size_bytes});
-            app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
-        });
-        std::memcpy(tiles_.data(), readback_.mapped, size_bytes);
-    }
+    gpu_.download(*tile_list_.handle, sizeof(TileListHeader),
+                  std::as_writable_bytes(std::span(tiles_)));
     for (const Tile& tile : tiles_) {
         const TexelRect rect = texels_of(tile, shape_.width, shape_.height);
         summary_.covered_texels += std::uint64_t{rect.right - rect.left} * (rect.bottom - rect.top);
@@ -303,15 +273,7 @@ void MapTiles::read_tiles() {
     }
 }
 
-Probe MapTiles::probe(std::uint32_t x, std::uint32_t y) {
-    Probe result;
-    if (has_tiles()) {
-        const auto found = std::ranges::find_if(tiles_, [&](const Tile& tile) {
-            return x >> tile.level() == tile.x() && y >> tile.level() == tile.y();
-        });
-        result.tile = found == tiles_.end() ? nullptr : &*found;
-        result.tile_index = static_cast<std::size_t>(found - tiles_.begin());
-    }
+std::vector<float> MapTiles::importance_above(std::uint32_t x, std::uint32_t y) {
     std::vector<vk::BufferCopy> nodes;
     for (std::uint32_t level = 1; level <= top_level(shape_.width, shape_.height); ++level) {
         const auto node =
@@ -320,16 +282,15 @@ Probe MapTiles::probe(std::uint32_t x, std::uint32_t y) {
                          .dstOffset = nodes.size() * sizeof(float),
                          .size = sizeof(float)});
     }
-    result.importance_of_level.resize(nodes.size());
+    std::vector<float> importance(nodes.size());
     if (!nodes.empty()) {
         gpu_.run([&](vk::CommandBuffer commands) {
             commands.copyBuffer(*pyramid_.handle, *readback_.handle, nodes);
             app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
         });
-        std::memcpy(result.importance_of_level.data(), readback_.mapped,
-                    nodes.size() * sizeof(float));
+        std::memcpy(importance.data(), readback_.mapped, nodes.size() * sizeof(float));
     }
-    return result;
+    return importance;
 }
 
 TileList MapTiles::list() const {

@@ -24,17 +24,12 @@ struct TilesSummary {
     std::uint32_t clamped = 0;
     std::uint64_t covered_texels = 0;
     Strategy strategy = Strategy::automatic;  // the one that ran
-    std::uint32_t subtree_levels = 0;         // of the strategy `subtree`
-    std::string strategy_reason;              // why `automatic` has chosen it; otherwise empty
+    std::string strategy_reason;              // why it has been chosen
     std::optional<double> milliseconds;       // on the GPU; none without timestamps
-    std::uint32_t repeats = 0;                // repeats because the buffer was too small
-};
 
-// The tile of a texel, and the importance of the nodes that contain the texel.
-struct Probe {
-    const Tile* tile = nullptr;  // null: none; valid until the next subdivision
-    std::size_t tile_index = 0;
-    std::vector<float> importance_of_level;  // from level 1 on
+    [[nodiscard]] const char* strategy_name() const {
+        return strategy == Strategy::fused ? "fused" : "subtree";
+    }
 };
 
 // A map and its tiles. All calls wait for the GPU, so values on the host belong to what is drawn.
@@ -71,10 +66,11 @@ class MapTiles {
     // Drops the list and gives the reason.
     void discard(std::string problem) { summary_ = {.problem = std::move(problem)}; }
 
-    [[nodiscard]] Probe probe(std::uint32_t x, std::uint32_t y);
-
-    // Returns the list, in the order of the device.
+    // Returns the tiles of the list, if it has no problem, in the order of the device.
+    [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
     [[nodiscard]] TileList list() const;
+    // Returns the importance of the nodes that contain a texel, from level 1 on.
+    [[nodiscard]] std::vector<float> importance_above(std::uint32_t x, std::uint32_t y);
 
     // Resources that the viewer's shaders read (resources.glsl). They are visible to all stages.
     [[nodiscard]] vk::ImageView map_view() const { return *map_.view; }
@@ -126,11 +122,11 @@ class MapTiles {
     app::Buffer balance_buffer_;  // exists from the first balanced list of a shape on
     std::uint64_t generation_ = 0;
 
-    app::Buffer readback_;  // a header, tiles, or parts of the pyramid
+    app::Buffer readback_;  // a header, or nodes of the pyramid
     app::GpuTimer timer_;
 
     TilesSummary summary_;
-    std::vector<Tile> tiles_;   // of the list, if it has no problem
+    std::vector<Tile> tiles_;
     Order order_ = Order::any;  // of the list
     Balance balance_ = Balance::none;
     std::optional<double> pyramid_milliseconds_;

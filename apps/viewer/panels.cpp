@@ -52,6 +52,11 @@ float Panels::width(float scale) const {
     return viewer_.settings.panel ? std::round(PANEL_WIDTH * scale) : 0.0F;
 }
 
+vk::Rect2D Panels::map_area(vk::Extent2D extent, float scale) const {
+    const auto panel = static_cast<std::uint32_t>(width(scale));
+    return {.extent = {extent.width - std::min(panel, extent.width - 1), extent.height}};
+}
+
 bool Panels::is_animated() const {
     constexpr int SETTLING_FRAMES = 3;  // frames until a window has the size of its contents
     return shows_notice() != has_shown_notice_ ||
@@ -91,8 +96,12 @@ void Panels::draw(float scale) {
     draw_hover_box();
     draw_help();
     path_field_.draw();
-    if (has_map() && !ImGui::IsAnyMouseDown()) {  // a drag is one change
-        history_.note(viewer_.settings.subdivision.threshold);
+    const ThresholdSettings& threshold = viewer_.settings.subdivision.threshold;
+    if (has_map() && !ImGui::IsAnyMouseDown() &&  // a drag is one change
+        (thresholds_.empty() || thresholds_[threshold_number_] != threshold)) {
+        thresholds_.resize(thresholds_.empty() ? 0 : threshold_number_ + 1);
+        threshold_number_ = thresholds_.size();
+        thresholds_.push_back(threshold);
     }
 }
 
@@ -115,8 +124,7 @@ void Panels::draw_panel() {
                      "Limit of a square's importance: a square is split if its largest importance "
                      "is not below its threshold.",
                      &Panels::draw_threshold_section);
-        draw_section("Subdivision", false,
-                     "Method that finds the tiles; all methods give the same tiles.",
+        draw_section("Subdivision", false, "Order, balance and budget of the tiles.",
                      &Panels::draw_subdivision_section);
         draw_section("Drawing", true, "Drawing of the map and its tiles.",
                      &Panels::draw_drawing_section);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "colour_maps.hpp"
-#include "path_field.hpp"
 #include "viewer.hpp"
 #include "widgets.hpp"
 
@@ -66,6 +65,7 @@ class Panels {
 
     // Returns the width of the panel at the right side, in pixels. The rest shows the map.
     [[nodiscard]] float width(float scale) const;
+    [[nodiscard]] vk::Rect2D map_area(vk::Extent2D extent, float scale) const;
 
     // Tells whether the next picture differs without any event.
     [[nodiscard]] bool is_animated() const;
@@ -109,12 +109,11 @@ class Panels {
     void cycle_threshold_kind();
     void choose_threshold_kind(ThresholdKind kind);
     void leave_step_by_step();
-    void change_threshold(std::ptrdiff_t changes);
+    void restore_threshold(std::size_t number);
     void change_balance();
     void change_budget();
     void ask_for_files();
     void ask_for_glsl();
-    void reset_threshold();
 
     // A kind of file that can be saved.
     struct Export {
@@ -174,8 +173,9 @@ class Panels {
     bool quits_ = false;
     float scale_ = 1.0F;
     std::array<int, 2> texel_to_show_{};
-    ThresholdHistory history_;
-    int inspector_frames_ = 0;  // frames since the inspector was opened
+    std::vector<ThresholdSettings> thresholds_;  // of the run, for undo and redo
+    std::size_t threshold_number_ = 0;           // the present one
+    int inspector_frames_ = 0;                   // frames since the inspector was opened
 
     std::optional<TexelPosition> under_mouse_;
     std::array<bool, 3> is_map_grabbed_{};  // for each button of the mouse

@@ -174,12 +174,13 @@ std::vector<Action> Panels::make_actions() {
     repeat("Raise the threshold by 9%: fewer tiles", "]", scale(SMALL_THRESHOLD_STEP));
     repeat("Halve the threshold", "{", scale(0.5F));
     repeat("Double the threshold", "}", scale(2.0F));
-    add("Undo the last change of the threshold", "Ctrl+Z", [this] { change_threshold(-1); });
-    add("Redo the change of the threshold", "Ctrl+Shift+Z", [this] { change_threshold(1); });
-    add("Threshold of the program's start", "Shift+T", [this] { reset_threshold(); });
+    add("Undo the last change of the threshold", "Ctrl+Z",
+        [this] { restore_threshold(threshold_number_ - 1); });
+    add("Redo the change of the threshold", "Ctrl+Shift+Z",
+        [this] { restore_threshold(threshold_number_ + 1); });
+    add("Threshold of the program's start", "Shift+T", [this] { restore_threshold(0); });
     add("Next kind of threshold", "T", [this] { cycle_threshold_kind(); });
     add("Read a threshold in GLSL again", "F5", [this] { viewer_.reload_threshold(); });
-    add("Next strategy", "S", cycle(STRATEGIES, subdivision.strategy));
     add("Order of the list: any or canonical", "R", cycle(ORDERS, subdivision.order));
     add("Next balance: none, edges or corners; without a budget", "U",
         [this] { change_balance(); });
@@ -200,7 +201,6 @@ std::vector<Action> Panels::make_actions() {
     add("Show the next texel that is NaN, infinite or negative", "N",
         [this] { viewer_.show_next_odd_texel(); });
     add("Pin the tile under the mouse", "P", [this] { viewer_.pin(under_mouse_); });
-    add("Check the list against the CPU reference", "K", [this] { viewer_.check_list(); });
 
     group("Window");
     add("Panel on or off", "Tab", toggle(viewer_.settings.panel));
@@ -280,13 +280,11 @@ void Panels::choose_threshold_kind(ThresholdKind kind) {
     }
 }
 
-void Panels::change_threshold(std::ptrdiff_t changes) {
-    history_.go(changes, viewer_.settings.subdivision.threshold);
-}
-
-void Panels::reset_threshold() {
-    ThresholdSettings& threshold = viewer_.settings.subdivision.threshold;
-    threshold = history_.first(threshold);
+void Panels::restore_threshold(std::size_t number) {
+    if (number < thresholds_.size()) {
+        threshold_number_ = number;
+        viewer_.settings.subdivision.threshold = thresholds_[number];
+    }
 }
 
 void Panels::change_balance() {

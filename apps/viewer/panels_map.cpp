@@ -88,7 +88,9 @@ void Panels::draw_files() {
 void Panels::draw_channel() {
     constexpr const char* TIP = "Channel of the file that holds the importance.";
     const MapFrame& frame = *viewer_.frame();
-    form_.text_row("Name", frame.path.empty() ? "Made by the viewer." : frame.path.string(),
+    form_.text_row("Name",
+                   frame.path.empty() ? "The map of a game level, which comes with the viewer."
+                                      : frame.path.string(),
                    frame.name);
     if (frame.channels.size() < 2) {
         form_.text_row("Channel", TIP, frame.map.channel);

@@ -3,17 +3,10 @@
 #include "panels.hpp"
 
 #include <algorithm>
-#include <cfloat>
 
 namespace quadtile::viewer {
 
 namespace {
-
-const std::vector<std::string> STRATEGY_TIPS{
-    "The fastest for this device, map and threshold.",
-    "One GPU dispatch for several levels, a workgroup per subtree. For all thresholds.",
-    "One GPU dispatch from the map to the list. For thresholds that do not grow from a tile size "
-    "to the next larger one."};
 
 const std::vector<std::string> ORDER_TIPS{
     "The fastest order; it differs from run to run.",
@@ -37,20 +30,10 @@ void text_right(Form& form, const std::string& text, ImU32 colour = TEXT_COLOUR)
 
 void Panels::draw_subdivision_section() {
     SubdivisionSettings& settings = viewer_.settings.subdivision;
-    form_.combo("Strategy", "Method of the GPU (S). Only the time differs.", STRATEGIES,
-                settings.strategy, STRATEGY_TIPS);
-    if (viewer_.frame() != nullptr && !viewer_.summary().strategy_reason.empty()) {
+    if (viewer_.frame() != nullptr) {
         const TilesSummary& summary = viewer_.summary();
-        form_.text_row("", "The choice of auto, and its reason.",
-                       std::string(app::name_in(STRATEGIES, summary.strategy)) + ": " +
-                           summary.strategy_reason,
-                       DIM_COLOUR);
-    }
-    if (settings.strategy == Strategy::subtree) {
-        form_.whole_slider("Subtree levels",
-                           "Levels of the quadtree that one dispatch descends. More: fewer "
-                           "dispatches, each with more work.",
-                           settings.subtree_levels, 1, MAX_SUBTREE_LEVELS, "%u");
+        form_.text_row("Strategy", "The GPU's method, and why it is the one.",
+                       std::string(summary.strategy_name()) + ": " + summary.strategy_reason, DIM_COLOUR);
     }
     form_.combo("Order", "Order of the tiles in the list (R).", ORDERS, settings.order, ORDER_TIPS);
     if (form_.combo("Balance",
@@ -81,12 +64,6 @@ void Panels::draw_tiles_section() {
         draw_totals();
         draw_levels_table();
         draw_times();
-        if (form_.button("Check against CPU reference",
-                         "Reads the list back, checks that its tiles cover each texel once, and "
-                         "compares it with the list of the CPU reference (K).",
-                         -FLT_MIN)) {
-            viewer_.check_list();
-        }
     }
     draw_exports();
 }
@@ -113,7 +90,7 @@ void Panels::draw_totals() {
                        "Factor by which the budget has raised the threshold, in steps of 1 to 2%. "
                        "With one step less there are more tiles than the budget allows.",
                        number_text(header.threshold_factor, 6) + ", " + count_text(header.written) +
-                           " of " + tiles_text(viewer_.settings.subdivision.max_tiles));
+                           " of " + count_text(viewer_.settings.subdivision.max_tiles));
     }
 }
 

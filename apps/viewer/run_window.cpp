@@ -1,8 +1,6 @@
-#include "run_modes.hpp"
+#include "run_window.hpp"
 
 #include "panels.hpp"
-#include "swapchain.hpp"
-#include "ui.hpp"
 #include "viewer.hpp"
 #include "window.hpp"
 
@@ -56,7 +54,6 @@ class WindowedViewer {
     void frame();
     void report_latency(Clock::time_point start);
     [[nodiscard]] float scale() const;
-    [[nodiscard]] vk::Rect2D map_area() const;
 
     void watch_events();
     static void note_event(GLFWwindow* window);
@@ -148,12 +145,6 @@ float WindowedViewer::scale() const {
     return app::content_scale(window_.get());
 }
 
-vk::Rect2D WindowedViewer::map_area() const {
-    const vk::Extent2D extent = on_device_->swapchain.extent();
-    const auto panel = static_cast<std::uint32_t>(panels_.width(scale()));
-    return {.extent = {extent.width - std::min(panel, extent.width - 1), extent.height}};
-}
-
 // Notes events: GLFW does not tell whether its wait has ended by an event or the timeout.
 void WindowedViewer::watch_events() {
     GLFWwindow* const window = window_.get();
@@ -234,26 +225,26 @@ void WindowedViewer::follow_size() {
 }
 
 void WindowedViewer::frame() {
-    if (ui_.follow_scale(scale(), on_device_->gpu, on_device_->swapchain)) {
+    app::Swapchain& swapchain = on_device_->swapchain;
+    if (ui_.follow_scale(scale(), on_device_->gpu, swapchain)) {
         viewer_.set_pixel_scale(scale());
     }
     follow_size();
-    if (on_device_->swapchain.extent().width == 0 || on_device_->swapchain.extent().height == 0) {
+    if (swapchain.extent().width == 0 || swapchain.extent().height == 0) {
         return;  // minimised meanwhile
     }
     // Updates before the panels, which show the state, and after them, for their changes.
-    viewer_.update(map_area());
+    viewer_.update(panels_.map_area(swapchain.extent(), scale()));
     ImGui_ImplVulkan_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     ImGui::NewFrame();
     panels_.draw(scale());
     ImGui::Render();
-    viewer_.apply_settings(map_area());
+    viewer_.apply_settings(panels_.map_area(swapchain.extent(), scale()));
     if (title_ != viewer_.title()) {
         title_ = viewer_.title();
         glfwSetWindowTitle(window_.get(), title_.c_str());
     }
-    app::Swapchain& swapchain = on_device_->swapchain;
     const bool shown = swapchain.show([&](vk::CommandBuffer commands) {
         viewer_.draw(commands, swapchain.extent());
         app::Ui::draw(commands);
@@ -272,7 +263,7 @@ void WindowedViewer::report_latency(Clock::time_point start) {
         return;
     }
     reported_list_ = viewer_.list_number();
-    on_device_->gpu.device().waitIdle();
+    on_device_->gpu.wait_idle();
     const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
     std::fprintf(stderr, "on screen after %.1f ms\n", elapsed.count());
 }

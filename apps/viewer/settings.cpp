@@ -22,9 +22,6 @@ namespace {
 constexpr const auto& names_of(ThresholdKind /*any*/) {
     return THRESHOLD_KINDS;
 }
-constexpr const auto& names_of(Strategy /*any*/) {
-    return STRATEGIES;
-}
 constexpr const auto& names_of(Order /*any*/) {
     return ORDERS;
 }
@@ -53,15 +50,11 @@ template <typename Enum>
 static void from_json(const json& member, Enum& value) {
     const auto& table = quadtile::viewer::names_of(value);
     const auto name = member.get<std::string>();
-    std::string all;
-    for (const std::string& known : quadtile::app::names_in(table)) {
-        if (known == name) {
-            value = quadtile::app::value_in(table, name);
-            return;
-        }
-        all += (all.empty() ? "" : ", ") + known;
+    const std::vector<std::string> known = quadtile::app::names_in(table);
+    if (std::ranges::find(known, name) == known.end()) {
+        throw std::runtime_error("'" + name + "' is none of " + quadtile::app::joined(known));
     }
-    throw std::runtime_error("'" + name + "' is none of " + all);
+    value = quadtile::app::value_in(table, name);
 }
 }
 ;
@@ -70,8 +63,8 @@ namespace quadtile::viewer {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ThresholdSettings, kind, max_resolution, constant, levels, nodes,
                                    fragments_channel, glsl_file, glsl_parameters)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SubdivisionSettings, threshold, strategy, subtree_levels, order,
-                                   balance, has_budget, max_tiles)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SubdivisionSettings, threshold, order, balance, has_budget,
+                                   max_tiles)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrawingSettings, colour_map, logarithmic, automatic_range,
                                    range_low, range_high, level, outlines, outline_width, fill,
                                    fill_opacity, mark_clamped)
@@ -88,25 +81,24 @@ using FloatJson = nlohmann::basic_json<std::map, std::vector, std::string, bool,
 
 constexpr float LARGEST = std::numeric_limits<float>::max();
 
-void check_within(float value, float low, float high) {
-    if (!(value >= low && value <= high)) {
-        throw std::runtime_error(app::text_of(value) + " is not a number from " +
-                                 app::text_of(low) + " to " + app::text_of(high));
+void check(const std::string& problem) {
+    if (!problem.empty()) {
+        throw std::runtime_error(problem);
     }
+}
+
+void check_within(float value, float low, float high) {
+    check(app::float_between(low, high)(app::text_of(value)));
 }
 
 void check_whole(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
-    if (value < low || value > high) {
-        throw std::runtime_error(std::to_string(value) + " is not a whole number from " +
-                                 std::to_string(low) + " to " + std::to_string(high));
-    }
+    check(app::whole_between(low, high)(std::to_string(value)));
 }
 
 void check_list(const std::vector<float>& values, std::size_t most, float low) {
-    if (values.size() > most) {
-        throw std::runtime_error(std::to_string(values.size()) + " numbers are more than " +
-                                 std::to_string(most));
-    }
+    check(values.size() <= most
+              ? ""
+              : app::counted(values.size(), "number") + " are more than " + std::to_string(most));
     std::ranges::for_each(values, [&](float value) { check_within(value, low, LARGEST); });
 }
 
@@ -118,7 +110,6 @@ void check_values(const Settings& settings) {
     }
     check_list(threshold.levels, MAX_LEVELS, 0.0F);
     check_list(threshold.glsl_parameters, Threshold::max_function_parameters, -LARGEST);
-    check_whole(settings.subdivision.subtree_levels, 1, MAX_SUBTREE_LEVELS);
     check_whole(settings.subdivision.max_tiles, 1, MAX_TILES_LIMIT);
     check_whole(settings.drawing.level, 0, MAX_TOP_LEVEL);
     check_within(settings.drawing.outline_width, 0.0F, 100.0F);

@@ -36,8 +36,6 @@ struct ThresholdSettings {
 
 struct SubdivisionSettings {
     ThresholdSettings threshold;
-    Strategy strategy = Strategy::automatic;  // all but reference
-    std::uint32_t subtree_levels = 6;
     Order order = Order::any;
     Balance balance = Balance::none;
     bool has_budget = false;
@@ -108,10 +106,7 @@ constexpr std::array<app::Named<ThresholdKind>, 5> THRESHOLD_KINDS{
      {"per-level", ThresholdKind::per_level},
      {"memory", ThresholdKind::memory},
      {"glsl", ThresholdKind::glsl}}};
-constexpr std::array<app::Named<Strategy>, 3> STRATEGIES{
-    {{"auto", Strategy::automatic}, {"subtree", Strategy::subtree}, {"fused", Strategy::fused}}};
-constexpr std::array<app::Named<Order>, 2> ORDERS{
-    {{"any", Order::any}, {"canonical", Order::canonical}}};
+using app::ORDERS;
 constexpr std::array<app::Named<ColourMap>, 7> COLOUR_MAPS{{{"inferno", ColourMap::inferno},
                                                             {"viridis", ColourMap::viridis},
                                                             {"magma", ColourMap::magma},

@@ -113,30 +113,4 @@ std::string describe(const ThresholdSettings& threshold) {
     return "thresholds per level";
 }
 
-// ---- History
-
-void ThresholdHistory::note(const ThresholdSettings& now) {
-    if (all_.empty() || all_[at_] != now) {
-        all_.resize(all_.empty() ? 0 : at_ + 1);
-        all_.push_back(now);
-        at_ = all_.size() - 1;
-    }
-}
-
-bool ThresholdHistory::can_go(std::ptrdiff_t changes) const {
-    const std::ptrdiff_t target = static_cast<std::ptrdiff_t>(at_) + changes;
-    return target >= 0 && target < static_cast<std::ptrdiff_t>(all_.size());
-}
-
-void ThresholdHistory::go(std::ptrdiff_t changes, ThresholdSettings& threshold) {
-    if (can_go(changes)) {
-        at_ = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(at_) + changes);
-        threshold = all_[at_];
-    }
-}
-
-const ThresholdSettings& ThresholdHistory::first(const ThresholdSettings& threshold) const {
-    return all_.empty() ? threshold : all_.front();
-}
-
 }  // namespace quadtile::viewer

@@ -28,21 +28,4 @@ namespace quadtile::viewer {
 // Returns for example "resolution 16" or "threshold in GLSL".
 [[nodiscard]] std::string describe(const ThresholdSettings& threshold);
 
-// History of a run's thresholds, for undo and redo.
-class ThresholdHistory {
- public:
-    // Adds the threshold after a completed change. Forgets those that were undone.
-    void note(const ThresholdSettings& now);
-    // Tells whether there is a threshold this many changes later (1) or earlier (-1).
-    [[nodiscard]] bool can_go(std::ptrdiff_t changes) const;
-    // Changes `threshold` if can_go().
-    void go(std::ptrdiff_t changes, ThresholdSettings& threshold);
-    // Returns the first threshold of the run; `threshold` itself if none was noted.
-    [[nodiscard]] const ThresholdSettings& first(const ThresholdSettings& threshold) const;
-
- private:
-    std::vector<ThresholdSettings> all_;
-    std::size_t at_ = 0;
-};
-
 }  // namespace quadtile::viewer

@@ -1,8 +1,7 @@
 #include "viewer.hpp"
 
-#include "render_pass.hpp"
+#include "swapchain.hpp"
 
-#include "counted.hpp"
 #include "process.hpp"
 
 #include <algorithm>
@@ -415,19 +414,23 @@ std::optional<TexelPosition> Viewer::texel_at(float x, float y) const {
 }
 
 ProbedTexel Viewer::probe_texel(const TexelPosition& position) {
-    const Probe probe = tiles_->probe(position.x, position.y);
     const float value = texel_value(frame_->map.view(), position.x, position.y);
     ProbedTexel probed{.x = position.x, .y = position.y, .value = value};
-    if (probe.tile != nullptr) {
-        probed.tile = *probe.tile;
-        probed.tile_index = probe.tile_index;
+    if (tiles_->has_tiles()) {
+        const auto tile = std::ranges::find_if(tiles_->tiles(), [&](const Tile& one) {
+            return position.x >> one.level() == one.x() && position.y >> one.level() == one.y();
+        });
+        if (tile != tiles_->tiles().end()) {
+            probed.tile = *tile;
+            probed.tile_index = static_cast<std::size_t>(tile - tiles_->tiles().begin());
+        }
     }
     const bool is_zero = std::fpclassify(value) == FP_SUBNORMAL || value == 0.0F;
     probed.importance = {std::isnan(value) ? std::numeric_limits<float>::infinity()
                          : is_zero         ? 0.0F
                                            : value};
-    probed.importance.insert(probed.importance.end(), probe.importance_of_level.begin(),
-                             probe.importance_of_level.end());
+    const std::vector<float> above = tiles_->importance_above(position.x, position.y);
+    probed.importance.insert(probed.importance.end(), above.begin(), above.end());
     if (probed.tile &&
         threshold_->user_function() == nullptr) {  // a GLSL threshold runs on the GPU alone
         const ResolvedThreshold thresholds = threshold_->resolve(tiles_->shape());

@@ -131,8 +131,6 @@ class Viewer {
     void scale_threshold(float factor);
     // Reads the file of a GLSL threshold again.
     void reload_threshold();
-    // Reads the list back, checks that it covers the map, and compares it with the reference's.
-    void check_list();
     void export_list(const std::filesystem::path& path);
     void export_settings(const std::filesystem::path& path);
     // Writes a picture: the view without panels, or the whole map with a pixel per texel.

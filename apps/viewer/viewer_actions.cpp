@@ -2,13 +2,10 @@
 
 #include "viewer.hpp"
 
-#include "render_pass.hpp"
+#include "swapchain.hpp"
 
-#include "counted.hpp"
 #include "output_file.hpp"
 #include "write_tiles.hpp"
-
-#include <quadtile/reference.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -90,42 +87,6 @@ void Viewer::find_threshold(std::uint64_t tiles) {
 
 void Viewer::scale_threshold(float factor) {
     settings.subdivision.threshold = scaled(settings.subdivision.threshold, factor);
-}
-
-void Viewer::check_list() {
-    attempt([&] {
-        if (!tiles_->has_tiles() || !applied_) {
-            notify("there is no list to check", true);
-            return;
-        }
-        TileList list = tiles_->list();
-        const std::string gap = check_partition(list.tiles, list.shape);
-        if (!gap.empty()) {
-            notify("the tiles do not cover the map: " + gap, true);
-            return;
-        }
-        if (threshold_->user_function() != nullptr) {
-            notify(
-                "the tiles cover the map; the CPU reference cannot run the GLSL of the threshold");
-            return;
-        }
-        SubdivideOptions options{.balance = applied_->balance};
-        if (applied_->has_budget) {  // the settings may have changed since
-            options.max_tiles = applied_->max_tiles;
-        }
-        const TileList expected = reference::subdivide(frame_->map.view(), *threshold_, options);
-        if (list.order != Order::canonical) {
-            sort_canonical(list.tiles);
-        }
-        if (list.tiles != expected.tiles) {
-            notify("the list differs from the CPU reference's, which has " +
-                       app::counted(expected.tiles.size(), "tile"),
-                   true);
-            return;
-        }
-        notify("all " + std::to_string(list.tiles.size()) +
-               " tiles equal the CPU reference's and cover the map");
-    });
 }
 
 void Viewer::export_list(const fs::path& path) {

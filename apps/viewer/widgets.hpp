@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -37,8 +38,6 @@ constexpr ImU32 ACCENT_COLOUR = IM_COL32(58, 123, 190, 255);
 
 // "1,048,576"
 [[nodiscard]] std::string count_text(std::uint64_t count);
-// Returns "1 tile" or "1,048,576 tiles".
-[[nodiscard]] std::string tiles_text(std::uint64_t count);
 // `digits`: significant digits.
 [[nodiscard]] std::string number_text(double value, int digits = 5);
 // "12.3 µs" or "1.234 ms"
@@ -75,7 +74,7 @@ class Form {
     // For the values of a table of Named.
     template <typename Table, typename Value>
     bool combo(const char* label, const std::string& tooltip, const Table& table, Value& value,
-                const std::vector<std::string>& tooltips) {
+               const std::vector<std::string>& tooltips) {
         const auto current =
             std::ranges::find_if(table, [&](const auto& one) { return one.value == value; });
         auto index = static_cast<std::size_t>(current - std::begin(table));
@@ -116,6 +115,34 @@ class Form {
     float scale_ = 1.0F;
     std::optional<float> typed_number_;  // in the field that is being edited
     std::optional<std::uint64_t> typed_count_;
+};
+
+// A window over the panel with a field for the path of a file.
+class PathField {
+ public:
+    using Take = std::function<void(const std::filesystem::path&)>;
+
+    // Opens the window. `take` is called with the absolute path that the user enters. If the file
+    // is to be written and exists already, Enter must be pressed twice.
+    void open(const std::string& title, const std::filesystem::path& suggestion, bool writes,
+              Take take);
+    [[nodiscard]] bool is_open() const noexcept { return is_open_; }
+    // Enter or Escape was pressed, for the next draw().
+    void enter() { enters_ = true; }
+    void cancel() { cancels_ = true; }
+    // Draws the window if it is open. Call it in each frame of Dear ImGui.
+    void draw();
+
+ private:
+    bool is_open_ = false;
+    bool appears_ = false;  // was opened since the last frame
+    bool writes_ = false;
+    bool enters_ = false;
+    bool cancels_ = false;
+    std::string title_;
+    std::string text_;
+    std::string replaced_;  // the text for which the user was asked whether to replace the file
+    Take take_;
 };
 
 }  // namespace quadtile::viewer

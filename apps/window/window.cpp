@@ -1,8 +1,12 @@
 #include "window.hpp"
 
 #include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_vulkan.h>
+#include <imgui.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -88,6 +92,137 @@ InputBackend::InputBackend(GLFWwindow* window) {
 
 InputBackend::~InputBackend() {
     ImGui_ImplGlfw_Shutdown();
+}
+
+// ---- Dear ImGui
+
+namespace {
+
+#if QUADTILE_HAS_FONT
+constexpr unsigned char FONT[] = {
+#include "font.inc"
+};
+#endif
+
+// Latin, dashes and dots, arrows, comparisons, ticks.
+constexpr std::array<ImWchar, 11> GLYPHS{0x0020, 0x00ff, 0x2010, 0x2026, 0x2190, 0x2193,
+                                         0x2264, 0x2265, 0x2713, 0x2717, 0};
+
+void build_font(float scale) {
+    ImFontAtlas& fonts = *ImGui::GetIO().Fonts;
+    fonts.Clear();
+    ImFontConfig config;
+#if QUADTILE_HAS_FONT
+    config.FontDataOwnedByAtlas = false;
+    config.GlyphRanges = GLYPHS.data();
+    // Dear ImGui only reads the font, despite the type.
+    for (const float size : {14.0F, 22.0F}) {  // 22: for large numbers
+        fonts.AddFontFromMemoryTTF(const_cast<unsigned char*>(FONT), sizeof(FONT),
+                                   std::round(size * scale), &config);
+    }
+#else
+    config.SizePixels = std::round(13.0F * scale);
+    fonts.AddFontDefault(&config);
+#endif
+    fonts.Build();
+}
+
+void set_style(float scale) {
+    ImGuiStyle style;
+    ImGui::StyleColorsDark(&style);
+    style.WindowRounding = 0.0F;
+    style.FrameRounding = 3.0F;
+    style.GrabRounding = 3.0F;
+    style.PopupRounding = 4.0F;
+    style.WindowBorderSize = 0.0F;
+    style.FramePadding = {6.0F, 3.0F};
+    style.ItemSpacing = {6.0F, 5.0F};
+    const auto set = [&](ImGuiCol colour, float red, float green, float blue, float alpha = 1.0F) {
+        style.Colors[colour] = {red, green, blue, alpha};
+    };
+    set(ImGuiCol_WindowBg, 0.13F, 0.135F, 0.15F);
+    set(ImGuiCol_PopupBg, 0.15F, 0.155F, 0.17F, 0.98F);
+    set(ImGuiCol_FrameBg, 0.20F, 0.21F, 0.235F);
+    set(ImGuiCol_FrameBgHovered, 0.25F, 0.27F, 0.31F);
+    set(ImGuiCol_FrameBgActive, 0.28F, 0.31F, 0.36F);
+    set(ImGuiCol_Header, 0.18F, 0.19F, 0.215F);
+    set(ImGuiCol_HeaderHovered, 0.24F, 0.27F, 0.32F);
+    set(ImGuiCol_HeaderActive, 0.26F, 0.30F, 0.37F);
+    set(ImGuiCol_Button, 0.22F, 0.29F, 0.38F);
+    set(ImGuiCol_ButtonHovered, 0.27F, 0.37F, 0.50F);
+    set(ImGuiCol_ButtonActive, 0.30F, 0.43F, 0.60F);
+    set(ImGuiCol_SliderGrab, 0.42F, 0.56F, 0.75F);
+    set(ImGuiCol_SliderGrabActive, 0.52F, 0.68F, 0.90F);
+    set(ImGuiCol_CheckMark, 0.55F, 0.75F, 1.0F);
+    style.ScaleAllSizes(scale);
+    ImGui::GetStyle() = style;
+}
+
+}  // namespace
+
+Ui::Ui() {
+    ImGui::CreateContext();
+    ImGui::GetIO().IniFilename = nullptr;  // settings are the program's
+    set_scale(1.0F);
+}
+
+Ui::~Ui() {
+    detach();
+    ImGui::DestroyContext();
+}
+
+void Ui::set_scale(float scale) {
+    if (scale != scale_) {
+        build_font(scale);
+        set_style(scale);
+        scale_ = scale;
+    }
+}
+
+void Ui::attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count) {
+    const vk::DescriptorPoolSize size{vk::DescriptorType::eCombinedImageSampler, 1};
+    descriptor_pool_ = gpu.device().createDescriptorPoolUnique(vk::DescriptorPoolCreateInfo{
+        .flags = vk::DescriptorPoolCreateFlagBits::eFreeDescriptorSet, .maxSets = 1}
+                                                                   .setPoolSizes(size));
+    ImGui_ImplVulkan_InitInfo info{};
+    info.Instance = gpu.instance();
+    info.PhysicalDevice = gpu.physical_device();
+    info.Device = gpu.device();
+    info.QueueFamily = gpu.queue_family();
+    info.Queue = gpu.queue();
+    info.DescriptorPool = *descriptor_pool_;
+    info.MinImageCount = 2;
+    info.ImageCount = std::max(2U, image_count);
+    info.CheckVkResultFn = [](VkResult result) {
+        vk::resultCheck(static_cast<vk::Result>(result), "Dear ImGui");
+    };
+    is_attached_ = true;  // attach() may fail halfway
+    ImGui_ImplVulkan_Init(&info, render_pass);
+    gpu.run([](vk::CommandBuffer commands) { ImGui_ImplVulkan_CreateFontsTexture(commands); });
+    ImGui_ImplVulkan_DestroyFontUploadObjects();
+}
+
+bool Ui::follow_scale(float scale, Gpu& gpu, const Swapchain& swapchain) {
+    if (is_attached_ && scale == scale_) {
+        return false;
+    }
+    gpu.wait_idle();
+    detach();
+    set_scale(scale);
+    attach(gpu, swapchain.render_pass(), swapchain.image_count());
+    return true;
+}
+
+void Ui::detach() {
+    if (is_attached_) {
+        ImGui_ImplVulkan_Shutdown();
+        is_attached_ = false;
+    }
+    descriptor_pool_.reset();
+}
+
+void Ui::draw(vk::CommandBuffer commands) {
+    ImGui_ImplVulkan_RenderDrawData(ImGui::GetDrawData(), commands);
 }
 
 }  // namespace quadtile::app

@@ -82,7 +82,7 @@ Rig::Rig(Machine& machine, const Geometry& geometry, vk::Extent2D extent,
 
 Rig::~Rig() {
     // Unfinished work must not lose its memory.
-    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(gpu_.device());
+    gpu_.wait_idle();
 }
 
 void Rig::configure(const ShadowOptions& options) {

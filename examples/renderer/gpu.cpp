@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <limits>
+#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 VULKAN_HPP_DEFAULT_DISPATCH_LOADER_DYNAMIC_STORAGE
 
@@ -117,7 +118,7 @@ void Gpu::make_instance(std::atomic<std::uint32_t>* validation_messages) {
     const vk::ApplicationInfo application{.pApplicationName = "quadtile's examples",
                                           .apiVersion = VK_API_VERSION_1_3};
     vk::InstanceCreateInfo info{.pApplicationInfo = &application};
-    const char* const extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    std::vector<const char*> extensions;
     const auto synchronisation = vk::ValidationFeatureEnableEXT::eSynchronizationValidation;
     const vk::ValidationFeaturesEXT features{.enabledValidationFeatureCount = 1,
                                              .pEnabledValidationFeatures = &synchronisation};
@@ -129,9 +130,18 @@ void Gpu::make_instance(std::atomic<std::uint32_t>* validation_messages) {
             throw std::runtime_error(std::string(VALIDATION_LAYER) +
                                      " is not installed (Debian: vulkan-validationlayers)");
         }
-        info.setPEnabledLayerNames(VALIDATION_LAYER)
-            .setPEnabledExtensionNames(extension)
-            .setPNext(&features);
+        info.setPEnabledLayerNames(VALIDATION_LAYER);
+        extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+        const auto offered =
+            vk::enumerateInstanceExtensionProperties(std::string(VALIDATION_LAYER));
+        if (std::ranges::any_of(offered, [](const vk::ExtensionProperties& extension) {
+                return std::string_view(extension.extensionName) ==
+                       VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
+            })) {
+            extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
+            info.setPNext(&features);
+        }
+        info.setPEnabledExtensionNames(extensions);
     }
     try {
         instance_ = vk::createInstanceUnique(info);
@@ -204,9 +214,25 @@ VkResult Gpu::submit(const VkSubmitInfo& work, VkFence fence) {
     return VULKAN_HPP_DEFAULT_DISPATCHER.vkQueueSubmit(queue_, 1, &work, fence);
 }
 
-void Gpu::wait_idle() {
-    const std::lock_guard lock(queue_mutex_);
-    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(*device_);  // does not throw
+// Nothing that work uses can be destroyed before it ends. So work that does not end in time ends
+// the program.
+void Gpu::wait(vk::Fence fence) {
+    constexpr std::uint64_t LONGEST_RUN_NANOSECONDS = 60'000'000'000;
+    if (device_->waitForFences(fence, VK_TRUE, LONGEST_RUN_NANOSECONDS) != vk::Result::eSuccess) {
+        std::fputs("error: work on the GPU did not end within a minute\n", stderr);
+        std::_Exit(1);
+    }
+}
+
+void Gpu::wait_idle() noexcept {
+    try {
+        const auto behind_all_work = device_->createFenceUnique({});
+        if (submit(vk::SubmitInfo(), *behind_all_work) == VK_SUCCESS) {
+            wait(*behind_all_work);
+        }
+    } catch (const vk::SystemError&) {
+        // After a loss of the device nothing runs any more.
+    }
 }
 
 void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
@@ -219,7 +245,7 @@ void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
     const auto fence = device_->createFenceUnique({});
     const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*commands};
     vk::resultCheck(static_cast<vk::Result>(submit(work, *fence)), "vkQueueSubmit");
-    (void)device_->waitForFences(*fence, VK_TRUE, std::numeric_limits<std::uint64_t>::max());
+    wait(*fence);
 }
 
 // Allocates memory. A program with more resources would use an allocator here.

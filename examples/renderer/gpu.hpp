@@ -64,7 +64,10 @@ class Gpu {
 
     // Submits to the queue, from any thread. All submissions use this function.
     [[nodiscard]] VkResult submit(const VkSubmitInfo& work, VkFence fence);
-    void wait_idle();
+    // Waits for submitted work; a minute at most, then the program ends with an error.
+    void wait(vk::Fence fence);
+    // The same for all work of the queue.
+    void wait_idle() noexcept;
     // Records, submits and waits, for work that is done once.
     void run(const std::function<void(vk::CommandBuffer)>& record);
 

@@ -15,7 +15,6 @@
 #include <charconv>
 #include <cstdio>
 #include <future>
-#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -38,8 +37,6 @@ constexpr std::uint32_t DRAW_TILES_VERTEX_SHADER[] =
 constexpr std::uint32_t DRAW_TILES_FRAGMENT_SHADER[] =
 #include "draw_tiles.frag.inc"
     ;
-
-constexpr auto FOREVER = std::numeric_limits<std::uint64_t>::max();
 
 using Access = vk::AccessFlagBits2;
 using Layout = vk::ImageLayout;
@@ -180,7 +177,7 @@ void Renderer::record(vk::CommandBuffer commands, const Scene& scene) const {
 
 void Renderer::render(const Scene& scene) {
     const Frame& frame = frames_[frame_count_++ % FRAMES_IN_FLIGHT];
-    (void)gpu_.device().waitForFences(*frame.done, VK_TRUE, FOREVER);
+    gpu_.wait(*frame.done);
     gpu_.device().resetFences(*frame.done);
 
     frame.commands->begin(vk::CommandBufferBeginInfo{});

@@ -4,7 +4,7 @@
 
 #include "output_file.hpp"
 #include "process.hpp"
-#include "render_pass.hpp"
+#include "swapchain.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -98,30 +98,15 @@ std::uint32_t write_picture(const Options& options, const Show& show) {
         const vk::Extent2D extent = app::checked_extent(gpu, options.extent);
         Renderer renderer(gpu, device, show.geometry, extent, shadow_options(show));
         FrameSettings settings = first_frame(options, show);
-        const vk::DeviceSize size_bytes = vk::DeviceSize{4} * extent.width * extent.height;
-        const app::Buffer pixels = gpu.make_buffer(
-            size_bytes, vk::BufferUsageFlagBits::eTransferDst, app::MemoryUse::readback);
         for (int frame = 0; frame < FRAMES; ++frame) {
             gpu.run([&](vk::CommandBuffer commands) { renderer.record(commands, settings); });
         }
-        gpu.run([&](vk::CommandBuffer commands) {
-            const vk::Image picture = *renderer.targets().colour.handle;
-            app::change_layout(commands, picture, vk::ImageLayout::eGeneral,
-                               vk::ImageLayout::eTransferSrcOptimal, app::ALL_WRITES,
-                               app::ALL_USES);
-            commands.copyImageToBuffer(
-                picture, vk::ImageLayout::eTransferSrcOptimal, *pixels.handle,
-                vk::BufferImageCopy{.imageSubresource = {vk::ImageAspectFlagBits::eColor, 0, 0, 1},
-                                    .imageExtent = {extent.width, extent.height, 1}});
-            app::memory_barrier(
-                commands,
-                {vk::PipelineStageFlagBits::eTransfer, vk::AccessFlagBits::eTransferWrite},
-                app::HOST_READS);
-        });
+        const std::vector<std::byte> pixels =
+            gpu.download(renderer.targets().colour, vk::ImageLayout::eGeneral, 4);
         file.write(app::encode_png({.width = extent.width,
                                     .height = extent.height,
                                     .components = 4,
-                                    .samples = pixels.mapped}));
+                                    .samples = pixels.data()}));
     }
     file.commit();
     return instance.validation_messages();

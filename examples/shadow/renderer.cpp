@@ -57,7 +57,7 @@ Renderer::Renderer(app::Gpu& gpu, const quadtile::Device& device, const Geometry
 
 Renderer::~Renderer() {
     // Unfinished work must not lose its memory; after a device loss there is none.
-    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(gpu_.device());
+    gpu_.wait_idle();
 }
 
 // ---- Construction
@@ -68,7 +68,7 @@ void Renderer::configure(vk::Extent2D extent, const ShadowOptions& options) {
     }
     auto made = std::make_unique<Targets>(gpu_, device_, scene_, extent, options,
                                           TargetPasses{*surface_pass_, *kept_atlas_pass_});
-    gpu_.device().waitIdle();
+    gpu_.wait_idle();
     targets_ = std::move(made);
     has_atlas_ = false;
 }

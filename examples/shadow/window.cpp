@@ -4,8 +4,6 @@
 
 #include "quadtile_shadow_example_shaders.hpp"
 
-#include "swapchain.hpp"
-#include "ui.hpp"
 #include "window.hpp"
 
 #include <backends/imgui_impl_glfw.h>
@@ -106,8 +104,7 @@ void Window::open_surface() {
 }
 
 void Window::close_surface() {
-    // After a loss of the device nothing is left to wait for.
-    (void)VULKAN_HPP_DEFAULT_DISPATCHER.vkDeviceWaitIdle(gpu_.device());
+    gpu_.wait_idle();
     ui_.detach();
     show_picture_.reset();
     swapchain_.reset();
@@ -182,7 +179,7 @@ void Window::draw_scene() {
     renderer_.configure(swapchain_->extent(), renderer_.targets().options);
     const vk::ImageView picture = *renderer_.targets().colour.view;
     if (picture != shown_) {
-        gpu_.device().waitIdle();  // the last frame may still use the descriptor
+        gpu_.wait_idle();  // the last frame may still use the descriptor
         picture_.write(0, picture, vk::ImageLayout::eGeneral);
         shown_ = picture;
     }

@@ -18,7 +18,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <string>
@@ -218,8 +217,7 @@ void Renderer::record(vk::CommandBuffer commands, const View& view) const {
 
 void Renderer::render(const View& view) {
     const Frame& frame = frames_[frame_count_++ % FRAMES_IN_FLIGHT];
-    (void)gpu_.device().waitForFences(*frame.done, VK_TRUE,
-                                      std::numeric_limits<std::uint64_t>::max());
+    gpu_.wait(*frame.done);
     gpu_.device().resetFences(*frame.done);
     frame.commands->begin(vk::CommandBufferBeginInfo{});
     record(*frame.commands, view);

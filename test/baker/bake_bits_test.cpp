@@ -140,15 +140,36 @@ BakeWatcher interrupting(std::uint32_t k, std::string* pass = nullptr) {
             .interrupted = [k, calls = 0U]() mutable { return calls++ == k; }};
 }
 
-// Returns how often a bake by the reference asks whether it is interrupted.
-std::uint32_t count_asks(const Prepared& what, const BakeOptions& options) {
-    std::uint32_t asks = 0;
+// Returns the passes in which a bake by the reference asks whether it is interrupted, by ask.
+std::vector<std::string> asks_of(const Prepared& what, const BakeOptions& options) {
+    std::vector<std::string> asks;
+    std::string pass;
     const auto twin = make_reference_tracer(what.traced, what.tiles, 1);
-    (void)bake_with(*twin, what, options, {.interrupted = [&] {
-        ++asks;
-        return false;
-    }});
+    (void)bake_with(*twin, what, options,
+                    {.progress = [&](const BakeProgress& progress) { pass = progress.pass; },
+                     .interrupted =
+                         [&] {
+                             asks.push_back(pass);
+                             return false;
+                         }});
     return asks;
+}
+
+// Returns two asks of each pass whose name begins so.
+std::vector<std::uint32_t> two_of_each(const std::vector<std::string>& asks,
+                                       const std::string& begin) {
+    std::map<std::string, std::vector<std::uint32_t>> of_passes;
+    for (std::uint32_t k = 0; k < asks.size(); ++k) {
+        of_passes[asks[k]].push_back(k);
+    }
+    std::vector<std::uint32_t> chosen;
+    for (const auto& [pass, of_pass] : of_passes) {
+        if (pass.starts_with(begin)) {
+            chosen.push_back(of_pass[of_pass.size() / 3]);
+            chosen.push_back(of_pass[2 * of_pass.size() / 3]);
+        }
+    }
+    return chosen;
 }
 
 // Each time another bake, interrupted somewhere else, also within a direction, and resumed by
@@ -159,14 +180,12 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
     const std::string expected = bytes_of(bake_by_reference(what, options));
     options.checkpoint = directory_.path() / "checkpoint";
     std::set<std::string> passes;
-    constexpr std::uint32_t INTERRUPTIONS = 24;
-    const std::uint32_t asks = count_asks(what, options);
-    for (std::uint32_t i = 0; i < INTERRUPTIONS; ++i) {
+    std::uint32_t i = 0;
+    for (const std::uint32_t k : two_of_each(asks_of(what, options), "")) {
         options.resume = false;
-        options.checkpoint_interval = std::chrono::seconds(i % 2 == 0 ? 0 : 3600);
+        options.checkpoint_interval = std::chrono::seconds(++i % 2 == 0 ? 0 : 3600);
         std::string pass;
         const auto one = make_reference_tracer(what.traced, what.tiles, 1);
-        const std::uint32_t k = i + 1 < INTERRUPTIONS ? i * asks / INTERRUPTIONS : asks - 10;
         const BakeResult cut = bake_with(*one, what, options, interrupting(k, &pass));
         EXPECT_TRUE(cut.interrupted);
         passes.insert(pass);
@@ -195,33 +214,32 @@ TEST_F(BakeBits, AreThoseOfAnInterruptedBake) {
 // Catches passes of more directions that are forgotten, begin anew or count in part.
 TEST_F(BakeBits, AreThoseOfAnInterruptedBakeUntilANoise) {
     std::map<std::string, std::uint32_t> passes;
-    const auto check = [&](const Prepared& what, BakeOptions options, std::uint32_t interruptions) {
+    const auto check = [&](const Prepared& what, BakeOptions options) {
         const BakeResult expected = bake_by_reference(what, options);
         EXPECT_LE(*expected.noise, options.noise);
         options.checkpoint = directory_.path() / "checkpoint";
-        const std::uint32_t asks = count_asks(what, options);
-        for (std::uint32_t i = interruptions / 2; i < interruptions; ++i) {
+        std::uint32_t i = 0;
+        for (const std::uint32_t k : two_of_each(asks_of(what, options), "more")) {
             options.resume = false;
             std::string pass;
             const auto one = make_reference_tracer(what.traced, what.tiles, 1);
-            const BakeResult cut =
-                bake_with(*one, what, options, interrupting(i * asks / interruptions, &pass));
+            const BakeResult cut = bake_with(*one, what, options, interrupting(k, &pass));
             EXPECT_TRUE(cut.interrupted);
             EXPECT_GT(*cut.noise, options.noise);
             ++passes[pass];
             options.resume = true;
             const BakeResult whole =
-                i % 4 == 3 ? bake_by_gpu(what, options) : bake_by_reference(what, options);
+                ++i % 4 == 3 ? bake_by_gpu(what, options) : bake_by_reference(what, options);
             EXPECT_TRUE(bytes_of(expected) == bytes_of(whole)) << i << ", in " << pass;
         }
     };
     BakeOptions options = all_passes();
     options.noise = 0.06;
-    check(everything(), options, 16);
+    check(everything(), options);
     const Quads dark = small_room();  // but for its lamp
     options.noise = 0.01;
     options.bounces = 0;
-    check(Prepared(dark.scene, dark.extent()), options, 8);
+    check(Prepared(dark.scene, dark.extent()), options);
     EXPECT_GT(passes["more direct"], 0U);
     EXPECT_GT(passes["more of lamps"], 0U);
     EXPECT_GT(passes["more bounces"], 0U);
@@ -242,7 +260,7 @@ TEST_F(BakeBits, InterruptedBouncesDoNotCount) {
     std::string pass;
     std::uint32_t bounces = 0;
     // So many steps that several fall into the bounces.
-    const std::uint32_t step = count_asks(what, options) / 80;
+    const auto step = static_cast<std::uint32_t>(asks_of(what, options).size() / 80);
     for (std::uint32_t k = 0;; k += step) {
         const auto one = make_reference_tracer(what.traced, what.tiles, 1);
         const BakeResult cut = bake_with(*one, what, options, interrupting(k, &pass));

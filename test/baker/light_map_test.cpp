@@ -518,32 +518,5 @@ TEST_F(ScenePreview, FindsACameraThatSeesAll) {
     EXPECT_THAT(draw().at(64, 2), is(0.5, 0.5, 0.5));
 }
 
-// Catches a camera outside of a closed room, in what stands in it, or a room that is open and taken
-// for closed: the room's walls, inside and outside, and the block in its middle shine alike.
-TEST_F(ScenePreview, StandsInAClosedRoom) {
-    options.camera.reset();
-    options.sky = {9.0F, 9.0F, 9.0F};
-    for (const bool is_open : {false, true}) {
-        Quads room(6, 3, 4);
-        for (const glm::vec3& colour : {glm::vec3(0, 0.5F, 0), glm::vec3(0.5F, 0, 0)}) {
-            room.add_material({.albedo = glm::vec3(0.0F), .emission = colour});
-        }
-        room.add_room({0, 0, 0}, {6, 3, 4});
-        room.add_block({2.5F, 0, 1.5F}, {1, 2.5F, 1});
-        room.add_block({-0.2F, -0.2F, -0.2F}, {6.4F, 3.4F, 4.4F}, 1);
-        scene = room.scene;
-        if (is_open) {  // without a wall
-            scene.triangles.erase(scene.triangles.begin() + 24, scene.triangles.begin() + 26);
-            scene.triangles.erase(scene.triangles.begin(), scene.triangles.begin() + 2);
-        }
-        const ReadPng png = draw(uniform_light_map(room.extent(), glm::vec3(0.0F)));
-        int inside = 0;
-        for (int i = 0; i < 32 * 32; ++i) {
-            inside += png.at(i % 32, i / 32) == png.at(16, 2) && png.at(i % 32, i / 32)[0] == 0;
-        }
-        EXPECT_EQ(inside == 32 * 32, !is_open);
-    }
-}
-
 }  // namespace
 }  // namespace quadtile::baker::test

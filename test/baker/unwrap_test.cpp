@@ -250,9 +250,7 @@ TEST(Unwrap, GivesPartsTheirDensities) {
     scene.parts = {{0, "coarse", "ground"}, {2, "fine", "court"}};
     add_polygon(scene, {{0, 0, 0}, {8, 0, 0}, {8, 4, 0}, {0, 4, 0}});
     add_polygon(scene, {{0, 4, 0}, {8, 4, 0}, {8, 8, 0}, {0, 8, 0}});
-    set_density(scene, "court", 4.0F);
-    EXPECT_THAT(quadtile::test::message_of([&] { set_density(scene, "yard", 2.0F); }),
-                HasSubstr("no object 'yard' to set the density of; it has 'court', 'ground'"));
+    scene.parts[1].density = 4.0F;
     unwrap(scene, {.texels_per_unit = 3.0F});
     check_atlas(scene, 2);
     EXPECT_EQ(number_of_charts(scene), 2U);
@@ -326,7 +324,7 @@ TEST(Unwrap, MakesPages) {
     edges[7] = 5.8F;
     edges[30] = 20.0F;
     Scene scene = sheets(edges);
-    exclude(scene, "sheet 30");
+    scene.parts[30].excluded = true;
     scene.parts[39].instance = scene.parts[0].instance;  // an object of two
     const UnwrapOptions options{
         .extent = Extent{60, 60}, .texels_per_unit = 10.0F, .makes_pages = true};
@@ -352,9 +350,10 @@ TEST(Unwrap, MakesPages) {
     Scene large = sheets({1, 7});
     EXPECT_THAT(refused(large, options),
                 testing::AllOf(HasSubstr("'sheet 1' has no room on a page of 60 x 60"),
-                               HasSubstr("--density below 1")));
-    exclude(large, "sheet 0");
-    exclude(large, "sheet 1");
+                               HasSubstr("lightmap_density below 1")));
+    for (ScenePart& part : large.parts) {
+        part.excluded = true;
+    }
     EXPECT_THAT(refused(large, options), HasSubstr("all its objects are excluded"));
     Scene many = sheets(std::vector<float>(700, 5.5F));
     EXPECT_THAT(refused(many, options), HasSubstr("use fewer texels per unit"));

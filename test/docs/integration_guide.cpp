@@ -25,6 +25,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,10 +68,21 @@ class IntegrationGuide : public testing::Test {
         VkInstanceCreateInfo instance_info{};
         instance_info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
         instance_info.pApplicationInfo = &application;
+        const char* const extension = VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
         if (Device::validation_available()) {
-            instance_info.pNext = &checks;
             instance_info.enabledLayerCount = 1;
             instance_info.ppEnabledLayerNames = &layer;
+            std::uint32_t offered_count = 0;
+            check(vkEnumerateInstanceExtensionProperties(layer, &offered_count, nullptr));
+            std::vector<VkExtensionProperties> offered(offered_count);
+            check(vkEnumerateInstanceExtensionProperties(layer, &offered_count, offered.data()));
+            if (std::ranges::any_of(offered, [&](const VkExtensionProperties& one) {
+                    return std::string_view(one.extensionName) == extension;
+                })) {
+                instance_info.pNext = &checks;
+                instance_info.enabledExtensionCount = 1;
+                instance_info.ppEnabledExtensionNames = &extension;
+            }
         }
         check(vkCreateInstance(&instance_info, nullptr, &instance));
         std::uint32_t count = 0;

@@ -1,7 +1,7 @@
-// Work on a quadtile::Device by the plain Vulkan C API: buffers, images, submission, times.
+// Work on a quadtile::Device with handles of C: the programs' app::Gpu for tests and benchmarks.
 //
-// Makes callers short, for tests and benchmarks: each call waits for the GPU, barriers are wider
-// than necessary, failures are quadtile::Error with the Vulkan call's name. Not thread-safe.
+// Makes callers short: each call waits for the GPU, barriers are wider than necessary. Not
+// thread-safe.
 
 #pragma once
 
@@ -16,10 +16,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
+
+namespace quadtile::app {
+class Gpu;
+}
 
 namespace quadtile::test {
 
@@ -31,16 +34,16 @@ enum class Memory { device_local, host_visible };
 
 class Buffer {
  public:
-    [[nodiscard]] VkBuffer handle() const noexcept { return buffer_.get(); }
-    [[nodiscard]] BufferRange range() const noexcept { return {buffer_.get(), 0}; }
+    [[nodiscard]] VkBuffer handle() const noexcept { return buffer_; }
+    [[nodiscard]] BufferRange range() const noexcept { return {buffer_, 0}; }
     [[nodiscard]] VkDeviceSize size_bytes() const noexcept { return size_bytes_; }
     // Returns the mapped bytes; null unless host_visible.
     [[nodiscard]] std::byte* mapped() const noexcept { return mapped_; }
 
  private:
     friend class Gpu;
-    Owned<VkDeviceMemory> memory_;
-    Owned<VkBuffer> buffer_;
+    std::shared_ptr<const void> owner_;
+    VkBuffer buffer_ = VK_NULL_HANDLE;
     VkDeviceSize size_bytes_ = 0;
     std::byte* mapped_ = nullptr;
 };
@@ -48,7 +51,7 @@ class Buffer {
 // A 2D image, all in one layout. If it can be sampled, also the 2D_ARRAY view of its level 0.
 class Image {
  public:
-    [[nodiscard]] VkImage handle() const noexcept { return image_.get(); }
+    [[nodiscard]] VkImage handle() const noexcept { return image_; }
     [[nodiscard]] VkImageView view() const noexcept { return view_.get(); }
     [[nodiscard]] ImageResource resource() const noexcept { return {handle(), created_, layout_}; }
     [[nodiscard]] VkExtent3D extent() const noexcept { return created_.extent; }
@@ -60,8 +63,8 @@ class Image {
 
  private:
     friend class Gpu;
-    Owned<VkDeviceMemory> memory_;
-    Owned<VkImage> image_;
+    std::shared_ptr<const void> owner_;
+    VkImage image_ = VK_NULL_HANDLE;
     Owned<VkImageView> view_;
     VkImageCreateInfo created_ = {};
     VkImageLayout layout_ = VK_IMAGE_LAYOUT_UNDEFINED;
@@ -105,7 +108,7 @@ class Gpu {
     // Records, submits and waits.
     void run(const Recorder& record);
 
-    // Records once and runs the commands `submissions` times. Returns the GPU time of each run in
+    // Records and runs the commands `submissions` times. Returns the GPU time of each run in
     // nanoseconds, from the end of all earlier work to the end of its own. If `repeats` > 1, each
     // submission runs the commands that many times in a row and times each. Throws
     // Error(unsupported) if the queue has no timestamps.
@@ -136,49 +139,11 @@ class Gpu {
     void compute_barrier(VkCommandBuffer commands) const;
 
  private:
-    [[nodiscard]] Owned<VkDeviceMemory> allocate(const VkMemoryRequirements& requirements,
-                                                 Memory memory) const;
-    void transition(VkCommandBuffer commands, const Image& image, VkImageLayout from,
-                    VkImageLayout to) const;
-    void record_once(const Recorder& record) const;
-    void submit_and_wait() const;
-    [[nodiscard]] const Buffer& staging();
-    // Calls `copy(region, bytes)` for ranges of rows that fit the staging buffer.
-    void for_each_chunk(const Image& image,
-                        const std::function<void(const VkBufferImageCopy&, std::size_t offset,
-                                                 std::size_t size)>& copy);
-
+    friend class ComputePipeline;
     Device device_;
-    SubmitFunction submit_;
+    std::shared_ptr<app::Gpu> gpu_;
     VkPhysicalDeviceProperties properties_ = {};
     std::uint32_t timestamp_valid_bits_ = 0;
-    Owned<VkCommandPool> command_pool_;
-    VkCommandBuffer commands_ = VK_NULL_HANDLE;
-    Owned<VkFence> fence_;
-    Buffer staging_;
-};
-
-// Contents of a binding of a descriptor set: buffers or images.
-struct Descriptors {
-    std::uint32_t binding = 0;
-    VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-    std::vector<VkDescriptorBufferInfo> buffers = {};
-    std::vector<VkDescriptorImageInfo> images = {};
-};
-
-// A descriptor set for compute shaders, with its layout.
-class DescriptorSet {
- public:
-    DescriptorSet(const Device& device, std::span<const Descriptors> bindings);
-
-    [[nodiscard]] VkDescriptorSetLayout layout() const noexcept { return layout_.get(); }
-    // Returns null if there are no bindings.
-    [[nodiscard]] VkDescriptorSet handle() const noexcept { return set_; }
-
- private:
-    Owned<VkDescriptorSetLayout> layout_;
-    Owned<VkDescriptorPool> pool_;
-    VkDescriptorSet set_ = VK_NULL_HANDLE;
 };
 
 // A compute pipeline with one descriptor set: storage buffers at bindings 0, 1, ..., then a
@@ -196,10 +161,8 @@ class ComputePipeline {
                 std::span<const std::byte> push_constants = {}) const;
 
  private:
-    Owned<VkSampler> sampler_;
-    std::optional<DescriptorSet> set_;
-    Owned<VkPipelineLayout> layout_;
-    Owned<VkPipeline> pipeline_;
+    struct Parts;
+    std::shared_ptr<const Parts> parts_;
 };
 
 // Returns the middle of the sorted values; for an even number, the mean of the two middle ones.

@@ -3,7 +3,6 @@
 #include "panels.hpp"
 #include "apps/app_gpu_test.hpp"
 #include "pfm.hpp"
-#include "ui.hpp"
 
 #include "support/temporary_directory.hpp"
 
@@ -12,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <imgui.h>
 #include <imgui_internal.h>
+#include <window.hpp>  // not the test's
 
 #include <cfloat>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include "canvas.hpp"
 #include "colour_maps.hpp"
 #include "pfm.hpp"
-#include "render_pass.hpp"
+#include "swapchain.hpp"
 #include "viewer.hpp"
 
 #include "support/temporary_directory.hpp"

@@ -31,8 +31,6 @@ class RandomSettings {
         Settings s;
         s.subdivision = {{one_of(THRESHOLD_KINDS), number(), number(), numbers(), number(),
                           "Z \"\xc3\xa9\"", "t.glsl", numbers()},
-                         one_of(STRATEGIES),
-                         whole(1, 8),
                          one_of(ORDERS),
                          one_of(app::BALANCES),
                          flag(),
@@ -110,7 +108,7 @@ TEST(Settings, WrongMembersAreNamed) {
     EXPECT_EQ(error_of(with_member("drawing.fill", "\"foo\"")),
               "drawing.fill: 'foo' is none of none, level, ratio, order");
     EXPECT_EQ(error_of(with_member("drawing.outline_width", "100.5")),
-              "drawing.outline_width: 100.5 is not a number from 0 to 100");
+              "drawing.outline_width: '100.5' is not a number from 0 to 100");
     struct Case {
         const char* member;
         std::vector<std::string> values;
@@ -126,8 +124,7 @@ TEST(Settings, WrongMembersAreNamed) {
               {"1", "{}", "[-1]", "[1, null]", "[true]", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]"}},
              {"subdivision.threshold.fragments_channel", {"1", "null"}},
              {"subdivision.threshold.glsl_parameters", {"1", "[null]"}},
-             {"subdivision.strategy", {"\"reference\"", "\"automatic\"", "1"}},
-             {"subdivision.subtree_levels", {"0", "9", "-1", "6.0", "\"6\"", "4294967302"}},
+             {"subdivision.order", {"\"z\"", "1"}},
              {"subdivision.has_budget", {"1", "\"true\"", "null"}},
              {"subdivision.max_tiles", {"0", "4294967296", "-1", "1e3", "18446744073709551617"}},
              {"drawing.range_low", {"\"0\""}},

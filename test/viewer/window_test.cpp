@@ -102,7 +102,7 @@ TEST_F(ViewerProgram, DrawsIntoAFile) {
 TEST_F(ViewerProgram, TellsWhatIsWrong) {
     directory_.add("damaged.exr", "\x76\x2f\x31\x01 and nothing");
     directory_.add("junk.json", "{\"drawing\": {\"fil\": 1}}");
-    directory_.add("fused.json", R"({"subdivision": {"strategy": "fused",
+    directory_.add("fused.json", R"({"subdivision": {"order": "canonical",
                                      "threshold": {"kind": "per-level", "levels": [0, 1]}}})");
     directory_.add("nan.pfm", pfm(std::vector<float>(64, NAN), 8));
     for (const auto& [arguments, status, part] :
