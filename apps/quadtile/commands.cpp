@@ -4,6 +4,7 @@
 #include "demo_map.hpp"
 #include "draw_tiles.hpp"
 #include "glsl_file.hpp"
+#include "kept_pipelines.hpp"
 #include "output_file.hpp"
 #include "process.hpp"
 #include "save_image.hpp"
@@ -36,10 +37,12 @@ void print_warning(Severity severity, std::string_view message) {
 }  // namespace
 
 Device open_device(const std::string& select, const std::string& without) {
+    const std::vector<std::byte> pipelines = kept_pipelines();
     try {
         DeviceOptions options;
         options.select = select;
         options.log = print_warning;
+        options.pipeline_cache = pipelines;
         return Device::create(options);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::no_device) {
@@ -112,11 +115,13 @@ Subdivided subdivide_map(const MapView& map, SubdivisionRequest request) {
     const Stopwatch tiler_watch;
     Tiler tiler(device, {request.strategy, request.subtree_levels});
     const StageTime making = tiler_watch.stage("make a tiler");
-    return subdivide_and_compare(request, [&](const SubdivideOptions& options) {
+    Subdivided result = subdivide_and_compare(request, [&](const SubdivideOptions& options) {
         TileList list = tiler.subdivide(map, *request.threshold, options);
         list.report.stages.insert(list.report.stages.begin(), {opening, making});
         return list;
     });
+    keep_pipelines(device);
+    return result;
 }
 
 // Writes the picture of the map into a file that is committed later.

@@ -1,5 +1,7 @@
 #include "map_tiles.hpp"
 
+#include "kept_pipelines.hpp"
+
 #include <quadtile/reference.hpp>
 
 #include <algorithm>
@@ -27,15 +29,17 @@ bool can_sample(const app::Gpu& gpu, TexelFormat format) {
 
 }  // namespace
 
-MapTiles::MapTiles(app::Gpu& gpu, const std::string& cache_directory)
+MapTiles::MapTiles(app::Gpu& gpu)
     : gpu_(gpu),
-      device_(quadtile::Device::adopt(gpu.for_quadtile(cache_directory))),
+      device_(quadtile::Device::adopt(gpu.for_quadtile(app::kept_pipelines()))),
       pyramid_builder_(device_),
       readback_(gpu.make_buffer(sizeof(TileListHeader) + sizeof(Tile) * FIRST_TILE_CAPACITY,
                                 Usage::eTransferDst, app::MemoryUse::readback)),
       timer_(gpu) {}
 
-MapTiles::~MapTiles() = default;
+MapTiles::~MapTiles() {
+    app::keep_pipelines(device_);
+}
 
 // ---- The map
 

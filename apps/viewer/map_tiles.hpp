@@ -42,7 +42,7 @@ struct Probe {
 // the device, another call may succeed.
 class MapTiles {
  public:
-    explicit MapTiles(app::Gpu& gpu, const std::string& cache_directory);
+    explicit MapTiles(app::Gpu& gpu);
     ~MapTiles();
     MapTiles(const MapTiles&) = delete;
     MapTiles& operator=(const MapTiles&) = delete;
