@@ -1,10 +1,9 @@
 // Times of the first use: making a device, and the first list of a Tiler, which compiles its
-// pipelines. Measured without a cache, with an earlier run's cache directory, and with the
+// pipelines. Measured without a cache, with an earlier device's pipeline cache, and with the
 // pipelines of the same device. Drivers have caches, too; turn them off for true times (NVIDIA:
 // __GL_SHADER_DISK_CACHE=0, Mesa: MESA_SHADER_CACHE_DISABLE=true).
 
 #include "measurement.hpp"
-#include "support/temporary_directory.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -30,16 +29,18 @@ double first_list_ms(const Device& device, Strategy strategy) {
     return milliseconds_since(start);
 }
 
-enum class Kept { nothing, in_directory, on_device };
+enum class Kept { nothing, as_bytes, on_device };
 
 void measure_first_use(benchmark::State& state, const std::string& select, Strategy strategy,
                        Kept kept) {
-    const test::TemporaryDirectory directory;
+    std::vector<std::byte> pipelines;
     DeviceOptions options;
     options.select = select;
     if (kept != Kept::nothing) {
-        options.cache_directory = directory.path().string();
-        (void)first_list_ms(Device::create(options), strategy);
+        const Device earlier = Device::create(options);
+        (void)first_list_ms(earlier, strategy);
+        pipelines = earlier.pipeline_cache();
+        options.pipeline_cache = pipelines;
     }
     double device_ms = 0.0;
     for (auto _ : state) {
@@ -60,7 +61,7 @@ void add_first_use(Session& session) {
     for (const auto& [strategy, name] :
          {std::pair(Strategy::fused, "fused"), {Strategy::subtree, "subtree"}}) {
         for (const auto& [kept, kept_name] : {std::pair(Kept::nothing, "nothing_kept"),
-                                              {Kept::in_directory, "cache_directory"},
+                                              {Kept::as_bytes, "pipeline_cache"},
                                               {Kept::on_device, "same_device"}}) {
             session.add_own(std::string("first_use/") + name + "/" + kept_name,
                             [&session, strategy, kept](benchmark::State& state) {

@@ -52,7 +52,7 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
       triangles_(triangles),
       options_(options),
       shape_{options.map_extent, options.map_extent, layers},
-      device_(quadtile::Device::adopt(gpu.for_quadtile({}))),
+      device_(quadtile::Device::adopt(gpu.for_quadtile())),
       summer_(device_, {.reduction = Reduction::sum,
                         .source_format = TexelFormat::r32_float,
                         .format = TexelFormat::r32_float}),

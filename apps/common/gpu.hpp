@@ -141,8 +141,9 @@ class Gpu {
     [[nodiscard]] double timestamp_milliseconds() const { return timestamp_milliseconds_; }
 
     // Returns the device for quadtile, which never destroys it. This Gpu must outlive everything
-    // made with it.
-    [[nodiscard]] quadtile::AdoptedDevice for_quadtile(const std::string& cache_directory) const;
+    // made with it, and the pipeline cache until the device is adopted.
+    [[nodiscard]] quadtile::AdoptedDevice for_quadtile(
+        std::span<const std::byte> pipeline_cache = {}) const;
 
     // Records, submits and waits as wait() does, so the host always knows the GPU's state.
     void run(const std::function<void(vk::CommandBuffer)>& record);

@@ -224,7 +224,7 @@ void Gpu::make_device(bool presents) {
     queue_ = device_.getQueue(queue_family_, 0);
 }
 
-quadtile::AdoptedDevice Gpu::for_quadtile(const std::string& cache_directory) const {
+quadtile::AdoptedDevice Gpu::for_quadtile(std::span<const std::byte> pipeline_cache) const {
     quadtile::AdoptedDevice host{
         .get_instance_proc_addr = VULKAN_HPP_DEFAULT_DISPATCHER.vkGetInstanceProcAddr,
         .instance = instance_,
@@ -232,7 +232,7 @@ quadtile::AdoptedDevice Gpu::for_quadtile(const std::string& cache_directory) co
         .device = device_,
         .queue_family = queue_family_,
         .debug_utils = validates_,
-        .cache_directory = cache_directory};
+        .pipeline_cache = pipeline_cache};
     host.enabled = enabled_;
     return host;
 }

@@ -2,6 +2,7 @@
 
 #include "draw_tiles.hpp"
 #include "glsl_file.hpp"
+#include "kept_pipelines.hpp"
 #include "output_file.hpp"
 #include "process.hpp"
 #include "save_image.hpp"
@@ -34,10 +35,12 @@ void print_warning(Severity severity, std::string_view message) {
 }  // namespace
 
 Device open_device(const std::string& select, const std::string& without) {
+    const std::vector<std::byte> pipelines = kept_pipelines();
     try {
         DeviceOptions options;
         options.select = select;
         options.log = print_warning;
+        options.pipeline_cache = pipelines;
         return Device::create(options);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::no_device) {
@@ -93,6 +96,7 @@ TileList subdivide_map(const MapView& map, SubdivisionRequest request) {
     const StageTime making = tiler_watch.stage("make a tiler");
     TileList list = tiler.subdivide(map, *request.threshold, request.options);
     list.report.stages.insert(list.report.stages.begin(), {opening, making});
+    keep_pipelines(device);
     return list;
 }
 

@@ -88,8 +88,8 @@ void run(const MipmapRequest& request);
 void run(const DevicesRequest& request);
 void run(const DemoRequest& request);
 
-// Opens the device of a command. `select` as in DeviceOptions. If there is none, the error says
-// that `without` ("--method reference") works without a device.
+// Opens the device of a command, with kept pipelines. `select` as in DeviceOptions. If there is
+// none, the error says that `without` ("--method reference") works without a device.
 [[nodiscard]] Device open_device(const std::string& select, const std::string& without);
 
 // Names in options, messages and folders, in the order of messages.

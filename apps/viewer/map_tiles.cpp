@@ -1,5 +1,7 @@
 #include "map_tiles.hpp"
 
+#include "kept_pipelines.hpp"
+
 #include <quadtile/reference.hpp>
 
 #include <algorithm>
@@ -24,16 +26,18 @@ bool can_sample(const app::Gpu& gpu, TexelFormat format) {
 
 }  // namespace
 
-MapTiles::MapTiles(app::Gpu& gpu, const std::string& cache_directory)
+MapTiles::MapTiles(app::Gpu& gpu)
     : gpu_(gpu),
-      device_(quadtile::Device::adopt(gpu.for_quadtile(cache_directory))),
+      device_(quadtile::Device::adopt(gpu.for_quadtile(app::kept_pipelines()))),
       pyramid_builder_(device_),
       readback_(
           gpu.make_buffer(std::max(sizeof(TileListHeader), std::size_t{MAX_LEVELS} * sizeof(float)),
                           Usage::eTransferDst, app::MemoryUse::readback)),
       timer_(gpu) {}
 
-MapTiles::~MapTiles() = default;
+MapTiles::~MapTiles() {
+    app::keep_pipelines(device_);
+}
 
 // ---- The map
 

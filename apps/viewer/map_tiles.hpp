@@ -37,7 +37,7 @@ struct TilesSummary {
 // the device, another call may succeed.
 class MapTiles {
  public:
-    explicit MapTiles(app::Gpu& gpu, const std::string& cache_directory);
+    explicit MapTiles(app::Gpu& gpu);
     ~MapTiles();
     MapTiles(const MapTiles&) = delete;
     MapTiles& operator=(const MapTiles&) = delete;

@@ -1,5 +1,7 @@
 #include "settings.hpp"
 
+#include "user_folder.hpp"
+
 #include "output_file.hpp"
 
 #include <nlohmann/json.hpp>
@@ -173,21 +175,6 @@ void set_all(Json& settings, const Json::json_pointer& place, const std::string&
                              "': " + reason);
 }
 
-// Returns quadtile's folder in the one that the variable names, or in the one in the home.
-fs::path user_folder(const char* variable, const char* in_home) {
-    const auto folder_of = [](const char* name) {
-        const char* const value = std::getenv(name);
-        return fs::path(value == nullptr ? "" : value);
-    };
-    // The XDG Base Directory Specification ignores relative paths.
-    const fs::path given = folder_of(variable);
-    if (given.is_absolute()) {
-        return given / "quadtile";
-    }
-    const fs::path home = folder_of("HOME");
-    return home.empty() ? fs::path() : home / in_home / "quadtile";
-}
-
 }  // namespace
 
 DrawingSettings repaired(DrawingSettings drawing) {
@@ -258,13 +245,8 @@ Settings settings_from_json(const std::string& text) {
 }
 
 fs::path settings_path() {
-    const fs::path folder = user_folder("XDG_CONFIG_HOME", ".config");
+    const fs::path folder = app::user_folder("XDG_CONFIG_HOME", ".config");
     return folder.empty() ? fs::path() : folder / "viewer.json";
-}
-
-fs::path cache_path() {
-    const char* const given = std::getenv("QUADTILE_CACHE_DIRECTORY");
-    return given != nullptr && *given != '\0' ? given : user_folder("XDG_CACHE_HOME", ".cache");
 }
 
 Settings load_settings(const fs::path& path) {

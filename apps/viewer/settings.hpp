@@ -131,9 +131,6 @@ constexpr std::array<app::Named<Fill>, 4> FILLS{
 // Returns $XDG_CONFIG_HOME (if absolute) or ~/.config, followed by quadtile/viewer.json; empty if
 // neither is set.
 [[nodiscard]] std::filesystem::path settings_path();
-// Returns the folder of the device's caches: $QUADTILE_CACHE_DIRECTORY, else quadtile in
-// $XDG_CACHE_HOME or ~/.cache.
-[[nodiscard]] std::filesystem::path cache_path();
 // Throws std::runtime_error with the file and the reason.
 [[nodiscard]] Settings load_settings(const std::filesystem::path& path);
 // Makes missing folders. The file appears whole or not at all.

@@ -51,7 +51,7 @@ Viewer::Viewer(const Options& options, std::function<void()> wake)
 void Viewer::attach(app::Gpu& gpu, vk::Format format) {
     gpu_ = &gpu;
     format_ = format;
-    tiles_ = std::make_unique<MapTiles>(gpu, cache_path());
+    tiles_ = std::make_unique<MapTiles>(gpu);
     const auto render_pass =
         app::make_render_pass(gpu.device(), format, vk::ImageLayout::eTransferSrcOptimal);
     canvas_ = std::make_unique<Canvas>(gpu, *render_pass);

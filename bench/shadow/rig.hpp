@@ -39,7 +39,7 @@ struct Machine {
 
     app::Instance instance;
     app::Gpu gpu;
-    quadtile::Device device = quadtile::Device::adopt(gpu.for_quadtile({}));
+    quadtile::Device device = quadtile::Device::adopt(gpu.for_quadtile());
 };
 
 // A scene and its renderer, and one image of the atlas's extent for the maps of the other

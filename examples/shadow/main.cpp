@@ -94,7 +94,7 @@ std::uint32_t write_picture(const Options& options, const Show& show) {
     const app::Instance instance("quadtile-shadow", {}, options.validation);
     {
         app::Gpu gpu(instance, {}, {});
-        const quadtile::Device device = quadtile::Device::adopt(gpu.for_quadtile({}));
+        const quadtile::Device device = quadtile::Device::adopt(gpu.for_quadtile());
         const vk::Extent2D extent = app::checked_extent(gpu, options.extent);
         Renderer renderer(gpu, device, show.geometry, extent, shadow_options(show));
         FrameSettings settings = first_frame(options, show);

@@ -72,7 +72,7 @@ Window::Window(const Options& options, const Show& show)
       instance_("quadtile-shadow", app::WindowSystem::instance_extensions(), options.validation),
       surface_(app::make_surface(instance_, window_.get())),
       gpu_(instance_, {}, *surface_),
-      device_(quadtile::Device::adopt(gpu_.for_quadtile({}))),
+      device_(quadtile::Device::adopt(gpu_.for_quadtile())),
       picture_(
           gpu_.make_interface(vk::ShaderStageFlagBits::eVertex | vk::ShaderStageFlagBits::eFragment,
                               {vk::DescriptorType::eSampledImage})),

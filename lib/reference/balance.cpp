@@ -12,10 +12,6 @@
 
 #include "balance.hpp"
 
-#include <quadtile/error.hpp>
-
-#include <string>
-
 namespace quadtile::reference {
 
 namespace {
@@ -126,16 +122,6 @@ class BalancedLayer {
 };
 
 }  // namespace
-
-void check_balance(const SubdivideOptions& options) {
-    if (options.balance != Balance::none && options.max_tiles) {
-        throw Error(ErrorCode::invalid_argument,
-                    "max_tiles is " + std::to_string(*options.max_tiles) +
-                        ", but a balanced list cannot have a budget, because the number of its "
-                        "tiles is no sum over nodes; leave max_tiles out and scale the threshold "
-                        "(Threshold::scaled), or leave the balance out");
-    }
-}
 
 void add_balanced_tiles(const Pyramid& pyramid, const ResolvedThreshold& thresholds,
                         std::uint32_t layer, Balance balance, std::vector<Tile>& tiles) {

@@ -1,11 +1,10 @@
 // Budgets of tiles: the factor that scales the thresholds.
 
-#include <quadtile/error.hpp>
+#include "budget.hpp"
 
-#include "layers_and_budgets.hpp"
+#include "values/layers_and_budgets.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace quadtile::reference {
 
@@ -17,15 +16,6 @@ std::uint32_t children_along(std::uint32_t extent_below, std::uint32_t i) {
 }
 
 }  // namespace
-
-void refuse_budget(std::uint64_t max_tiles, std::uint64_t least_tiles) {
-    throw Error(ErrorCode::invalid_argument,
-                "max_tiles is " + std::to_string(max_tiles) + ", but this map has at least " +
-                    std::to_string(least_tiles) +
-                    " tiles for all scales of the threshold (one per layer, and more where "
-                    "importance is infinite, NaN or 2^32 times the threshold); allow " +
-                    std::to_string(least_tiles) + " or more, or raise the threshold");
-}
 
 void BudgetHistogram::add_layer(const Pyramid& pyramid) {
     const std::uint32_t layer = layers_++;
@@ -47,7 +37,7 @@ std::uint32_t BudgetHistogram::smallest_factor(std::uint64_t max_tiles) const {
     // Factor i splits the nodes of all bins above i.
     std::uint64_t tiles = layers_ + bins_[BUDGET_FACTORS];
     if (tiles > max_tiles) {
-        refuse_budget(max_tiles, tiles);
+        detail::refuse_budget(max_tiles, tiles);
     }
     std::uint32_t factor = BUDGET_FACTORS - 1;
     while (factor > 0 && tiles + bins_[factor] <= max_tiles) {

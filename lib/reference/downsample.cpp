@@ -1,26 +1,27 @@
 // Twin of kernels/downsample.comp: reduces each texel from those below it, level by level.
 
-#include "texel_codec.hpp"
-
 #include <quadtile/kernel_parameters.h>
-#include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
+#include "values/mip_chain.hpp"
+#include "values/refuse.hpp"
+#include "values/texel_codec.hpp"
 
 namespace quadtile::reference {
 
 namespace {
 
-constexpr float INFINITE = std::numeric_limits<float>::infinity();
+using detail::decode_texel;
+using detail::encode_texel;
+using detail::encoding_of;
+using detail::is_extreme;
+using detail::refuse;
 
-bool is_extreme(Reduction reduction) {
-    return reduction == Reduction::max || reduction == Reduction::min ||
-           reduction == Reduction::min_max;
-}
+constexpr float INFINITE = std::numeric_limits<float>::infinity();
 
 // Returns 0 for -0 and denormals, the extreme for NaN.
 float settle(float value, float of_nan) {
@@ -254,10 +255,6 @@ bool is_read_again(const Downsampling& how, std::uint32_t level) {
     }
 }
 
-std::string from_to(TexelFormat source, TexelFormat target) {
-    return std::string("from ") + name_of(source) + " to " + name_of(target);
-}
-
 // Returns a layer with unchanged texels, NaN too, in a format of the same encoding: depths as
 // colours, one channel as two.
 std::vector<std::byte> with_channels_of(TexelFormat target, const ImageShape& source,
@@ -276,40 +273,17 @@ std::vector<std::byte> with_channels_of(TexelFormat target, const ImageShape& so
 
 }  // namespace
 
-void check_formats(Reduction reduction, TexelFormat source, TexelFormat target) {
-    if (target == TexelFormat::d32_float || target == TexelFormat::d16_unorm) {
-        throw Error(ErrorCode::invalid_argument,
-                    std::string("levels cannot be stored as ") + name_of(target) +
-                        ": depth formats can only be read; make them r32_float");
+// Twin of the texture unit's conversion when a shader reads a texel of the map.
+std::vector<float> decode(const MapView& map) {
+    check_shape(map.shape);
+    check_texels(map);
+    const std::size_t size = texel_size_bytes(map.shape.format);
+    std::vector<float> texels(std::size_t{map.shape.width} * map.shape.height * map.shape.layers);
+    for (std::size_t i = 0; i < texels.size(); ++i) {
+        texels[i] =
+            decode_texel(map.shape.format, static_cast<const std::byte*>(map.texels) + i * size)[0];
     }
-    const std::uint32_t source_channels = channel_count(source);
-    const std::uint32_t target_channels = channel_count(target);
-    const std::uint32_t encoding = encoding_of(target);
-    if (reduction == Reduction::min_max) {
-        if (target_channels != 2 || source_channels > 2) {
-            throw Error(
-                ErrorCode::invalid_argument,
-                "min_max needs a source with one or two channels and levels with two, not " +
-                    from_to(source, target));
-        }
-    } else if (source_channels != target_channels) {
-        throw Error(ErrorCode::invalid_argument, "the number of channels cannot change " +
-                                                     from_to(source, target) +
-                                                     "; choose a format with as many channels");
-    }
-    if (is_extreme(reduction)) {
-        const bool same_values = encoding == encoding_of(source);
-        if (!same_values && encoding != ENCODING_FLOAT32) {
-            throw Error(ErrorCode::invalid_argument,
-                        "extremes must be exact, but would be rounded " + from_to(source, target) +
-                            "; choose the source's format or 32-bit floats for the levels");
-        }
-    }
-    if (reduction == Reduction::sum && encoding >= ENCODING_UNORM8) {
-        throw Error(ErrorCode::invalid_argument,
-                    std::string("sums exceed the values that ") + name_of(target) +
-                        " can hold; choose a float format for the levels");
-    }
+    return texels;
 }
 
 std::vector<Texel> decode_texels(const ImageView& image) {
@@ -331,21 +305,18 @@ MipChain downsample(const ImageView& image, const Downsampling& how) {
     check_texels(image);
     check_formats(how.reduction, source.format, how.format);
     if (how.reduction == Reduction::custom && !how.custom) {
-        throw Error(ErrorCode::invalid_argument,
-                    "Reduction::custom needs a function of four texels; give one");
+        refuse("Reduction::custom needs a function of four texels; give one");
     }
     const std::uint32_t full = full_mip_levels(source.width, source.height, how.edge_rule);
     const std::uint32_t levels = how.levels == 0 ? full : how.levels;
     if (levels > full) {
-        throw Error(ErrorCode::invalid_argument,
-                    std::to_string(levels) + " levels of an image of " +
-                        std::to_string(source.width) + " x " + std::to_string(source.height) +
-                        " texels, which has " + std::to_string(full));
+        refuse(levels, " levels of an image of ", source.width, " x ", source.height,
+               " texels, which has ", full);
     }
     if (how.method == MipMethod::blit) {
-        throw Error(ErrorCode::invalid_argument,
-                    "blits have no reference, because each driver rounds them differently; choose "
-                    "another method");
+        refuse(
+            "blits have no reference, because each driver rounds them differently; choose "
+            "another method");
     }
     const Twin twin(source, how);
     const std::size_t layer_bytes =

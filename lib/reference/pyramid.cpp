@@ -1,12 +1,12 @@
 // Twin of the pyramid of kernels/downsample.comp: each node is the maximum of its children
 // inside the map.
 
-#include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include "values/refuse.hpp"
 
 namespace quadtile::reference {
 
@@ -42,10 +42,8 @@ Pyramid build_pyramid(const MapView& map, std::uint32_t layer) {
     check_shape(map.shape);
     check_texels(map);
     if (layer >= map.shape.layers) {
-        throw Error(ErrorCode::invalid_argument,
-                    "there is no layer " + std::to_string(layer) +
-                        ": layers are numbered from 0, and the map has " +
-                        std::to_string(map.shape.layers));
+        detail::refuse("there is no layer ", layer,
+                       ": layers are numbered from 0, and the map has ", map.shape.layers);
     }
     MapShape one_layer = map.shape;
     one_layer.layers = 1;

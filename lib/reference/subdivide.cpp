@@ -1,11 +1,9 @@
 // The definition of the tile list: the recursion of the course note's algorithm 1.
 
-#include <quadtile/error.hpp>
-
 #include "balance.hpp"
-#include "layers_and_budgets.hpp"
+#include "budget.hpp"
+#include "values/layers_and_budgets.hpp"
 
-#include <string>
 #include <utility>
 
 namespace quadtile::reference {
@@ -63,46 +61,10 @@ float factor_for_budget(const MapView& map, const Threshold& threshold, std::uin
 
 }  // namespace
 
-std::vector<ResolvedThreshold> resolve_layers(const MapShape& shape,
-                                              std::span<const Threshold> layer_thresholds) {
-    check_shape(shape);
-    if (layer_thresholds.size() != shape.layers) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the layers of the map (" + std::to_string(shape.layers) +
-                        ") and their thresholds (" + std::to_string(layer_thresholds.size()) +
-                        ") differ in number; give one threshold per layer");
-    }
-    std::vector<ResolvedThreshold> resolved;
-    for (const Threshold& threshold : layer_thresholds) {
-        try {
-            resolved.push_back(threshold.resolve({shape.width, shape.height}));
-        } catch (const Error& error) {
-            throw Error(error.code(), "the threshold of layer " + std::to_string(resolved.size()) +
-                                          " does not fit: " + error.what());
-        }
-    }
-    return resolved;
-}
-
-Threshold by_node(const MapShape& shape, std::span<const Threshold> layer_thresholds) {
-    const std::vector<ResolvedThreshold> thresholds = resolve_layers(shape, layer_thresholds);
-    NodeThresholds nodes(shape.width, shape.height, shape.layers);
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
-            for (std::uint32_t y = 0; y < level_extent(shape.height, level); ++y) {
-                for (std::uint32_t x = 0; x < level_extent(shape.width, level); ++x) {
-                    nodes.at(level, x, y, layer) = thresholds[layer].at(level, x, y, 0);
-                }
-            }
-        }
-    }
-    return Threshold::map(std::move(nodes));
-}
-
 TileList subdivide(const MapView& map, const Threshold& threshold,
                    const SubdivideOptions& options) {
     check_shape(map.shape);
-    check_balance(options);
+    detail::check_balance(options);
     const std::uint32_t top = top_level(map.shape.width, map.shape.height);
     TileList list;
     list.shape = map.shape;
@@ -132,7 +94,7 @@ TileList subdivide(const MapView& map, const Threshold& threshold,
 
 TileList subdivide(const MapView& map, std::span<const Threshold> layer_thresholds,
                    const SubdivideOptions& options) {
-    return subdivide(map, by_node(map.shape, layer_thresholds), options);
+    return subdivide(map, detail::by_node(map.shape, layer_thresholds), options);
 }
 
 }  // namespace quadtile::reference

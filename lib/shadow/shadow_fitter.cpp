@@ -1,4 +1,5 @@
 #include "device/compute_program.hpp"
+#include "values/refuse.hpp"
 
 #include <quadtile/shadow_memory.h>
 #include <quadtile/shadow.hpp>
@@ -46,13 +47,9 @@ constexpr std::uint32_t groups_of(std::uint32_t threads, std::uint32_t group) {
     return (threads + group - 1) / group;
 }
 
-Descriptor storage_buffer(const BufferRange& range, vk::DeviceSize size_bytes) {
-    return Descriptor::storage_buffer(range.buffer, range.offset_bytes, size_bytes);
-}
-
 void require(bool is_given, const std::string& what) {
     if (!is_given) {
-        throw Error(ErrorCode::invalid_argument, "shadow maps need " + what + ", but got none");
+        detail::refuse("shadow maps need ", what, ", but got none");
     }
 }
 
@@ -242,9 +239,8 @@ std::shared_ptr<const std::uint32_t> take_counter(const std::shared_ptr<CullCoun
     {
         const std::lock_guard lock(counters->mutex);
         if (counters->taken.all()) {
-            throw Error(ErrorCode::invalid_argument,
-                        "a binding of shadow maps has " + std::to_string(SHADOW_CULLS) +
-                            " sets of objects at a time; destroy one, or join several");
+            detail::refuse("a binding of shadow maps has ", SHADOW_CULLS,
+                           " sets of objects at a time; destroy one, or join several");
         }
         do {
             *place = counters->next++ % SHADOW_CULLS;
@@ -340,11 +336,9 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
     require(resources.depth != VK_NULL_HANDLE, "a view of the camera's depth buffer");
     require(resources.atlas != VK_NULL_HANDLE, "a view of their atlas");
     if (resources.memory.offset_bytes % SHADOW_ALIGNMENT_BYTES != 0) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the memory of shadow maps begins at " +
-                        std::to_string(resources.memory.offset_bytes) +
-                        " bytes; take a multiple of Requirements::alignment_bytes, " +
-                        std::to_string(SHADOW_ALIGNMENT_BYTES));
+        detail::refuse("the memory of shadow maps begins at ", resources.memory.offset_bytes,
+                       " bytes; take a multiple of Requirements::alignment_bytes, ",
+                       SHADOW_ALIGNMENT_BYTES);
     }
     const DeviceContext& context = impl_->program.context();
     const std::uint32_t layers = impl_->options.lights;
@@ -353,7 +347,7 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
     auto set = impl_->program.make_descriptors(
         {Descriptor::sampled(*impl_->sampler, resources.depth, resources.depth_layout),
          Descriptor::storage_images({*importance}), Descriptor::storage_images({*pages}),
-         storage_buffer(resources.memory, impl_->layout.size_bytes),
+         Descriptor::storage_buffer(resources.memory, impl_->layout.size_bytes),
          Descriptor::sampled(*impl_->sampler, resources.atlas, resources.atlas_layout)});
     return Binding(std::make_shared<Binding::Impl>(Binding::Impl{
         impl_, resources.memory, std::move(importance), std::move(pages), std::move(set)}));
@@ -363,13 +357,13 @@ ShadowFitter::ChangeBinding ShadowFitter::bind_changes(const Changes& changes) c
     require(changes.boxes.buffer != VK_NULL_HANDLE, "a buffer of changes");
     require(changes.count.buffer != VK_NULL_HANDLE, "a buffer with the number of changes");
     if (changes.capacity == 0 || changes.capacity > MOST_CHANGES) {
-        throw Error(ErrorCode::invalid_argument,
-                    "Changes::capacity is " + std::to_string(changes.capacity) +
-                        ", but must be 1 to " + std::to_string(MOST_CHANGES));
+        detail::refuse("Changes::capacity is ", changes.capacity, ", but must be 1 to ",
+                       MOST_CHANGES);
     }
-    const Descriptor count = storage_buffer(changes.count, sizeof(std::uint32_t));
+    const Descriptor count = Descriptor::storage_buffer(changes.count, sizeof(std::uint32_t));
     auto set = impl_->objects.make_descriptors(  // kernels do not use its third one
-        {storage_buffer(changes.boxes, changes.capacity * sizeof(ShadowChange)), count, count});
+        {Descriptor::storage_buffer(changes.boxes, changes.capacity * sizeof(ShadowChange)), count,
+         count});
     return ChangeBinding(std::make_shared<ChangeBinding::Impl>(
         ChangeBinding::Impl{impl_, std::move(set), changes.capacity}));
 }
@@ -383,29 +377,26 @@ ShadowFitter::ObjectBinding ShadowFitter::bind_objects(const Binding& binding,
     const DeviceContext& context = impl_->program.context();
     const std::uint64_t most_objects = impl_->most_objects();
     if (objects.object_count > most_objects) {
-        throw Error(ErrorCode::unsupported,
-                    "culling has " + std::to_string(objects.object_count) + " objects, but takes " +
-                        std::to_string(most_objects) + " on " + context.info.name +
-                        " with this max_tiles; bind several sets of objects");
+        detail::cannot("culling has ", objects.object_count, " objects, but takes ", most_objects,
+                       " on ", context.info.name,
+                       " with this max_tiles; bind several sets of objects");
     }
     const std::uint64_t most_instances =
         context.max_storage_buffer_range_bytes / sizeof(std::uint32_t);
     if (objects.instance_capacity > most_instances) {
-        throw Error(ErrorCode::unsupported,
-                    "culling has room for " + std::to_string(objects.instance_capacity) +
-                        " instances, but " + context.info.name + " can address " +
-                        std::to_string(most_instances) + "; give no more room");
+        detail::cannot("culling has room for ", objects.instance_capacity, " instances, but ",
+                       context.info.name, " can address ", most_instances, "; give no more room");
     }
     if (objects.instance_capacity < impl_->options.max_tiles) {
-        throw Error(ErrorCode::invalid_argument,
-                    "culling has room for " + std::to_string(objects.instance_capacity) +
-                        " instances, but needs max_tiles, " +
-                        std::to_string(impl_->options.max_tiles) + ", at least");
+        detail::refuse("culling has room for ", objects.instance_capacity,
+                       " instances, but needs max_tiles, ", impl_->options.max_tiles, ", at least");
     }
     auto set = impl_->objects.make_descriptors(
-        {storage_buffer(objects.objects, objects.object_count * sizeof(ShadowObject)),
-         storage_buffer(objects.draws, objects.object_count * sizeof(VkDrawIndexedIndirectCommand)),
-         storage_buffer(objects.instances, objects.instance_capacity * sizeof(std::uint32_t))});
+        {Descriptor::storage_buffer(objects.objects, objects.object_count * sizeof(ShadowObject)),
+         Descriptor::storage_buffer(objects.draws,
+                                    objects.object_count * sizeof(VkDrawIndexedIndirectCommand)),
+         Descriptor::storage_buffer(objects.instances,
+                                    objects.instance_capacity * sizeof(std::uint32_t))});
     return ObjectBinding(std::make_shared<ObjectBinding::Impl>(ObjectBinding::Impl{
         impl_, binding.impl_->descriptors.set, std::move(set), objects.object_count,
         objects.instance_capacity, take_counter(binding.impl_->counters)}));

@@ -1,5 +1,7 @@
 #include "devices.hpp"
 
+#include "kept_pipelines.hpp"
+
 #include <map>
 
 namespace quadtile::python {
@@ -24,7 +26,9 @@ std::shared_ptr<SharedDevice> shared_device(const std::string& select) {
     const std::lock_guard lock(all.mutex);
     std::shared_ptr<SharedDevice>& device = all.by_name[select];
     if (!device) {
-        device = std::make_shared<SharedDevice>(Device::create({.select = select}));
+        const std::vector<std::byte> pipelines = app::kept_pipelines();
+        device = std::make_shared<SharedDevice>(
+            Device::create({.select = select, .pipeline_cache = pipelines}));
     }
     return device;
 }
@@ -35,6 +39,14 @@ void forget_device(const std::string& select) {
     const std::lock_guard lock(all.mutex);
     if (const auto device = all.by_name.extract(select)) {
         forgotten = device.mapped();
+    }
+}
+
+void keep_pipelines() {
+    Devices& all = devices();
+    const std::lock_guard lock(all.mutex);
+    for (const auto& [select, device] : all.by_name) {
+        app::keep_pipelines(device->device);
     }
 }
 

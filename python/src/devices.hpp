@@ -95,6 +95,9 @@ struct SharedDevice {
 // Releases a device that was lost: the next call makes it anew.
 void forget_device(const std::string& select);
 
+// Keeps the pipelines of all devices for the next process.
+void keep_pipelines();
+
 // Returns the result of `run`; forgets the device if it is lost meanwhile.
 template <typename Run>
 auto with_device(const std::string& select, const Run& run) {

@@ -133,6 +133,7 @@ void end() {
         return;  // the devices' threads do not exist here
     }
     end_calls(&shut_down_services, &all_answers_taken);
+    keep_pipelines();
 }
 
 }  // namespace

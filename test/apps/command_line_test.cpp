@@ -463,20 +463,32 @@ TEST_F(CommandLine, StagesGoIntoATraceFile) {
     EXPECT_EQ(read_file(directory_.path() / "trace.json"), "old");
 }
 
-TEST_F(CommandLine, ACacheDirectoryIsUsedOrWarnedOf) {
+// Catches a program that keeps no pipelines, or that fails because of what lies at their place.
+TEST_F(CommandLine, PipelinesAreKeptInOneFile) {
     SKIP_WITHOUT_DEVICE();
     const Arguments tiles{"tiles", "map.pfm", "--constant", "1", "-o", "out"};
-    ProgramOptions options;
-    options.environment["QUADTILE_CACHE_DIRECTORY"] = (directory_.path() / "cache").string();
-    const ProgramResult kept = run(tiles, options);
-    EXPECT_EQ(kept.status, 0);
-    EXPECT_THAT(kept.error, IsEmpty());
-    EXPECT_FALSE(std::filesystem::is_empty(directory_.path() / "cache"));
-    options.environment["QUADTILE_CACHE_DIRECTORY"] = (directory_.path() / "map.pfm").string();
-    const ProgramResult warned = run(tiles, options);
-    EXPECT_EQ(warned.status, 0);
-    EXPECT_THAT(warned.error, AllOf(HasSubstr("quadtile: warning: "), HasSubstr("map.pfm")));
-    EXPECT_EQ(std::ranges::count(warned.error, '\n'), 1) << warned.error;
+    const std::filesystem::path folder = directory_.path() / "cache" / "of" / "programs";
+    const std::filesystem::path file = folder / "pipelines.bin";
+    const auto expect_success = [&](const std::filesystem::path& used) {
+        ProgramOptions options;
+        options.environment["QUADTILE_CACHE_DIRECTORY"] = used.string();
+        const ProgramResult result = run(tiles, options);
+        EXPECT_EQ(result.status, 0);
+        EXPECT_THAT(result.error, IsEmpty());
+    };
+    expect_success(folder);
+    const std::string whole = read_file(file);
+    EXPECT_GE(whole.size(), 40U);  // a header of Vulkan and a checksum
+    for (const std::string& damaged : {whole.substr(0, 20), std::string(100, 'x'), std::string()}) {
+        std::ofstream(file, std::ios::binary | std::ios::trunc) << damaged;
+        expect_success(folder);
+        EXPECT_EQ(read_file(file).size(), whole.size());
+    }
+    std::filesystem::remove(file);
+    std::filesystem::create_directory(file);
+    expect_success(folder);
+    expect_success(directory_.path() / "map.pfm");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
 }
 
 // ---- GLSL of the user's ------------------------------------------------------------------------

@@ -577,6 +577,43 @@ TEST_F(CApi, WhatOnlyTheDeviceKnowsIsAnswered) {
         taking_fails(submit(service, request), QUADTILE_ERROR_INVALID_ARGUMENT, "max_tiles is 1"));
 }
 
+// Catches a cache that is cut, or read from another place than it was written to.
+TEST_F(CApi, ThePipelineCacheComesBack) {
+    quadtile_service_options options = default_options();
+    std::size_t size = 0;
+    std::vector<std::byte> bytes;
+    {
+        const Service made = make_service(options);
+        (void)take(submit(made, small_request()), small_request());
+        ASSERT_EQ(quadtile_service_pipeline_cache(made.get(), 0, nullptr, &size), QUADTILE_SUCCESS);
+        ASSERT_GE(size, 40U);
+        bytes.resize(size);
+        size -= 1;
+        EXPECT_TRUE(is_refused(quadtile_service_pipeline_cache(made.get(), 0, bytes.data(), &size),
+                               "but the pipeline cache has"));
+        ASSERT_EQ(size, bytes.size());
+        ASSERT_EQ(quadtile_service_pipeline_cache(made.get(), 0, bytes.data(), &size),
+                  QUADTILE_SUCCESS);
+        EXPECT_TRUE(is_refused(quadtile_service_pipeline_cache(made.get(), 1, nullptr, &size),
+                               "numbered from 0"));
+    }
+    bool is_ignored = false;
+    options.log_user_data = &is_ignored;
+    options.log = [](void* user_data, std::int32_t, const char* message) {
+        *static_cast<bool*>(user_data) |= std::strstr(message, "is damaged or") != nullptr;
+    };
+    options.pipeline_cache = bytes.data();
+    options.pipeline_cache_size = bytes.size();
+    (void)take(submit(make_service(options), small_request()), small_request());
+    EXPECT_FALSE(is_ignored);
+    options.pipeline_cache_size -= 1;
+    make_service(options).reset();
+    EXPECT_TRUE(is_ignored);
+    options.pipeline_cache = nullptr;
+    quadtile_service* made = nullptr;
+    EXPECT_TRUE(is_refused(quadtile_service_create(&options, &made), "pipeline_cache is NULL"));
+}
+
 // Finds devices that are not made or not told apart.
 TEST_F(CApi, SeveralDevices) {
     const std::string number = std::to_string(device_of(make_service()).index);

@@ -265,7 +265,12 @@ TEST_F(IntegrationGuide, ManyMapsOnManyThreads) {
 }
 
 TEST_F(IntegrationGuide, Errors) {
-    Tiler tiler(device(), {.memory_limit_bytes = 1});
+    struct {
+        [[nodiscard]] static TileList subdivide(const MapView& /*map*/,
+                                                const Threshold& /*of_map*/) {
+            throw Error(ErrorCode::out_of_memory, "there is no memory");
+        }
+    } tiler;
     const Threshold& threshold = of_map;
     const MapView map = view_of(importance, width, height);
     std::string logged;
@@ -397,29 +402,14 @@ TEST_F(IntegrationGuide, MipLevels) {
 
 TEST_F(IntegrationGuide, FirstUseAndThePipelineCache) {
     const TemporaryDirectory directory;
-    const std::string folder = (directory.path() / "cache").string();
+    const std::string path = (directory.path() / "pipelines.bin").string();
+    std::ofstream(path) << "no pipelines";
     const MapView map = view_of(importance, width, height);
     {
 #include "snippets/cache"
         EXPECT_TRUE(tiler.subdivide(map, of_map).tiles == tiles_of_map);
-        device.save_pipeline_cache();
     }
-    std::vector<std::string> warnings;
-    std::mutex log_mutex;
-    DeviceOptions options;
-    options.cache_directory = folder;
-    options.log = [&](quadtile::Severity severity, std::string_view message) {
-        const std::lock_guard lock(log_mutex);  // any thread may call this
-        if (severity != quadtile::Severity::info) {
-            warnings.emplace_back(message);
-        }
-    };
-    Tiler tiler(Device::create(options));
-    EXPECT_TRUE(tiler.subdivide(map, of_map).tiles == tiles_of_map);
-    EXPECT_THAT(warnings, IsEmpty());
-    EXPECT_FALSE(std::filesystem::is_empty(folder));
-    options.log(Severity::warning, "a warning");
-    EXPECT_THAT(warnings, testing::ElementsAre("a warning"));
+    EXPECT_GE(std::filesystem::file_size(path), 40U);
 }
 
 }  // namespace

@@ -257,8 +257,8 @@ bool anything(const std::string& /*function*/) {
 TEST_F(Faults, Tiler) {
     const Question first({64, 64}, Threshold::constant(0.9F));
     const Question by_node({33, 20, 2}, Threshold::map(random_thresholds({33, 20, 2})));
-    // 4096 tiles, more than come back with their header.
-    const Question longer({64, 64}, Threshold::constant(0.0F));
+    // 4160 tiles: more than come back with their header, and more than the first list has room for.
+    const Question longer({65, 64}, Threshold::constant(0.0F));
     const Question layered({33, 20, 3}, Threshold::constant(0.8F));
     const std::vector<Threshold> layers(3, layered.threshold);
     // `automatic` takes fused, and subtree for thresholds that differ from node to node.
@@ -266,9 +266,7 @@ TEST_F(Faults, Tiler) {
         "Tiler",
         [&](Attempt& attempt) {
             std::optional<Tiler> tiler;
-            // Room for one tile, so that the list has to grow.
-            const TilerOptions options{.initial_tile_capacity = 1};
-            if (!attempt.succeeds([&] { tiler.emplace(device(), options); })) {
+            if (!attempt.succeeds([&] { tiler.emplace(device()); })) {
                 return;
             }
             const auto ask = [&](const Question& question) {
@@ -408,14 +406,8 @@ TEST_F(Faults, Mipmapper) {
             const auto make = [&] {
                 return attempt.succeeds([&] { check(mipmapper->make(image)); });
             };
-            const auto measure = [&] {
-                return attempt.succeeds([&] { (void)mipmapper->measure_us(2); });
-            };
-            if (!make() || !measure() || !make()) {
+            if (!make() || !make()) {
                 EXPECT_NE(make(), attempt.is_lost());
-                if (!attempt.is_lost()) {
-                    EXPECT_TRUE(measure());
-                }
             }
         });
     }
@@ -498,10 +490,7 @@ TEST_F(Faults, WhatIsMadeHasANameAndWhatIsRecordedALabel) {
     (void)faulty_vulkan::take_nameless();
     (void)faulty_vulkan::take_labels();
     {
-        const TemporaryDirectory directory;
-        DeviceOptions options = options_over_faults();
-        options.cache_directory = directory.path().string();
-        const Device named = Device::create(options);
+        const Device named = Device::create(options_over_faults());
         const std::vector<float> texels(100 * 60, 1.0F);
         const MapView map = view_of(texels, 100, 60);
         for (const Strategy strategy : {Strategy::fused, Strategy::subtree}) {
@@ -799,7 +788,6 @@ TEST_F(Hangs, TilersAndMipmappersSayItAgain) {
                         hangs(text));
             EXPECT_THAT([&] { (void)unused.make(image); }, hangs(text));
             EXPECT_THAT([&] { (void)used->make(image); }, hangs(again ? text : within));
-            EXPECT_THAT([&] { (void)used->measure_us(1); }, hangs("has not come back"));
         }
         come_back();
     }

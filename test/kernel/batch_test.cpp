@@ -27,7 +27,7 @@ TEST_F(Batches, KeepBudgetsForAllLayersTogether) {
         thresholds.push_back(Threshold::constant(0.1F + 0.05F * static_cast<float>(layer)));
     }
     ListedMap space(gpu, subdivider, shape, texels, texels.size(), thresholds);
-    Tiler tiler(device_for(), {.initial_tile_capacity = 1});
+    Tiler tiler(device_for());
     for (const std::uint64_t budget : {500, 10000, 100000}) {
         const TileList expected = reference::subdivide(map, thresholds, {.max_tiles = budget});
         expect_reference(tiler, map, thresholds, expected, budget);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,10 +69,49 @@ TEST_F(DeviceChoice, TurnsFeaturesOffOnRequest) {
     EXPECT_FALSE(device.info().features.sampler_minmax);
 }
 
-TEST_F(DeviceChoice, LimitsAreOnlyEverLowered) {
-    const Device device =
-        Device::create({.limits = {.max_storage_buffer_range_bytes = std::uint64_t{1} << 60U}});
-    EXPECT_EQ(device.info().max_tiles, Device::create().info().max_tiles);
+// Catches bytes that come to a driver although they are damaged or foreign, and pipelines that are
+// lost on the way.
+TEST_F(DeviceChoice, TakesOnlyWholePipelineCaches) {
+    const std::vector<float> texels(97 * 61, 1.0F);
+    const MapView map = view_of(texels, 97, 61);
+    const TileList expected = reference::subdivide(map, Threshold::constant(1.5F));
+    std::vector<std::byte> kept;
+    const auto is_ignored = [&](std::span<const std::byte> bytes) {
+        bool ignored = false;
+        const Device device = Device::create({.log =
+                                                  [&](Severity, std::string_view message) {
+                                                      ignored |= message.find("is damaged or") !=
+                                                                 std::string_view::npos;
+                                                  },
+                                              .pipeline_cache = bytes});
+        if (kept.empty() || !ignored) {
+            EXPECT_EQ(difference(Tiler(device).subdivide(map, Threshold::constant(1.5F)), expected),
+                      "");
+            kept = device.pipeline_cache();
+        }
+        return ignored;
+    };
+    EXPECT_FALSE(is_ignored({}));
+    const std::vector<std::byte> whole = kept;
+    EXPECT_FALSE(is_ignored(whole));
+    EXPECT_EQ(kept, whole);
+    std::mt19937 random(1);
+    for (int i = 0; i < 40; ++i) {
+        std::vector<std::byte> damaged = whole;
+        damaged[random() % damaged.size()] ^= std::byte{1};
+        EXPECT_TRUE(is_ignored(damaged)) << i;
+        EXPECT_TRUE(is_ignored(std::span(whole).first(1 + random() % (whole.size() - 1)))) << i;
+    }
+    // Whole, but of another device: the sum is that of quadtile.
+    std::vector<std::byte> foreign(whole.begin(), whole.end() - 8);
+    foreign[8] ^= std::byte{1};  // vendorID
+    std::uint64_t sum = 0xCBF29CE484222325U;
+    for (const std::byte byte : foreign) {
+        sum = (sum ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3U;
+    }
+    const auto sum_bytes = std::as_bytes(std::span(&sum, 1));
+    foreign.insert(foreign.end(), sum_bytes.begin(), sum_bytes.end());
+    EXPECT_TRUE(is_ignored(foreign));
 }
 
 // As a host would that is linked with the loader: its entry, by way of the host.

@@ -125,9 +125,8 @@ void expect_budgets(const MapShape& shape, const Variant& variant, bool by_node)
     const std::vector<float> texels = finite_map(shape);
     const std::vector<float> fragments = smooth_map(shape);
     const MapView map{texels.data(), shape};
-    const Threshold threshold = by_node
-                                    ? Threshold::memory(4.0F, 9.0F, {fragments.data(), shape})
-                                    : Threshold::constant(0.25F);
+    const Threshold threshold = by_node ? Threshold::memory(4.0F, 9.0F, {fragments.data(), shape})
+                                        : Threshold::constant(0.25F);
     const std::uint64_t all = reference::subdivide(map, threshold).tiles.size();
     for (std::uint64_t budget = shape.layers; budget < 8 * all; budget *= 8) {
         SCOPED_TRACE(variant.name + ", budget " + std::to_string(budget));
@@ -283,16 +282,19 @@ TEST_F(Subdivision, FullTileBuffersGrowAndNothingIsLost) {
     const MapShape shape{200, 100, 2};
     const std::vector<float> texels = random_map(shape);
     const MapView map{texels.data(), shape};
-    const Threshold threshold = Threshold::constant(0.9F);
-    const TileList expected = reference::subdivide(map, threshold);
-    const std::uint64_t needed = expected.tiles.size();
     for (const Strategy strategy : STRATEGIES) {
-        for (const std::uint64_t capacity : {std::uint64_t{1}, needed - 1, needed}) {
-            Tiler tiler(device_for(), {.strategy = strategy, .initial_tile_capacity = capacity});
+        Tiler tiler(device_for(), {.strategy = strategy});
+        std::uint64_t capacity = 4096;  // of the first list
+        for (const float constant : {2.0F, 0.9F, 0.5F, 0.0F, 0.9F}) {
+            const Threshold threshold = Threshold::constant(constant);
+            const TileList expected = reference::subdivide(map, threshold);
             const TileList list = tiler.subdivide(map, threshold);
             EXPECT_EQ(difference(list, expected), "");
-            EXPECT_EQ(list.report.buffer_repeats, capacity < needed ? 1U : 0U);
+            const std::uint64_t needed = expected.tiles.size();
+            EXPECT_EQ(list.report.buffer_repeats, capacity < needed ? 1U : 0U) << constant;
+            capacity = std::max(capacity, needed);
         }
+        EXPECT_EQ(capacity, texels.size());
     }
 }
 

@@ -4,23 +4,18 @@
 #include "support/glsl.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
-#include "support/temporary_directory.hpp"
 #include "support/workspace.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cstring>
-#include <fstream>
 #include <limits>
-#include <mutex>
 #include <vector>
 
 namespace quadtile::test {
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 class UserThresholds : public GpuTest {
  protected:
@@ -165,81 +160,6 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
     const auto long_text =
         making(ThresholdFunction::from_glsl(std::string(70'000, ' ')), Strategy::subtree);
     EXPECT_THAT(long_text, is_refused("the text has 70000 bytes, at most 65536"));
-}
-
-// ---- What is kept from run to run --------------------------------------------------------------
-
-class CacheDirectories : public GpuTest {
- protected:
-    // A device like the tests', but with a cache directory; what it warns of goes to warnings_.
-    Device device_with(const std::string& directory) {
-        return Device::create({.log =
-                                   [this](Severity severity, std::string_view message) {
-                                       const std::lock_guard lock(mutex_);
-                                       if (severity != Severity::info) {
-                                           warnings_.emplace_back(message);
-                                       }
-                                   },
-                               .cache_directory = directory});
-    }
-
-    void expect_tiles(const std::string& directory) {
-        const MapShape shape{97, 61};
-        const std::vector<float> texels = importances(shape);
-        const MapView map{texels.data(), shape};
-        Tiler tiler(device_with(directory));
-        EXPECT_EQ(difference(tiler.subdivide(map, Threshold::constant(1.5F)),
-                             reference::subdivide(map, Threshold::constant(1.5F))),
-                  "");
-        if (can_compile_glsl()) {
-            const Threshold by_function =
-                Threshold::function(ThresholdFunction::from_glsl(FUNCTION), PARAMETERS);
-            EXPECT_EQ(difference(tiler.subdivide(map, by_function),
-                                 reference::subdivide(map, twin(shape))),
-                      "");
-        }
-    }
-
-    std::mutex mutex_;
-    std::vector<std::string> warnings_;
-};
-
-TEST_F(CacheDirectories, KeepPipelines) {
-    const TemporaryDirectory directory;
-    const std::string path = (directory.path() / "new" / "cache").string();
-    expect_tiles(path);
-    std::vector<std::filesystem::path> pipelines;
-    for (const auto& entry : std::filesystem::directory_iterator(path)) {
-        if (entry.path().filename().string().starts_with("pipelines-")) {
-            pipelines.push_back(entry.path());
-        }
-        EXPECT_EQ(entry.path().string().find(".new."), std::string::npos);
-    }
-    ASSERT_THAT(pipelines, SizeIs(1));
-    expect_tiles(path);
-    EXPECT_THAT(warnings_, IsEmpty());
-
-    // Damaged: a warning, and the right tiles; then it is whole again.
-    std::string bytes = read_file(pipelines[0]);
-    bytes[bytes.size() - 1] = static_cast<char>(bytes.back() + 1);
-    for (const std::string& damaged : {bytes, bytes.substr(0, 50), std::string()}) {
-        std::ofstream(pipelines[0], std::ios::binary | std::ios::trunc) << damaged;
-        warnings_.clear();
-        expect_tiles(path);
-        EXPECT_THAT(warnings_, testing::ElementsAre(HasSubstr("damaged")));
-        warnings_.clear();
-        expect_tiles(path);
-        EXPECT_THAT(warnings_, IsEmpty());
-    }
-}
-
-TEST_F(CacheDirectories, AreSavedOnRequest) {
-    const TemporaryDirectory directory;
-    const Device device = device_with(directory.path().string());
-    const Subdivider subdivider(device, {.strategy = Strategy::fused});
-    EXPECT_THAT(directory.names(), IsEmpty());
-    device.save_pipeline_cache();
-    EXPECT_THAT(directory.names(), SizeIs(1));
 }
 
 }  // namespace

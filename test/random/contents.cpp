@@ -1,6 +1,6 @@
 #include "contents.hpp"
 
-#include <texel_codec.hpp>
+#include <values/texel_codec.hpp>
 
 #include <algorithm>
 #include <array>
@@ -76,7 +76,7 @@ void encode(TexelFormat format, bool finite, std::array<float, 4> channels, std:
             channel = channel > 0.0F ? std::min(channel, 1.0F) : 0.0F;
         }
     }
-    reference::encode_texel(format, channels, bytes);
+    detail::encode_texel(format, channels, bytes);
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ std::vector<std::byte> random_texels(Choices& choices, const ImageShape& shape,
     const std::size_t size = texel_size_bytes(shape.format);
     const std::size_t count = std::size_t{shape.width} * shape.height * shape.layers;
     std::vector<std::byte> texels(count * size);
-    const bool is_float = reference::encoding_of(shape.format) <= ENCODING_FLOAT16;
+    const bool is_float = detail::encoding_of(shape.format) <= ENCODING_FLOAT16;
     if (kind == "bits" && (!is_float || shape.format != TexelFormat::d32_float)) {
         for (std::byte& byte : texels) {
             byte = static_cast<std::byte>(random.word() & 0xffU);

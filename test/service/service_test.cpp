@@ -294,7 +294,7 @@ TEST_F(ServiceTest, ListsAndThresholdsAtAndBeyondWhatTheDeviceAddresses) {
     const MapShape shape{300, 200};
     EXPECT_THAT(asking(service, request_of(shape, random_map(shape),
                                            Threshold::map(random_thresholds(shape)))),
-                fails(ErrorCode::unsupported, "the thresholds of this map's nodes need a buffer",
+                fails(ErrorCode::unsupported, "the buffer of the thresholds of this map's nodes",
                       "give thresholds per level"));
 }
 

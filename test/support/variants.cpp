@@ -1,5 +1,7 @@
 #include "support/variants.hpp"
 
+#include "device/device_context.hpp"
+
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -36,7 +38,6 @@ DeviceOptions options_for(const Variant& variant) {
     options.validation =
         Device::validation_available() && (validation == nullptr || std::string(validation) != "0");
     options.disabled = variant.disabled;
-    options.limits = variant.limits;
     options.log = [](Severity severity, std::string_view message) {
         if (severity == Severity::info) {  // an exception of a log must end neither call nor lane
             throw std::runtime_error("the log does not want this");
@@ -91,7 +92,10 @@ const Device& device_for(const Variant& variant) {
     if (found != devices().end()) {
         return found->second;
     }
-    return devices().emplace(variant.name, Device::create(options_for(variant))).first->second;
+    const Device device = Device::create(options_for(variant));
+    const auto& [workgroups, range_bytes, images] = variant.limits;
+    device.context()->set_limits({workgroups, range_bytes, images});
+    return devices().emplace(variant.name, device).first->second;
 }
 
 Tiler& tiler_for(const Variant& variant, Strategy strategy, std::uint32_t subtree_levels) {

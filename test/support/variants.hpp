@@ -6,17 +6,25 @@
 #include <quadtile/quadtile.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace quadtile::test {
 
+// As detail::LowerLimits (device_context.hpp).
+struct LowerLimits {
+    std::uint32_t max_workgroup_count = 0;
+    std::uint64_t max_storage_buffer_range_bytes = 0;
+    std::uint32_t max_storage_images = 0;
+};
+
 // A way for the kernels to run: with all that the device has, or without one feature.
 struct Variant {
     std::string name;
     Features disabled;
-    LimitOverrides limits;
+    LowerLimits limits;
 };
 
 // Returns "as the device is", each optional feature off, and limits so low that small maps reach

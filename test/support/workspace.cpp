@@ -4,7 +4,7 @@
 
 #include <quadtile/kernel_parameters.h>
 
-#include <texel_codec.hpp>
+#include <values/texel_codec.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -120,7 +120,7 @@ std::vector<std::byte> random_texels(const ImageShape& shape, bool special, std:
     const std::size_t size = texel_size_bytes(shape.format);
     const bool depth = shape.format == TexelFormat::d32_float;
     std::vector<std::byte> bytes(count * size);
-    if (reference::encoding_of(shape.format) >= ENCODING_UNORM8) {
+    if (detail::encoding_of(shape.format) >= ENCODING_UNORM8) {
         std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random() & 0xffU); });
         return bytes;
     }
@@ -137,7 +137,7 @@ std::vector<std::byte> random_texels(const ImageShape& shape, bool special, std:
                 channel = SPECIAL[random() % 5];
             }
         }
-        reference::encode_texel(shape.format, texel, bytes.data() + i * size);
+        detail::encode_texel(shape.format, texel, bytes.data() + i * size);
     }
     return bytes;
 }

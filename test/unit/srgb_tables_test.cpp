@@ -1,18 +1,19 @@
 // The sRGB tables of the kernels: finding a code by a start and one comparison.
 
-#include "reference/texel_codec.hpp"
+#include "values/texel_codec.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
 
 namespace quadtile {
 namespace {
 
 std::uint32_t start_of(std::uint32_t cell) {
-    return reference::srgb_tables().starts[cell / 4] >> (8 * (cell % 4)) & 0xffU;
+    return detail::srgb_tables().starts[cell / 4] >> (8 * (cell % 4)) & 0xffU;
 }
 
 // Encodes as kernels do; see downsample_items.glsl.
@@ -20,13 +21,13 @@ std::uint32_t code_by_tables(float linear) {
     const float value = std::clamp(linear, std::bit_cast<float>(SRGB_DARKEST),
                                    std::bit_cast<float>(SRGB_BRIGHTEST));
     const std::uint32_t code = start_of(srgb_cell(std::bit_cast<std::uint32_t>(value)));
-    return code + (value >= reference::srgb_tables().border[code] ? 1U : 0U);
+    return code + (value >= detail::srgb_tables().border[code] ? 1U : 0U);
 }
 
 std::uint32_t code_by_search(float linear) {
-    const auto& border = reference::srgb_border();
-    return static_cast<std::uint32_t>(std::upper_bound(border.begin(), border.end() - 1, linear) -
-                                      border.begin());
+    const auto& border = detail::srgb_tables().border;
+    return static_cast<std::uint32_t>(std::upper_bound(border, std::end(border) - 1, linear) -
+                                      border);
 }
 
 TEST(SrgbTables, NoCellHasTwoBorders) {
@@ -48,7 +49,7 @@ TEST(SrgbTables, FindTheCodeOfAllLight) {
         ASSERT_EQ(code_by_tables(linear), code_by_search(linear)) << linear;
     }
     for (std::uint32_t code = 0; code < 255; ++code) {
-        const std::uint32_t bits = std::bit_cast<std::uint32_t>(reference::srgb_border()[code]);
+        const std::uint32_t bits = std::bit_cast<std::uint32_t>(detail::srgb_tables().border[code]);
         for (std::uint32_t near = bits - 2; near <= bits + 2; ++near) {
             const auto linear = std::bit_cast<float>(near);
             EXPECT_EQ(code_by_tables(linear), code_by_search(linear)) << linear;

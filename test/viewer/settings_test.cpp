@@ -1,4 +1,5 @@
 #include "settings.hpp"
+#include "kept_pipelines.hpp"
 
 #include "support/errors.hpp"
 #include "support/temporary_directory.hpp"
@@ -203,8 +204,7 @@ TEST(SettingsFile, GivesThemBackOrNamesTheReason) {
                 AllOf(HasSubstr("cannot write"), HasSubstr("bad.json/viewer.json")));
 }
 
-// Catches a program that ignores the variables which desktops, the library and the command line
-// heed.
+// Catches a program that ignores the variables which desktops and the other programs heed.
 TEST(SettingsFile, FoldersAreThoseOfTheDesktopAndTheLibrary) {
     ::setenv("HOME", "/home/someone", 1);
     ::setenv("XDG_CONFIG_HOME", "/somewhere", 1);
@@ -215,12 +215,12 @@ TEST(SettingsFile, FoldersAreThoseOfTheDesktopAndTheLibrary) {
     EXPECT_EQ(settings_path(), "/home/someone/.config/quadtile/viewer.json");
     ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
     ::setenv("QUADTILE_CACHE_DIRECTORY", "kept", 1);
-    EXPECT_EQ(cache_path(), "kept");
+    EXPECT_EQ(app::pipelines_file(), "kept/pipelines.bin");
     ::setenv("QUADTILE_CACHE_DIRECTORY", "", 1);
-    EXPECT_EQ(cache_path(), "/somewhere/quadtile");
+    EXPECT_EQ(app::pipelines_file(), "/somewhere/quadtile/pipelines.bin");
     ::unsetenv("QUADTILE_CACHE_DIRECTORY");
     ::unsetenv("XDG_CACHE_HOME");
-    EXPECT_EQ(cache_path(), "/home/someone/.cache/quadtile");
+    EXPECT_EQ(app::pipelines_file(), "/home/someone/.cache/quadtile/pipelines.bin");
     ::unsetenv("HOME");
     EXPECT_EQ(settings_path(), "");
 }

@@ -9,9 +9,11 @@
 
 #include <vulkan/vulkan_core.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,13 +69,6 @@ enum class Severity {
 /// Receives log messages. A message is valid during the call. quadtile drops exceptions.
 using LogCallback = std::function<void(Severity, std::string_view)>;
 
-/// Limits below those of the device, for tests of the code for large inputs. 0: the device's.
-struct LimitOverrides {
-    std::uint32_t max_workgroup_count = 0;             ///< per dimension of a dispatch
-    std::uint64_t max_storage_buffer_range_bytes = 0;  ///< of one descriptor
-    std::uint32_t max_storage_images = 0;              ///< per shader stage
-};
-
 /// Options of Device::create.
 struct DeviceOptions {
     /// Number (position in enumerate()) or part of the name, case-insensitive. A number that no
@@ -87,17 +82,13 @@ struct DeviceOptions {
     LogCallback log;
     /// Features that stay unused even if the device has them.
     Features disabled;
-    LimitOverrides limits;  ///< default: the device's limits
     /// Entry point of a Vulkan loader that the host has opened or is linked with (volk, a static
     /// loader). The loader must stay open as long as anything made from the Device. Null: quadtile
     /// opens libvulkan.so or libvulkan.so.1, and never closes it.
     PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
-    /// Folder for compiled pipelines and the user's compiled GLSL, kept between runs of the
-    /// program. It is made if it is missing; several programs may share it. quadtile never deletes
-    /// files in it; the user may delete them at any time. If it cannot be read or written, a
-    /// warning goes to `log` and everything is compiled anew. Empty: the environment variable
-    /// QUADTILE_CACHE_DIRECTORY; if that is empty too, nothing is kept.
-    std::string cache_directory;
+    /// Compiled pipelines of an earlier run, from Device::pipeline_cache. Bytes that are damaged,
+    /// or of another device or driver, are ignored. They are read during the call only.
+    std::span<const std::byte> pipeline_cache;
 };
 
 /// Submits work to the host's queue as vkQueueSubmit with one VkSubmitInfo does; returns its
@@ -126,13 +117,8 @@ struct AdoptedDevice {
     /// Whether the host enabled VK_EXT_debug_utils. If so, quadtile names its objects and labels
     /// its commands for frame debuggers and validation messages.
     bool debug_utils = false;
-    LogCallback log;        ///< as DeviceOptions::log; may be empty
-    LimitOverrides limits;  ///< default: the device's limits
-    /// Cache folder, as DeviceOptions::cache_directory. Empty: nothing is kept.
-    std::string cache_directory;
-    /// The host's own pipeline cache, which quadtile reads and extends. Null: one of quadtile, in
-    /// cache_directory.
-    VkPipelineCache pipeline_cache = VK_NULL_HANDLE;
+    LogCallback log;                            ///< as DeviceOptions::log; may be empty
+    std::span<const std::byte> pipeline_cache;  ///< as DeviceOptions::pipeline_cache
 };
 
 /// A Vulkan device, its compute queue and the features that the kernels may use.
@@ -177,15 +163,13 @@ class QUADTILE_API Device {
     [[nodiscard]] VkQueue queue() const noexcept;
     /// Returns the family of the queue. Record into command buffers from pools of this family.
     [[nodiscard]] std::uint32_t queue_family() const noexcept;
-    /// Returns whether VK_EXT_debug_utils is enabled, which names objects for frame debuggers.
-    [[nodiscard]] bool debug_utils() const noexcept;
     /// Returns the entry point of the loader, for Vulkan calls of the caller.
     [[nodiscard]] PFN_vkGetInstanceProcAddr get_instance_proc_addr() const noexcept;
 
-    /// Writes the pipelines compiled so far to the cache directory. This also happens when this
-    /// Device and all objects made from it are destroyed. Does nothing without a cache directory or
-    /// with a host's pipeline cache. Thread-safe; does not throw, warnings go to the log.
-    void save_pipeline_cache() const;
+    /// Returns the pipelines compiled so far, for DeviceOptions::pipeline_cache of a later run. The
+    /// bytes have a checksum against accidents, not against attackers: keep them where only their
+    /// user can write. Throws Error: out_of_memory, vulkan.
+    [[nodiscard]] std::vector<std::byte> pipeline_cache() const;
 
     /// Returns the shared context, for the library's own use.
     [[nodiscard]] const std::shared_ptr<detail::DeviceContext>& context() const noexcept {

@@ -192,12 +192,6 @@ class QUADTILE_API Mipmapper {
     /// device_lost.
     [[nodiscard]] MipChain make(const ImageView& image, std::uint32_t levels = 0);
 
-    /// Makes the levels of the last image again, `runs` times (at least 1) after one run to warm
-    /// up. Returns the median time on the GPU in microseconds, from the end of all earlier work to
-    /// the end of the levels; no value if the queue has no timestamps. Throws Error:
-    /// invalid_argument if the last `make` has not succeeded, device_lost.
-    [[nodiscard]] std::optional<double> measure_us(std::uint32_t runs);
-
  private:
     struct QUADTILE_LOCAL Impl;
     std::unique_ptr<Impl> impl_;

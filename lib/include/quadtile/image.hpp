@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace quadtile {
@@ -122,6 +123,10 @@ enum class MipMethod {
 [[nodiscard]] QUADTILE_API std::uint32_t full_mip_levels(std::uint32_t width, std::uint32_t height,
                                                          EdgeRule edge_rule) noexcept;
 
+/// Checks that a reduction can go from one format to the other. Throws Error(invalid_argument) if
+/// it cannot.
+QUADTILE_API void check_formats(Reduction reduction, TexelFormat source, TexelFormat target);
+
 /// Levels of one image in host memory.
 struct MipChain {
     /// One level.
@@ -130,6 +135,9 @@ struct MipChain {
         std::vector<std::byte> texels;  ///< in the layout of ImageView
     };
     std::vector<Level> levels;  ///< level 0 is the source in its own format, or a copy
+    /// Microseconds on the GPU from the end of earlier work to the end of the levels; no value
+    /// without GPU timestamps.
+    std::optional<double> gpu_time_us = std::nullopt;
 };
 
 }  // namespace quadtile

@@ -128,10 +128,10 @@ typedef struct quadtile_service_options {
     size_t queue_capacity;        ///< most requests that may wait
     uint64_t memory_limit_bytes;  ///< of device and staging memory per device; 0: no limit
     uint64_t gpu_timeout_ms;  ///< longest run, more than 0; a longer run counts as a lost device
-    /// Folder for compiled pipelines and compiled GLSL, kept between runs of the program. NULL or
-    /// empty: the environment variable QUADTILE_CACHE_DIRECTORY; if that is empty too, nothing is
-    /// kept.
-    const char* cache_directory;
+    /// Compiled pipelines of an earlier run, from quadtile_service_pipeline_cache. Devices ignore
+    /// bytes that are damaged, or of another device or driver. They are read during the call only.
+    const void* pipeline_cache;
+    size_t pipeline_cache_size;  ///< bytes; 0: none
     /// Several devices, each as in `device`, which is NULL then. A request goes to any free device.
     const char* const* devices;
     uint32_t device_count;  ///< number of `devices`; 0: the one of `device`
@@ -158,6 +158,13 @@ QUADTILE_C_API void quadtile_service_destroy(quadtile_service* service);
 QUADTILE_C_API quadtile_status quadtile_service_device(const quadtile_service* service,
                                                        uint32_t number, int32_t* is_lost,
                                                        const quadtile_device_info** device);
+
+/// Copies the pipelines that a device of the service has compiled so far, for
+/// quadtile_service_options.pipeline_cache of a later run. `*size` is the room in `bytes`, and then
+/// their number. NULL for `bytes`: only `*size` is set. Too little room is an invalid argument.
+QUADTILE_C_API quadtile_status quadtile_service_pipeline_cache(const quadtile_service* service,
+                                                               uint32_t number, void* bytes,
+                                                               size_t* size);
 
 // ---- Requests
 

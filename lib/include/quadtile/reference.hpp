@@ -89,10 +89,6 @@ struct Downsampling {
 /// contradict each other.
 [[nodiscard]] QUADTILE_API MipChain downsample(const ImageView& image, const Downsampling& how);
 
-/// Checks that a reduction can go from one format to the other. Throws Error(invalid_argument) if
-/// it cannot.
-QUADTILE_API void check_formats(Reduction reduction, TexelFormat source, TexelFormat target);
-
 /// Returns the texels of an image as floats, layer after layer, row by row. Throws
 /// Error(invalid_argument) for a bad shape or null texels.
 [[nodiscard]] QUADTILE_API std::vector<Texel> decode_texels(const ImageView& image);

@@ -22,11 +22,6 @@ struct TilerOptions {
     /// map (choose_strategy).
     Strategy strategy = Strategy::automatic;
     std::uint32_t subtree_levels = 6;  ///< 1 to 8, for `subtree`; `automatic` chooses its own
-    /// Room of the first tile buffer, in tiles; it grows when needed. 0: a guess from the map.
-    std::uint64_t initial_tile_capacity = 0;
-    /// Limit of device and staging memory together, pipelines not counted; 0: no limit. subdivide
-    /// throws Error(out_of_memory) if it needs more.
-    std::uint64_t memory_limit_bytes = 0;
     /// Longest run on the device; more than 0. A longer run counts as hung: this call and all later
     /// ones throw Error(device_lost). The objects of the hung run and the Device are then never
     /// destroyed.

@@ -5,6 +5,7 @@
 #include <quadtile/shadow.hpp>
 
 #include "shadow_picture.hpp"
+#include "values/refuse.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -467,17 +468,15 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
                                                std::span<const ShadowChange> changes) {
     const std::size_t pixels = std::size_t{frame.depth_width} * frame.depth_height;
     if (depth.size() != pixels) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the depth buffer has " + std::to_string(depth.size()) +
-                        " values, but the frame's depth_width * depth_height is " +
-                        std::to_string(pixels) + "; give one for each pixel");
+        detail::refuse("the depth buffer has ", depth.size(),
+                       " values, but the frame's depth_width * depth_height is ", pixels,
+                       "; give one for each pixel");
     }
     const std::size_t atlas_texels = std::size_t{1} << (2 * parameters_.atlas_levels);
     if (atlas.size() != atlas_texels) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the atlas has " + std::to_string(atlas.size()) +
-                        " depths, but atlas_extent * atlas_extent is " +
-                        std::to_string(atlas_texels) + "; give one for each texel");
+        detail::refuse("the atlas has ", atlas.size(),
+                       " depths, but atlas_extent * atlas_extent is ", atlas_texels,
+                       "; give one for each texel");
     }
     const DepthBuffer depths(frame, depth);
     Steps steps;

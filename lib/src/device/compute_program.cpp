@@ -30,9 +30,8 @@ Descriptor Descriptor::storage_images(const std::vector<vk::ImageView>& views) {
     return descriptor;
 }
 
-Descriptor Descriptor::storage_buffer(VkBuffer buffer, vk::DeviceSize offset,
-                                      vk::DeviceSize range) {
-    return {vk::DescriptorType::eStorageBuffer, {}, {buffer, offset, range}};
+Descriptor Descriptor::storage_buffer(const BufferRange& range, vk::DeviceSize size_bytes) {
+    return {vk::DescriptorType::eStorageBuffer, {}, {range.buffer, range.offset_bytes, size_bytes}};
 }
 
 ComputeProgram::ComputeProgram(std::shared_ptr<DeviceContext> context, std::string name,
@@ -100,7 +99,7 @@ Unique<vk::Pipeline> ComputeProgram::make_pipeline(const KernelCode& code,
         }
         context_->name(*module, name);
         auto pipeline = context_->device.createComputePipelineUnique(
-            context_->pipeline_cache.handle(), {{}, stage, layout()}, nullptr, dispatch());
+            *context_->pipeline_cache, {{}, stage, layout()}, nullptr, dispatch());
         context_->name(*pipeline.value, name);
         return std::move(pipeline.value);
     });
@@ -152,6 +151,19 @@ DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& de
         context_->device.updateDescriptorSets(writes, nullptr, dispatch());
         return result;
     });
+}
+
+void ComputeProgram::barrier(vk::CommandBuffer commands, bool indirect) const {
+    using Stage = vk::PipelineStageFlagBits;
+    using Access = vk::AccessFlagBits;
+    vk::PipelineStageFlags stages = Stage::eComputeShader;
+    vk::AccessFlags accesses = Access::eShaderRead | Access::eShaderWrite;
+    if (indirect) {
+        stages |= Stage::eDrawIndirect;
+        accesses |= Access::eIndirectCommandRead;
+    }
+    const vk::MemoryBarrier barrier(Access::eShaderWrite | Access::eShaderRead, accesses);
+    commands.pipelineBarrier(Stage::eComputeShader, stages, {}, barrier, {}, {}, dispatch());
 }
 
 vk::DeviceSize storage_alignment_bytes(const DeviceContext& context) {

@@ -5,6 +5,8 @@
 #include "device/device_context.hpp"
 #include "device/kernels.hpp"
 
+#include <quadtile/device.hpp>
+
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,7 +24,7 @@ struct Descriptor {
 
     static Descriptor sampled(vk::Sampler sampler, VkImageView view, VkImageLayout layout);
     static Descriptor storage_images(const std::vector<vk::ImageView>& views);
-    static Descriptor storage_buffer(VkBuffer buffer, vk::DeviceSize offset, vk::DeviceSize range);
+    static Descriptor storage_buffer(const BufferRange& range, vk::DeviceSize size_bytes);
 };
 
 // A binding of set 0.
@@ -62,6 +64,24 @@ class ComputeProgram {
 
     // Writes one descriptor per binding, in their order.
     [[nodiscard]] DescriptorSet make_descriptors(const std::vector<Descriptor>& descriptors) const;
+
+    // Binds a pipeline and descriptors, and pushes parameters.
+    template <typename Parameters>
+    void bind(vk::CommandBuffer commands, vk::Pipeline pipeline, vk::DescriptorSet set,
+              const Parameters& parameters) const {
+        commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline, dispatch());
+        commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, layout(), 0, set, {},
+                                    dispatch());
+        push(commands, parameters);
+    }
+    template <typename Parameters>
+    void push(vk::CommandBuffer commands, const Parameters& parameters) const {
+        static_assert(sizeof(Parameters) <= 128, "more than every device has for push constants");
+        commands.pushConstants<Parameters>(layout(), vk::ShaderStageFlagBits::eCompute, 0,
+                                           parameters, dispatch());
+    }
+    // Orders later dispatches behind earlier ones. `indirect`: the arguments of later ones, too.
+    void barrier(vk::CommandBuffer commands, bool indirect = false) const;
 
     // Both throw the Errors of MadeIn::check.
     [[nodiscard]] DeviceContext& context() const {

@@ -5,13 +5,14 @@
 
 #include "device/device_context.hpp"
 #include "device/instance.hpp"
-#include "values/text.hpp"
+#include "device/pipeline_cache.hpp"
+#include "values/refuse.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -28,19 +29,19 @@ constexpr std::uint32_t NEEDED_STORAGE_BUFFERS = 2 + 2 * BUFFER_CHUNKS;  // subt
 constexpr std::uint32_t NEEDED_PUSH_CONSTANT_BYTES = 128;
 constexpr std::uint32_t NEEDED_WORKGROUP_INVOCATIONS = 256;
 
-std::string type_name(vk::PhysicalDeviceType type) {
-    switch (type) {
-        case vk::PhysicalDeviceType::eDiscreteGpu:
-            return "discrete GPU";
-        case vk::PhysicalDeviceType::eIntegratedGpu:
-            return "integrated GPU";
-        case vk::PhysicalDeviceType::eVirtualGpu:
-            return "virtual GPU";
-        case vk::PhysicalDeviceType::eCpu:
-            return "CPU";
-        default:
-            return "other";
-    }
+// Types in order of preference.
+constexpr std::pair<vk::PhysicalDeviceType, const char*> TYPES[] = {
+    {vk::PhysicalDeviceType::eDiscreteGpu, "discrete GPU"},
+    {vk::PhysicalDeviceType::eIntegratedGpu, "integrated GPU"},
+    {vk::PhysicalDeviceType::eVirtualGpu, "virtual GPU"},
+    {vk::PhysicalDeviceType::eCpu, "CPU"},
+    {vk::PhysicalDeviceType::eOther, "other"}};
+
+// Returns the place of a type in TYPES; smaller is better.
+std::size_t rank_of(vk::PhysicalDeviceType type) {
+    const auto* const found =
+        std::ranges::find(TYPES, type, &std::pair<vk::PhysicalDeviceType, const char*>::first);
+    return std::min<std::size_t>(static_cast<std::size_t>(found - TYPES), std::size(TYPES) - 1);
 }
 
 bool has_extension(vk::PhysicalDevice device, const Dispatch& dispatch, std::string_view name) {
@@ -156,7 +157,7 @@ DeviceInfo describe(vk::PhysicalDevice device, const Dispatch& dispatch, std::ui
     DeviceInfo info;
     info.index = index;
     info.name = valid_utf8(c.properties.deviceName.data());
-    info.type = type_name(c.properties.deviceType);
+    info.type = TYPES[rank_of(c.properties.deviceType)].second;
     info.driver =
         valid_utf8(std::string(c.driver.driverName.data()) + " " + c.driver.driverInfo.data());
     info.api_version = c.properties.apiVersion;
@@ -201,7 +202,7 @@ std::vector<Candidate> candidates_of(DeviceContext& context) {
                          candidate.capabilities);
             context.physical_device = device;
             context.info = candidate.info;
-            context.set_limits({});
+            context.set_limits();
             candidate.info = context.info;
             candidates.push_back(std::move(candidate));
         }
@@ -223,22 +224,6 @@ bool is_selected(const DeviceInfo& info, const std::string& select, std::size_t 
         return info.index == number;
     }
     return lower_case(info.name).find(lower_case(select)) != std::string::npos;
-}
-
-// Returns the rank of a type; smaller is better.
-int rank_of(vk::PhysicalDeviceType type) {
-    switch (type) {
-        case vk::PhysicalDeviceType::eDiscreteGpu:
-            return 0;
-        case vk::PhysicalDeviceType::eIntegratedGpu:
-            return 1;
-        case vk::PhysicalDeviceType::eVirtualGpu:
-            return 2;
-        case vk::PhysicalDeviceType::eCpu:
-            return 3;
-        default:
-            return 4;
-    }
 }
 
 const Candidate& choose(const std::vector<Candidate>& candidates, const std::string& select) {
@@ -330,38 +315,9 @@ LogCallback safe_log(const LogCallback& log) {
     };
 }
 
-// Returns the requested value, or that of the environment variable if it is empty.
-std::string from_environment(const std::string& asked_for, const char* variable) {
-    const char* const value = asked_for.empty() ? std::getenv(variable) : nullptr;
-    return value != nullptr ? value : asked_for;
-}
-
-void open_caches(DeviceContext& context, const std::string& directory) {
-    context.cache_directory = detail::CacheDirectory(directory, context.log);
-    vulkan_calls("creating a pipeline cache", [&] {
-        context.pipeline_cache.open(context.physical_device, context.device, context.dispatch,
-                                    context.cache_directory);
-        context.name(context.pipeline_cache.handle(), "the pipeline cache");
-    });
-}
-
-// Combines each feature of both.
-template <typename Combine>
-Features combined(const Features& a, const Features& b, const Combine& combine) {
-    return {.subgroup_operations = combine(a.subgroup_operations, b.subgroup_operations),
-            .sampler_minmax = combine(a.sampler_minmax, b.sampler_minmax),
-            .storage_image_formats = combine(a.storage_image_formats, b.storage_image_formats),
-            .storage_image_dynamic_indexing =
-                combine(a.storage_image_dynamic_indexing, b.storage_image_dynamic_indexing)};
-}
-
-Features both(const Features& a, const Features& b) {
-    return combined(a, b, [](bool one, bool other) { return one && other; });
-}
-
-Features without(const Features& all, const Features& some) {
-    return combined(all, some, [](bool one, bool other) { return one && !other; });
-}
+constexpr bool Features::*FEATURES[] = {&Features::subgroup_operations, &Features::sampler_minmax,
+                                        &Features::storage_image_formats,
+                                        &Features::storage_image_dynamic_indexing};
 
 }  // namespace
 
@@ -372,14 +328,18 @@ Device Device::create(const DeviceOptions& options) {
     context->log = safe_log(options.log);
     detail::create_instance(*context, options.validation, options.get_instance_proc_addr);
 
-    const std::string select = from_environment(options.select, "QUADTILE_DEVICE");
+    const char* const from_environment = std::getenv("QUADTILE_DEVICE");
+    const std::string select =
+        options.select.empty() && from_environment != nullptr ? from_environment : options.select;
     const std::vector<Candidate> candidates = candidates_of(*context);
     const Candidate& candidate = choose(candidates, select);
     context->physical_device = candidate.device;
     context->info = candidate.info;
-    context->info.features = without(candidate.info.features, options.disabled);
+    for (const auto feature : FEATURES) {
+        context->info.features.*feature &= !(options.disabled.*feature);
+    }
     context->queue_family = compute_family(candidate.device, context->dispatch).value();
-    context->set_limits(options.limits);
+    context->set_limits();
     create_device(*context, candidate);
     context->queue_mutex = detail::mutex_of(context->device, context->queue);
     vulkan_calls("naming the device", [&] {
@@ -388,22 +348,21 @@ Device Device::create(const DeviceOptions& options) {
     });
     context->say(Severity::info, "using device " + std::to_string(candidate.info.index) + ", " +
                                      candidate.info.name + ", " + candidate.info.driver);
-    open_caches(*context, from_environment(options.cache_directory, "QUADTILE_CACHE_DIRECTORY"));
+    detail::open_pipeline_cache(*context, options.pipeline_cache);
     if (candidate.capabilities.driver.driverID == vk::DriverId::eNvidiaProprietary) {
         // In a child its handlers crash, and take the parent's device away (seen with 580.159).
         detail::protect_children();
     }
     detail::watch_exit(true);
-    detail::end_with_process(context);
     return Device(std::move(context));
 }
 
 Device Device::adopt(const AdoptedDevice& host) {
     if (host.get_instance_proc_addr == nullptr || host.instance == VK_NULL_HANDLE ||
         host.physical_device == VK_NULL_HANDLE || host.device == VK_NULL_HANDLE) {
-        throw Error(ErrorCode::invalid_argument,
-                    "an adopted device needs get_instance_proc_addr, instance, physical_device and "
-                    "device; one of them is null");
+        detail::refuse(
+            "an adopted device needs get_instance_proc_addr, instance, physical_device and "
+            "device; one of them is null");
     }
     auto context = std::make_shared<DeviceContext>();
     context->log = safe_log(host.log);
@@ -425,26 +384,21 @@ Device Device::adopt(const AdoptedDevice& host) {
         const auto families = context->physical_device.getQueueFamilyProperties(context->dispatch);
         if (host.queue_family >= families.size() ||
             !(families[host.queue_family].queueFlags & vk::QueueFlagBits::eCompute)) {
-            throw Error(ErrorCode::invalid_argument,
-                        "queue family " + std::to_string(host.queue_family) +
-                            " of the adopted device cannot compute; give a queue family that can");
+            detail::refuse("queue family ", host.queue_family,
+                           " of the adopted device cannot compute; give a queue family that can");
         }
         context->info.timestamps = families[host.queue_family].timestampValidBits != 0;
     });
     if (!context->info.usable()) {
-        throw Error(ErrorCode::unsupported, "the adopted device " + context->info.name +
-                                                " cannot be used: " + context->info.rejections[0]);
+        detail::cannot("the adopted device ", context->info.name,
+                       " cannot be used: ", context->info.rejections[0]);
     }
-    context->info.features = both(context->info.features, host.enabled);
-    context->set_limits(host.limits);
-    if (host.pipeline_cache != VK_NULL_HANDLE) {
-        context->cache_directory = detail::CacheDirectory(host.cache_directory, context->log);
-        context->pipeline_cache.open(host.pipeline_cache);
-    } else {
-        open_caches(*context, host.cache_directory);
+    for (const auto feature : FEATURES) {
+        context->info.features.*feature &= host.enabled.*feature;
     }
+    context->set_limits();
+    detail::open_pipeline_cache(*context, host.pipeline_cache);
     detail::watch_exit(false);
-    detail::end_with_process(context);
     return Device(std::move(context));
 }
 
@@ -480,11 +434,8 @@ VkQueue Device::queue() const noexcept {
 std::uint32_t Device::queue_family() const noexcept {
     return context_->queue_family;
 }
-bool Device::debug_utils() const noexcept {
-    return context_->debug_utils;
-}
-void Device::save_pipeline_cache() const {
-    context_->pipeline_cache.save();
+std::vector<std::byte> Device::pipeline_cache() const {
+    return detail::pipeline_cache_bytes(*context_);
 }
 PFN_vkGetInstanceProcAddr Device::get_instance_proc_addr() const noexcept {
     return context_->dispatch.vkGetInstanceProcAddr;

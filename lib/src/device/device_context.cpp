@@ -26,14 +26,13 @@ std::shared_ptr<std::mutex> mutex_of(vk::Device device, vk::Queue queue) {
 }
 
 DeviceContext::~DeviceContext() {
+    pipeline_cache.reset();  // before the device
     if (!made_in.has_device()) {
-        abandon(pipeline_cache.handle());
         abandon(messenger);
         abandon(device);
         abandon(instance);
         return;
     }
-    pipeline_cache.close();
     if (!owned) {
         return;
     }
@@ -58,23 +57,19 @@ void DeviceContext::submit(const vk::SubmitInfo& work, vk::Fence fence) const {
     queue.submit(work, fence, dispatch);
 }
 
-void DeviceContext::set_limits(const LimitOverrides& overrides) {
+void DeviceContext::set_limits(const LowerLimits& lower) {
     const vk::PhysicalDeviceLimits limits = physical_device.getProperties(dispatch).limits;
+    const auto lower_of = [](auto of_device, auto of_test) {
+        return of_test == 0 ? of_device : std::min(of_device, of_test);
+    };
     max_workgroup_count =
-        std::min(limits.maxComputeWorkGroupCount[0], limits.maxComputeWorkGroupCount[1]);
-    if (overrides.max_workgroup_count != 0) {
-        max_workgroup_count = std::min(max_workgroup_count, overrides.max_workgroup_count);
-    }
-    max_storage_buffer_range_bytes = limits.maxStorageBufferRange;
-    if (overrides.max_storage_buffer_range_bytes != 0) {
-        max_storage_buffer_range_bytes = std::min<std::uint64_t>(
-            max_storage_buffer_range_bytes, overrides.max_storage_buffer_range_bytes);
-    }
-    max_storage_images =
-        std::min(limits.maxPerStageDescriptorStorageImages, limits.maxDescriptorSetStorageImages);
-    if (overrides.max_storage_images != 0) {
-        max_storage_images = std::min(max_storage_images, overrides.max_storage_images);
-    }
+        lower_of(std::min(limits.maxComputeWorkGroupCount[0], limits.maxComputeWorkGroupCount[1]),
+                 lower.max_workgroup_count);
+    max_storage_buffer_range_bytes =
+        lower_of(std::uint64_t{limits.maxStorageBufferRange}, lower.max_storage_buffer_range_bytes);
+    max_storage_images = lower_of(
+        std::min(limits.maxPerStageDescriptorStorageImages, limits.maxDescriptorSetStorageImages),
+        lower.max_storage_images);
     // Indices have 32 bits, so chunks of 2^30 elements reach all of them.
     const auto chunk_shift = [](std::uint64_t elements) {
         return std::min(static_cast<std::uint32_t>(std::bit_width(elements)) - 1, 30U);

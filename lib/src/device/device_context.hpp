@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "device/pipeline_cache.hpp"
 #include "device/vulkan.hpp"
 #include "device/vulkan_calls.hpp"
 
@@ -21,15 +20,19 @@ namespace quadtile::detail {
 // Returns the mutex of a queue, which all Devices with this queue share.
 [[nodiscard]] std::shared_ptr<std::mutex> mutex_of(vk::Device device, vk::Queue queue);
 
-class DeviceContext : public EndsWithProcess {
+// Limits below those of the device, for tests of the code for large inputs. 0: the device's.
+struct LowerLimits {
+    std::uint32_t max_workgroup_count = 0;
+    std::uint64_t max_storage_buffer_range_bytes = 0;
+    std::uint32_t max_storage_images = 0;
+};
+
+class DeviceContext {
  public:
     DeviceContext() = default;
     DeviceContext(const DeviceContext&) = delete;
     DeviceContext& operator=(const DeviceContext&) = delete;
-    ~DeviceContext() override;
-
-    // Saves the pipeline cache.
-    void end() noexcept override { pipeline_cache.save(); }
+    ~DeviceContext();
 
     MadeIn made_in;
     Dispatch dispatch;
@@ -44,10 +47,9 @@ class DeviceContext : public EndsWithProcess {
 
     DeviceInfo info;
     LogCallback log;
-    CacheDirectory cache_directory;
-    PipelineCache pipeline_cache;
+    Unique<vk::PipelineCache> pipeline_cache;
 
-    // Limits of the device, or the lower ones that the caller requested.
+    // Limits of the device, or lower ones of a test.
     std::uint32_t max_workgroup_count = 0;
     std::uint64_t max_storage_buffer_range_bytes = 0;
     std::uint32_t max_storage_images = 0;  // per shader stage and descriptor set
@@ -99,8 +101,8 @@ class DeviceContext : public EndsWithProcess {
     SubmitFunction host_submit;  // of an adopted device; may be empty
     std::shared_ptr<std::mutex> queue_mutex;
 
-    // Sets the limits from those of the device and the overrides.
-    void set_limits(const LimitOverrides& overrides);
+    // Sets the limits from those of the device, before anything is made from it.
+    void set_limits(const LowerLimits& lower = {});
 
  private:
     mutable std::atomic<std::uint64_t> runs_ = 0;

@@ -1,5 +1,7 @@
 #include "device/instance.hpp"
 
+#include "values/refuse.hpp"
+
 #include <quadtile/error.hpp>
 
 #include <algorithm>
@@ -105,10 +107,9 @@ void create_instance(DeviceContext& context, bool validation, PFN_vkGetInstanceP
     const vk::ValidationFeaturesEXT validation_features(enabled, {}, nullptr);
     if (validation) {
         if (!layer_installed(context.dispatch)) {
-            throw Error(ErrorCode::unsupported,
-                        "validation was requested, but " + std::string(VALIDATION_LAYER) +
-                            " is not installed; install it (Debian: vulkan-validationlayers), or "
-                            "leave validation out");
+            cannot("validation was requested, but ", VALIDATION_LAYER,
+                   " is not installed; install it (Debian: vulkan-validationlayers), or "
+                   "leave validation out");
         }
         info.setPEnabledLayerNames(layers);
     }

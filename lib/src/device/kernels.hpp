@@ -24,9 +24,6 @@ struct KernelCode {
     bool uses_subgroups;  // whether it needs full subgroups of the device's size
 };
 
-// Returns the hash of the text of all kernels. Code compiled for another fingerprint does not fit.
-[[nodiscard]] std::uint64_t kernel_fingerprint() noexcept;
-
 // Returns a kernel of a table, in the variant with subgroup operations if it has one and they are
 // allowed.
 [[nodiscard]] inline KernelCode find_kernel(std::span<const EmbeddedKernel> table,

@@ -1,9 +1,23 @@
 #include "device/memory.hpp"
 
 #include <quadtile/device.hpp>
+#include "values/refuse.hpp"
 
 #include <initializer_list>
 #include <vector>
+
+namespace quadtile {
+
+VkFormat vk_format(TexelFormat format) noexcept {
+    constexpr VkFormat FORMATS[] = {
+        VK_FORMAT_R32_SFLOAT,          VK_FORMAT_R16_SFLOAT,     VK_FORMAT_D32_SFLOAT,
+        VK_FORMAT_R16_UNORM,           VK_FORMAT_R8_UNORM,       VK_FORMAT_D16_UNORM,
+        VK_FORMAT_R32G32_SFLOAT,       VK_FORMAT_R16G16_SFLOAT,  VK_FORMAT_R32G32B32A32_SFLOAT,
+        VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB};
+    return FORMATS[static_cast<std::size_t>(format)];
+}
+
+}  // namespace quadtile
 
 namespace quadtile::detail {
 
@@ -58,7 +72,7 @@ Unique<vk::DeviceMemory> allocate(const DeviceContext& context, const std::strin
                                   const vk::MemoryRequirements& needed, MemoryKind kind) {
     const std::vector<std::uint32_t> types = memory_types(context, needed.memoryTypeBits, kind);
     if (types.empty()) {
-        throw Error(ErrorCode::unsupported, context.info.name + " has no memory type for " + name);
+        cannot(context.info.name, " has no memory type for ", name);
     }
     const auto allocate_from = [&](std::uint32_t type) {
         return context.calls("allocating " + std::to_string(needed.size) + " bytes for " + name,
@@ -154,10 +168,27 @@ Buffer::Buffer(const MemorySource& source, const std::string& name, vk::DeviceSi
     });
 }
 
+vk::FormatFeatureFlags features_of(const DeviceContext& context, vk::Format format) {
+    return context.calls("asking for the features of a format", [&] {
+        return context.physical_device.getFormatProperties(format, context.dispatch)
+            .optimalTilingFeatures;
+    });
+}
+
+void check_extents(const DeviceContext& context, const char* what, const ImageShape& shape) {
+    const DeviceInfo& info = context.info;
+    if (shape.width > info.max_map_extent || shape.height > info.max_map_extent ||
+        shape.layers > info.max_layers) {
+        cannot(what, " of ", size_of(shape.width, shape.height, shape.layers), " is too large for ",
+               info.name, ": its images have at most ", info.max_map_extent,
+               " texels on a side and ", info.max_layers,
+               " layers; cut it into several or use the reference");
+    }
+}
+
 vk::ImageCreateInfo image_info(const ImageShape& shape, std::uint32_t levels,
                                vk::ImageUsageFlags usage, vk::ImageCreateFlags flags) {
-    vk::ImageCreateInfo info(flags, vk::ImageType::e2D,
-                             static_cast<vk::Format>(vk_format(shape.format)),
+    vk::ImageCreateInfo info(flags, vk::ImageType::e2D, vulkan_format(shape.format),
                              {shape.width, shape.height, 1}, levels, shape.layers);
     info.setSamples(vk::SampleCountFlagBits::e1).setTiling(vk::ImageTiling::eOptimal);
     info.setUsage(usage);

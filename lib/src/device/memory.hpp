@@ -4,6 +4,7 @@
 
 #include "device/device_context.hpp"
 
+#include <quadtile/device.hpp>
 #include <quadtile/image.hpp>
 
 #include <atomic>
@@ -80,6 +81,16 @@ class Buffer {
     Unique<vk::Buffer> buffer_;
     void* mapped_ = nullptr;
 };
+
+[[nodiscard]] inline vk::Format vulkan_format(TexelFormat format) {
+    return static_cast<vk::Format>(vk_format(format));
+}
+
+// Returns the features of optimally tiled images of a format.
+[[nodiscard]] vk::FormatFeatureFlags features_of(const DeviceContext& context, vk::Format format);
+
+// Throws Error(unsupported) for an image larger than the device's. `what` is "a map".
+void check_extents(const DeviceContext& context, const char* what, const ImageShape& shape);
 
 // Returns the parameters of an optimally tiled image with all layers of the shape.
 vk::ImageCreateInfo image_info(const ImageShape& shape, std::uint32_t levels,

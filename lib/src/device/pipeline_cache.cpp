@@ -1,99 +1,68 @@
 #include "device/pipeline_cache.hpp"
 
-#include "device/framed_data.hpp"
-#include "device/kernels.hpp"
-
-#include <cstdio>
+#include <cstdint>
 #include <cstring>
-#include <exception>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
 
 namespace quadtile::detail {
 
 namespace {
 
-// "pipelines-10de-2335-<the cache's UUID>.bin"
-std::string file_name_of(const vk::PhysicalDeviceProperties& device) {
-    char text[64];
-    (void)std::snprintf(text, sizeof(text), "pipelines-%04x-%04x-", device.vendorID,
-                        device.deviceID);
-    std::string name = text;
-    for (const std::uint8_t byte : device.pipelineCacheUUID) {
-        (void)std::snprintf(text, sizeof(text), "%02x", byte);
-        name += text;
+// FNV-1a, 64 bits; against accidents, not against attackers.
+std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {
+    std::uint64_t hash = 0xCBF29CE484222325U;
+    for (const std::byte byte : bytes) {
+        hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3U;
     }
-    return name + ".bin";
+    return hash;
 }
 
-// Drivers must refuse foreign data themselves, but not all do.
-bool is_of_device(std::span<const std::byte> data, const vk::PhysicalDeviceProperties& device) {
+// Returns the driver's data; empty if it is damaged or another device's. Drivers must refuse such
+// data themselves, but not all do.
+std::span<const std::byte> data_of(std::span<const std::byte> bytes,
+                                   const vk::PhysicalDeviceProperties& device) {
     vk::PipelineCacheHeaderVersionOne header;
-    if (data.size() < sizeof(header)) {
-        return false;
+    std::uint64_t sum = 0;
+    if (bytes.size() < sizeof(header) + sizeof(sum)) {
+        return {};
     }
+    const std::span data = bytes.first(bytes.size() - sizeof(sum));
     std::memcpy(&header, data.data(), sizeof(header));
-    return header.headerSize >= sizeof(header) && header.headerSize <= data.size() &&
-           header.headerVersion == vk::PipelineCacheHeaderVersion::eOne &&
-           header.vendorID == device.vendorID && header.deviceID == device.deviceID &&
-           header.pipelineCacheUUID == device.pipelineCacheUUID;
+    std::memcpy(&sum, data.data() + data.size(), sizeof(sum));
+    const bool fits = sum == checksum(data) && header.headerSize >= sizeof(header) &&
+                      header.headerSize <= data.size() &&
+                      header.headerVersion == vk::PipelineCacheHeaderVersion::eOne &&
+                      header.vendorID == device.vendorID && header.deviceID == device.deviceID &&
+                      header.pipelineCacheUUID == device.pipelineCacheUUID;
+    return fits ? data : std::span<const std::byte>();
 }
 
 }  // namespace
 
-void PipelineCache::open(vk::PhysicalDevice physical_device, vk::Device device,
-                         const Dispatch& dispatch, CacheDirectory directory) {
-    const vk::PhysicalDeviceProperties properties = physical_device.getProperties(dispatch);
-    directory_ = std::move(directory);
-    file_name_ = file_name_of(properties);
-    std::span<const std::byte> data;
-    const std::optional<std::vector<std::byte>> bytes = directory_.read(file_name_);
-    if (bytes) {
-        const auto [state, payload] =
-            unframe(Content::pipeline_cache, kernel_fingerprint(), *bytes);
-        if (state == FrameState::whole && is_of_device(payload, properties)) {
-            data = payload;
-            saved_checksum_ = checksum(payload);
-        } else if (state != FrameState::other_version) {
-            directory_.warn("the pipeline cache " + file_name_ +
-                            " is damaged or another device's: pipelines are compiled again");
+void open_pipeline_cache(DeviceContext& context, std::span<const std::byte> bytes) {
+    context.pipeline_cache = vulkan_calls("creating a pipeline cache", [&] {
+        const auto data = data_of(bytes, context.physical_device.getProperties(context.dispatch));
+        if (data.empty() && !bytes.empty()) {
+            context.say(Severity::info,
+                        "the pipeline cache is damaged or another device's: pipelines are compiled "
+                        "again");
         }
-    }
-    handle_ = device.createPipelineCache({{}, data.size(), data.data()}, nullptr, dispatch);
-    device_ = device;
-    dispatch_ = &dispatch;
+        auto cache = context.device.createPipelineCacheUnique({{}, data.size(), data.data()},
+                                                              nullptr, context.dispatch);
+        context.name(*cache, "the pipeline cache");
+        return cache;
+    });
 }
 
-void PipelineCache::save() noexcept {
-    if (!device_ || !directory_) {
-        return;
-    }
-    try {
-        const std::lock_guard lock(save_mutex_);
-        const std::vector<std::uint8_t> data = device_.getPipelineCacheData(handle_, *dispatch_);
-        const std::span bytes = std::as_bytes(std::span(data));
-        if (checksum(bytes) == saved_checksum_) {
-            return;
-        }
-        directory_.write(file_name_, frame(Content::pipeline_cache, kernel_fingerprint(), bytes));
-        saved_checksum_ = checksum(bytes);
-    } catch (const std::exception& failure) {
-        try {
-            directory_.warn(std::string("the pipeline cache was not saved: ") + failure.what());
-        } catch (...) {  // NOLINT(bugprone-empty-catch): nothing can be reported here
-        }
-    }
-}
-
-void PipelineCache::close() noexcept {
-    if (!device_) {
-        return;
-    }
-    save();
-    device_.destroyPipelineCache(handle_, nullptr, *dispatch_);
-    device_ = vk::Device();
+std::vector<std::byte> pipeline_cache_bytes(const DeviceContext& context) {
+    const std::vector<std::uint8_t> data = context.calls("reading the pipeline cache", [&] {
+        return context.device.getPipelineCacheData(*context.pipeline_cache, context.dispatch);
+    });
+    const std::span bytes = std::as_bytes(std::span(data));
+    const std::uint64_t sum = checksum(bytes);
+    const std::span sum_bytes = std::as_bytes(std::span(&sum, 1));
+    std::vector<std::byte> result(bytes.begin(), bytes.end());
+    result.insert(result.end(), sum_bytes.begin(), sum_bytes.end());
+    return result;
 }
 
 }  // namespace quadtile::detail

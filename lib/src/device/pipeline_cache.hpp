@@ -1,40 +1,20 @@
-// Compiled pipelines of a device, kept in the cache directory between runs.
+// Compiled pipelines of a device as bytes that outlive the process.
 
 #pragma once
 
-#include "device/cache_directory.hpp"
-#include "device/vulkan.hpp"
+#include "device/device_context.hpp"
 
-#include <cstdint>
-#include <mutex>
-#include <string>
+#include <cstddef>
+#include <span>
+#include <vector>
 
 namespace quadtile::detail {
 
-// The pipeline cache of one device; empty until opened. Thread-safe, except open and close.
-class PipelineCache {
- public:
-    // Opens the cache with the directory's content for this device, driver and version of the
-    // library. Other content is ignored with a warning. Throws the exceptions of Vulkan-Hpp.
-    void open(vk::PhysicalDevice physical_device, vk::Device device, const Dispatch& dispatch,
-              CacheDirectory directory);
-    // Uses the host's cache, which is neither saved nor destroyed.
-    void open(vk::PipelineCache of_the_host) { handle_ = of_the_host; }
+// Opens the device's pipeline cache with what pipeline_cache_bytes returned in an earlier run.
+// Other bytes are ignored.
+void open_pipeline_cache(DeviceContext& context, std::span<const std::byte> bytes);
 
-    // Writes the cache to the directory if it has changed.
-    void save() noexcept;
-    void close() noexcept;
-
-    [[nodiscard]] vk::PipelineCache handle() const noexcept { return handle_; }
-
- private:
-    vk::PipelineCache handle_;
-    vk::Device device_;  // empty: the cache is the host's
-    const Dispatch* dispatch_ = nullptr;
-    CacheDirectory directory_;
-    std::string file_name_;
-    std::mutex save_mutex_;
-    std::uint64_t saved_checksum_ = 0;
-};
+// Returns the driver's data and a checksum.
+[[nodiscard]] std::vector<std::byte> pipeline_cache_bytes(const DeviceContext& context);
 
 }  // namespace quadtile::detail

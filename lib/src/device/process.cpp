@@ -1,5 +1,7 @@
 #include "device/process.hpp"
 
+#include "values/refuse.hpp"
+
 #include <quadtile/error.hpp>
 
 #include <pthread.h>
@@ -97,10 +99,10 @@ bool MadeIn::has_device() const noexcept {
 
 void MadeIn::check() const {
     if (is_forked()) {
-        throw Error(ErrorCode::unsupported,
-                    "this process was forked after quadtile made this object or its device, and "
-                    "has neither its threads nor its driver; make a Device in the new process, or "
-                    "start it by exec (posix_spawn; Python: multiprocessing's \"spawn\")");
+        cannot(
+            "this process was forked after quadtile made this object or its device, and "
+            "has neither its threads nor its driver; make a Device in the new process, or "
+            "start it by exec (posix_spawn; Python: multiprocessing's \"spawn\")");
     }
     check_not_ending();
 }
@@ -117,10 +119,10 @@ void end_with_process(const std::weak_ptr<EndsWithProcess>& work) {
     const std::lock_guard lock(all.mutex);
     std::erase_if(all.works, [](const auto& other) { return other.expired(); });
     all.works.push_back(work);
-    all.has_devices = true;
 }
 
 void watch_exit(bool leaks) {
+    works_of_this_process().has_devices = true;
     // exit() calls functions in the reverse order of their registration. So these two come before
     // those of the drivers' statics, and the second before the first.
     //

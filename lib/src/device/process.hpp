@@ -53,7 +53,7 @@ void end_with_process(const std::weak_ptr<EndsWithProcess>& work);
 // handle is destroyed if `leaks`.
 void watch_exit(bool leaks);
 
-// Returns whether the process was forked from one that had a device.
+// Returns whether the process was forked from one that has called watch_exit.
 [[nodiscard]] bool is_forked_from_user() noexcept;
 
 // Lets exit() end processes that are forked from this one before it calls functions of the parent,

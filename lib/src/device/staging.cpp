@@ -1,5 +1,8 @@
 #include "device/staging.hpp"
 
+#include "values/refuse.hpp"
+#include "values/texel_codec.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -95,18 +98,14 @@ void Staging::forget() {
 
 std::span<std::byte> Staging::bytes(vk::DeviceSize first, vk::DeviceSize count) const {
     if (!buffer_.handle() || first > size_bytes_ || count > size_bytes_ - first) {
-        throw Error(ErrorCode::unsupported,
-                    name_ + " has " + std::to_string(size_bytes_) + " bytes, but " +
-                        std::to_string(count) + " from byte " + std::to_string(first) +
-                        " on are used; this is a mistake in quadtile, please report it");
+        cannot(name_, " has ", size_bytes_, " bytes, but ", count, " from byte ", first,
+               " on are used; this is a mistake in quadtile, please report it");
     }
     return {static_cast<std::byte*>(buffer_.mapped()) + first, count};
 }
 
 vk::ImageAspectFlags aspect_of(TexelFormat format) noexcept {
-    return format == TexelFormat::d32_float || format == TexelFormat::d16_unorm
-               ? vk::ImageAspectFlagBits::eDepth
-               : vk::ImageAspectFlagBits::eColor;
+    return is_depth(format) ? vk::ImageAspectFlagBits::eDepth : vk::ImageAspectFlagBits::eColor;
 }
 
 std::vector<const std::byte*> layers_of(const ImageView& image) {

@@ -4,6 +4,7 @@
 
 #include "device/device_context.hpp"
 #include "device/vulkan_calls.hpp"
+#include "values/refuse.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -24,9 +25,8 @@ class Commands {
     Commands(std::shared_ptr<DeviceContext> context, std::chrono::milliseconds timeout)
         : context_(std::move(context)), timeout_(std::min(timeout, LONGEST_TIMEOUT)) {
         if (timeout <= std::chrono::milliseconds::zero()) {
-            throw Error(ErrorCode::invalid_argument,
-                        "gpu_timeout is " + std::to_string(timeout.count()) +
-                            " ms, it must be more than 0; milliseconds::max() waits for ever");
+            refuse("gpu_timeout is ", timeout.count(),
+                   " ms, it must be more than 0; milliseconds::max() waits for ever");
         }
         context_->calls("creating a command buffer", [&] {
             const vk::Device device = context_->device;

@@ -8,9 +8,9 @@
 #include "recording/blits.hpp"
 #include "recording/downsampler_checks.hpp"
 #include "recording/kernel_constants.hpp"
-#include "values/text.hpp"
-
-#include "../reference/texel_codec.hpp"
+#include "recording/map_resources.hpp"
+#include "values/refuse.hpp"
+#include "values/texel_codec.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,6 +30,7 @@ using detail::counted;
 using detail::Descriptor;
 using detail::DescriptorSet;
 using detail::DeviceContext;
+using detail::encoding_of;
 using detail::is_depth;
 using detail::is_extreme;
 using detail::is_multi_dispatch;
@@ -38,7 +39,6 @@ using detail::plain_format;
 using detail::refuse;
 using detail::size_of;
 using detail::vulkan_format;
-using reference::encoding_of;
 
 using Usage = vk::ImageUsageFlagBits;
 
@@ -85,7 +85,7 @@ struct Downsampler::Impl {
         tables =
             detail::Buffer({context}, "the sRGB tables", sizeof(SrgbTables),
                            vk::BufferUsageFlagBits::eStorageBuffer, detail::MemoryKind::upload);
-        std::memcpy(tables.mapped(), &reference::srgb_tables(), sizeof(SrgbTables));
+        std::memcpy(tables.mapped(), &detail::srgb_tables(), sizeof(SrgbTables));
         if (options.reduction == Reduction::custom) {
             for (const bool odd_blocks : {false, true}) {
                 custom_code[odd_blocks ? 1 : 0] = detail::code_of(
@@ -188,6 +188,9 @@ struct Downsampler::Impl {
         return !powers || (shape.width != shape.height && !nothing_outside_matters);
     }
 
+    struct Blocks;
+    // Records the passes; `some` null: for all blocks.
+    void record(VkCommandBuffer commands, const Binding::Impl& bound, const Blocks* some) const;
     void check_shape(const Shape& shape) const;
     [[nodiscard]] Requirements requirements(const Shape& shape) const;
 
@@ -233,33 +236,22 @@ void Downsampler::Impl::check_shape(const Shape& shape) const {
     check_image({shape.width, shape.height, shape.layers, options.source_format});
     const std::uint32_t full = full_mip_levels(shape.width, shape.height, options.edge_rule);
     if (shape.levels == 0 || shape.levels > full) {
-        refuse(std::to_string(shape.levels) + " levels were asked for; an image of " +
-               size_of(shape.width, shape.height) + " texels has 1 to " + std::to_string(full) +
-               ", level 0 included");
+        refuse(shape.levels, " levels were asked for; an image of ",
+               size_of(shape.width, shape.height), " texels has 1 to ", full, ", level 0 included");
     }
+    detail::check_extents(*context, "an image",
+                          {shape.width, shape.height, shape.layers, options.source_format});
     const DeviceInfo& info = context->info;
-    if (shape.width > info.max_map_extent || shape.height > info.max_map_extent ||
-        shape.layers > info.max_layers) {
-        cannot("an image of " + size_of(shape.width, shape.height, shape.layers) +
-               " is too large for " + info.name + ": its images have at most " +
-               std::to_string(info.max_map_extent) + " texels on a side and " +
-               std::to_string(info.max_layers) + " layers");
-    }
     // LOST_THREADS (cpu_drivers.glsl): this kernel has too many early ends of loops.
     if (info.type == "CPU" && options.reduction == Reduction::custom &&
         options.method == MipMethod::spd && has_odd_blocks(shape) &&
         shape.levels - 1 > BLOCK_LEVELS + step_levels(BLOCK_LEVELS, shape.levels - 1)) {
-        cannot("custom reductions of " + size_of(shape.width, shape.height) +
-               " texels in one dispatch go wrong on CPU drivers (" + info.name +
+        cannot("custom reductions of ", size_of(shape.width, shape.height),
+               " texels in one dispatch go wrong on CPU drivers (", info.name,
                "); use MipMethod::per_level there");
     }
-    if (state_size_bytes(shape) > context->max_storage_buffer_range_bytes) {
-        cannot("the state of " + counted(shape.layers, "layer") + " of " +
-               size_of(shape.width, shape.height) + " texels has " +
-               std::to_string(state_size_bytes(shape)) + " bytes, a buffer of " + info.name +
-               " at most " + std::to_string(context->max_storage_buffer_range_bytes) +
-               "; use fewer layers at once");
-    }
+    detail::check_reach(*context, "the state of " + counted(shape.layers, "layer"),
+                        state_size_bytes(shape));
 }
 
 Downsampler::Requirements Downsampler::requirements(const Shape& shape) const {
@@ -326,10 +318,9 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
         stored.resize(images, stored.back());
         return impl.program.make_descriptors(
             {Descriptor::sampled(*impl.sampler, view, layout),
-             Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
-                                        impl.state_size_bytes(shape)),
+             Descriptor::storage_buffer(resources.state, impl.state_size_bytes(shape)),
              Descriptor::sampled(*impl.sampler_maximum, view, layout),
-             Descriptor::storage_buffer(impl.tables.handle(), 0, impl.tables.size_bytes()),
+             Descriptor::storage_buffer({impl.tables.handle()}, impl.tables.size_bytes()),
              Descriptor::storage_images(stored)});
     };
     const bool in_one_dispatch = impl.options.method == MipMethod::spd;
@@ -390,99 +381,87 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
 
 namespace {
 
-// Orders later commands behind the writes and the reads of dispatches.
-void record_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
-    constexpr auto stage = vk::PipelineStageFlagBits::eComputeShader;
-    const vk::MemoryBarrier barrier(
-        vk::AccessFlagBits::eShaderWrite,
-        vk::AccessFlagBits::eShaderRead | vk::AccessFlagBits::eShaderWrite);
-    commands.pipelineBarrier(stage, stage, {}, barrier, {}, {}, dispatch);
-}
-
 void check_rectangle(const DirtyRectangle& rectangle, const Downsampler::Shape& shape) {
     const std::string text = "a rectangle of " + size_of(rectangle.width, rectangle.height) +
                              " texels at (" + std::to_string(rectangle.x) + ", " +
                              std::to_string(rectangle.y) + ") of layer " +
                              std::to_string(rectangle.layer);
     if (rectangle.width == 0 || rectangle.height == 0) {
-        refuse(text + " is empty");
+        refuse(text, " is empty");
     }
     if (rectangle.layer >= shape.layers || rectangle.x >= shape.width ||
         rectangle.y >= shape.height || rectangle.width > shape.width - rectangle.x ||
         rectangle.height > shape.height - rectangle.y) {
-        refuse(text + " is not inside the image of " + size_of(shape.width, shape.height) +
-               " texels and " + counted(shape.layers, "layer"));
+        refuse(text, " is not inside the image of ", size_of(shape.width, shape.height),
+               " texels and ", counted(shape.layers, "layer"));
     }
 }
 
 }  // namespace
 
-void Downsampler::record(VkCommandBuffer commands, const Binding& binding) const {
-    const Impl& impl = *impl_;
-    const Binding::Impl& bound = *binding.impl_;
-    const Dispatch& dispatch = impl.program.dispatch();
+// Blocks of the image that a recording makes, in one layer or in all.
+struct Downsampler::Impl::Blocks {
+    std::uint32_t first_x;
+    std::uint32_t first_y;
+    std::uint32_t last_x;
+    std::uint32_t last_y;
+    std::uint32_t layer;
+};
+
+void Downsampler::Impl::record(VkCommandBuffer commands, const Binding::Impl& bound,
+                               const Blocks* some) const {
     const vk::CommandBuffer buffer(commands);
-    const detail::DebugLabel label(*impl.context, buffer, "mip levels");
-    if (impl.options.method == MipMethod::blit) {
-        detail::record_blits(buffer, dispatch, bound.shape, bound.source, bound.destination,
-                             impl.options.copy_source);
+    const detail::DebugLabel label(
+        *context, buffer, some == nullptr ? "mip levels" : "mip levels of a dirty rectangle");
+    for (const Binding::Impl::Pass& pass : bound.passes) {
+        if (&pass != &bound.passes.front()) {
+            program.barrier(buffer);
+        }
+        DownsampleParameters parameters = pass.parameters;
+        vk::Extent3D groups(
+            blocks_along(parameters.width, parameters.base_level, BLOCK_LEVELS, rule()),
+            blocks_along(parameters.height, parameters.base_level, BLOCK_LEVELS, rule()),
+            parameters.layers);
+        if (some != nullptr) {
+            parameters.first_block = some->first_x | some->first_y << 16U;
+            parameters.last_block = some->last_x | some->last_y << 16U;
+            parameters.first_layer = some->layer;
+            groups =
+                vk::Extent3D(some->last_x - some->first_x + 1, some->last_y - some->first_y + 1, 1);
+        }
+        program.bind(buffer, some == nullptr ? pass.pipeline : pipeline(bound.some_blocks_kind),
+                     pass.descriptors.set, parameters);
+        buffer.dispatch(groups.width, groups.height, groups.depth, program.dispatch());
+    }
+}
+
+void Downsampler::record(VkCommandBuffer commands, const Binding& binding) const {
+    const Binding::Impl& bound = *binding.impl_;
+    if (impl_->options.method != MipMethod::blit) {
+        impl_->record(commands, bound, nullptr);
         return;
     }
-    for (const Binding::Impl::Pass& pass : bound.passes) {
-        const DownsampleParameters& parameters = pass.parameters;
-        if (&pass != &bound.passes.front()) {
-            record_barrier(buffer, dispatch);
-        }
-        buffer.bindPipeline(vk::PipelineBindPoint::eCompute, pass.pipeline, dispatch);
-        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
-                                  pass.descriptors.set, {}, dispatch);
-        buffer.pushConstants<DownsampleParameters>(
-            impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
-        buffer.dispatch(
-            blocks_along(parameters.width, parameters.base_level, BLOCK_LEVELS, impl.rule()),
-            blocks_along(parameters.height, parameters.base_level, BLOCK_LEVELS, impl.rule()),
-            parameters.layers, dispatch);
-    }
+    const vk::CommandBuffer buffer(commands);
+    const detail::DebugLabel label(*impl_->context, buffer, "mip levels");
+    detail::record_blits(buffer, impl_->program.dispatch(), bound.shape, bound.source,
+                         bound.destination, impl_->options.copy_source);
 }
 
 void Downsampler::record(VkCommandBuffer commands, const Binding& binding,
                          const DirtyRectangle& rectangle) const {
-    const Impl& impl = *impl_;
     const Binding::Impl& bound = *binding.impl_;
-    if (impl.options.method != MipMethod::spd) {
+    if (impl_->options.method != MipMethod::spd) {
         refuse("a dirty rectangle needs MipMethod::spd");
     }
     check_rectangle(rectangle, bound.shape);
-    if (bound.passes.empty()) {
-        return;
-    }
-    const Dispatch& dispatch = impl.program.dispatch();
-    const vk::CommandBuffer buffer(commands);
-    const detail::DebugLabel label(*impl.context, buffer, "mip levels of a dirty rectangle");
     const auto block_along = [&](std::uint32_t texel, std::uint32_t extent) {
-        return block_of(texel, BLOCK_LEVELS, blocks_along(extent, 0, BLOCK_LEVELS, impl.rule()));
+        return block_of(texel, BLOCK_LEVELS, blocks_along(extent, 0, BLOCK_LEVELS, impl_->rule()));
     };
-    const std::uint32_t first_x = block_along(rectangle.x, bound.shape.width);
-    const std::uint32_t first_y = block_along(rectangle.y, bound.shape.height);
-    const std::uint32_t last_x = block_along(rectangle.x + rectangle.width - 1, bound.shape.width);
-    const std::uint32_t last_y =
-        block_along(rectangle.y + rectangle.height - 1, bound.shape.height);
-    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, impl.pipeline(bound.some_blocks_kind),
-                        dispatch);
-    for (const Binding::Impl::Pass& pass : bound.passes) {
-        if (&pass != &bound.passes.front()) {
-            record_barrier(buffer, dispatch);
-        }
-        buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl.program.layout(), 0,
-                                  pass.descriptors.set, {}, dispatch);
-        DownsampleParameters parameters = pass.parameters;
-        parameters.first_block = first_x | first_y << 16U;
-        parameters.last_block = last_x | last_y << 16U;
-        parameters.first_layer = rectangle.layer;
-        buffer.pushConstants<DownsampleParameters>(
-            impl.program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
-        buffer.dispatch(last_x - first_x + 1, last_y - first_y + 1, 1, dispatch);
-    }
+    const Impl::Blocks blocks{
+        block_along(rectangle.x, bound.shape.width), block_along(rectangle.y, bound.shape.height),
+        block_along(rectangle.x + rectangle.width - 1, bound.shape.width),
+        block_along(rectangle.y + rectangle.height - 1, bound.shape.height), rectangle.layer};
+    impl_->record(commands, bound, &blocks);
 }
 
 }  // namespace quadtile

@@ -2,43 +2,18 @@
 
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/texel_encoding.h>
-#include <quadtile/reference.hpp>
 
-#include "../reference/texel_codec.hpp"
-#include "values/text.hpp"
+#include "device/memory.hpp"
+#include "values/refuse.hpp"
+#include "values/texel_codec.hpp"
 
 #include <algorithm>
 #include <bit>
 
 namespace quadtile::detail {
 
-void refuse(const std::string& why) {
-    throw Error(ErrorCode::invalid_argument, why);
-}
-
-void cannot(const std::string& why) {
-    throw Error(ErrorCode::unsupported, why);
-}
-
-bool is_extreme(Reduction reduction) {
-    return reduction == Reduction::max || reduction == Reduction::min ||
-           reduction == Reduction::min_max;
-}
-
-bool is_sum(Reduction reduction) {
-    return reduction == Reduction::mean || reduction == Reduction::sum;
-}
-
-bool is_depth(TexelFormat format) {
-    return format == TexelFormat::d32_float || format == TexelFormat::d16_unorm;
-}
-
 bool is_multi_dispatch(MipMethod method) {
     return method == MipMethod::per_level || method == MipMethod::subgroup;
-}
-
-vk::Format vulkan_format(TexelFormat format) {
-    return static_cast<vk::Format>(vk_format(format));
 }
 
 vk::Format plain_format(TexelFormat format) {
@@ -49,14 +24,6 @@ namespace {
 
 using Format = vk::FormatFeatureFlagBits;
 using Usage = vk::ImageUsageFlagBits;
-
-// Returns the features of a format on a device.
-vk::FormatFeatureFlags features_of(const DeviceContext& context, vk::Format format) {
-    return context.calls("asking for the features of a format", [&] {
-        return context.physical_device.getFormatProperties(format, context.dispatch)
-            .optimalTilingFeatures;
-    });
-}
 
 bool has_graphics(const DeviceContext& context) {
     const auto families = context.physical_device.getQueueFamilyProperties(context.dispatch);
@@ -153,7 +120,7 @@ std::string obstacle_to_filtering(const DeviceContext& context, const Downsample
 }  // namespace
 
 DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions options) {
-    reference::check_formats(options.reduction, options.source_format, options.format);
+    check_formats(options.reduction, options.source_format, options.format);
     if (options.reduction == Reduction::custom && options.custom_glsl.empty()) {
         refuse("Reduction::custom needs custom_glsl");
     }
@@ -172,28 +139,28 @@ DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions opti
             refuse(obstacle);
         }
         if (!obstacle.empty()) {
-            cannot("MipMethod::blit on " + device + ": " + obstacle);
+            cannot("MipMethod::blit on ", device, ": ", obstacle);
         }
         return options;
     }
     if (!storing.empty()) {
-        cannot(device + " cannot store these levels: " + storing +
+        cannot(device, " cannot store these levels: ", storing,
                (options.reduction == Reduction::mean
                     ? ""
                     : "; blits, which need no such stores, can only make means"));
     }
     if (!(features_of(context, plain_format(options.source_format)) & Format::eSampledImage)) {
-        cannot(device + " cannot sample images of format " +
+        cannot(device, " cannot sample images of format ",
                vk::to_string(plain_format(options.source_format)));
     }
 
     const std::string filtering = obstacle_to_filtering(context, options);
     if (options.filtered && !filtering.empty()) {
-        cannot("DownsamplerOptions::filtered: " + filtering);
+        cannot("DownsamplerOptions::filtered: ", filtering);
     }
     // There it is exact.
-    const bool is_exact = is_extreme(options.reduction) &&
-                          reference::encoding_of(options.source_format) >= ENCODING_UNORM8;
+    const bool is_exact =
+        is_extreme(options.reduction) && encoding_of(options.source_format) >= ENCODING_UNORM8;
     options.filtered = options.filtered || (is_exact && filtering.empty());
     return options;
 }
@@ -244,33 +211,33 @@ void check_images(const DownsamplerOptions& options, const Downsampler::Requirem
                            std::uint32_t levels) {
         const VkImageCreateInfo& created = image.created;
         if (image.image == VK_NULL_HANDLE) {
-            refuse("the " + which + " image is null");
+            refuse("the ", which, " image is null");
         }
         if (created.format != vk_format(format)) {
-            refuse("the " + which + " image is of format " +
-                   vk::to_string(static_cast<vk::Format>(created.format)) + ", " +
-                   vk::to_string(vulkan_format(format)) + " was announced");
+            refuse("the ", which, " image is of format ",
+                   vk::to_string(static_cast<vk::Format>(created.format)), ", ",
+                   vk::to_string(vulkan_format(format)), " was announced");
         }
         if ((created.usage & usage) != usage) {
-            refuse("the " + which + " image was created without the usage " +
-                   vk::to_string(vk::ImageUsageFlags(usage & ~created.usage)) +
+            refuse("the ", which, " image was created without the usage ",
+                   vk::to_string(vk::ImageUsageFlags(usage & ~created.usage)),
                    "; see Downsampler::requirements");
         }
         if ((created.flags & flags) != flags) {
-            refuse("the " + which + " image was created without the flags " +
-                   vk::to_string(vk::ImageCreateFlags(flags & ~created.flags)) +
+            refuse("the ", which, " image was created without the flags ",
+                   vk::to_string(vk::ImageCreateFlags(flags & ~created.flags)),
                    ", which sRGB formats need; see Downsampler::requirements");
         }
         if (created.arrayLayers < shape.layers) {
-            refuse("the " + which + " image has " + std::to_string(created.arrayLayers) +
-                   " layers, " + std::to_string(shape.layers) + " were announced");
+            refuse("the ", which, " image has ", created.arrayLayers, " layers, ", shape.layers,
+                   " were announced");
         }
         if (created.imageType != VK_IMAGE_TYPE_2D || created.samples != VK_SAMPLE_COUNT_1_BIT) {
-            refuse("the " + which + " image must be 2D with one sample per texel");
+            refuse("the ", which, " image must be 2D with one sample per texel");
         }
         if (created.mipLevels < levels) {
-            refuse("the " + which + " image has " + std::to_string(created.mipLevels) +
-                   " mip levels, " + std::to_string(levels) + " were announced");
+            refuse("the ", which, " image has ", created.mipLevels, " mip levels, ", levels,
+                   " were announced");
         }
     };
     const bool same = resources.source.image == resources.destination.image;
@@ -281,21 +248,19 @@ void check_images(const DownsamplerOptions& options, const Downsampler::Requirem
           needed.destination_flags, shape.levels);
     const VkExtent3D& source = resources.source.created.extent;
     if (source.width != shape.width || source.height != shape.height) {
-        refuse("the source image has " + size_of(source.width, source.height) + " texels, " +
-               size_of(shape.width, shape.height) + " were announced");
+        refuse("the source image has ", size_of(source.width, source.height), " texels, ",
+               size_of(shape.width, shape.height), " were announced");
     }
     const VkExtent3D& destination = resources.destination.created.extent;
+    const auto rule = static_cast<std::uint32_t>(options.edge_rule);
     for (std::uint32_t level = options.copy_source ? 0 : 1; level < shape.levels; ++level) {
-        const std::uint32_t width =
-            mip_extent(shape.width, level, static_cast<std::uint32_t>(options.edge_rule));
-        const std::uint32_t height =
-            mip_extent(shape.height, level, static_cast<std::uint32_t>(options.edge_rule));
-        if (mip_extent(destination.width, level, EDGE_DROP) < width ||
-            mip_extent(destination.height, level, EDGE_DROP) < height) {
-            refuse("level " + std::to_string(level) + " of the destination image has " +
-                   size_of(mip_extent(destination.width, level, EDGE_DROP),
-                           mip_extent(destination.height, level, EDGE_DROP)) +
-                   " texels, " + size_of(width, height) +
+        const std::uint32_t width = mip_extent(shape.width, level, rule);
+        const std::uint32_t height = mip_extent(shape.height, level, rule);
+        const std::uint32_t has_width = mip_extent(destination.width, level, EDGE_DROP);
+        const std::uint32_t has_height = mip_extent(destination.height, level, EDGE_DROP);
+        if (has_width < width || has_height < height) {
+            refuse("level ", level, " of the destination image has ",
+                   size_of(has_width, has_height), " texels, ", size_of(width, height),
                    " are needed; make the image as large as Downsampler::requirements says");
         }
     }

@@ -5,23 +5,15 @@
 #include <quadtile/downsampler.hpp>
 
 #include "device/device_context.hpp"
+#include "values/mip_chain.hpp"
 
 #include <cstdint>
 #include <string>
 
 namespace quadtile::detail {
 
-// Throws Error(invalid_argument).
-[[noreturn]] void refuse(const std::string& why);
-// Throws Error(unsupported).
-[[noreturn]] void cannot(const std::string& why);
-
-[[nodiscard]] bool is_extreme(Reduction reduction);
-[[nodiscard]] bool is_sum(Reduction reduction);  // means included
-[[nodiscard]] bool is_depth(TexelFormat format);
 [[nodiscard]] bool is_multi_dispatch(MipMethod method);
 
-[[nodiscard]] vk::Format vulkan_format(TexelFormat format);
 // Returns the format for writing texels of an image, and for reading them one by one: the kernel
 // converts sRGB codes.
 [[nodiscard]] vk::Format plain_format(TexelFormat format);

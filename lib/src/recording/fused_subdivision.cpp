@@ -1,16 +1,14 @@
 #include "recording/fused_subdivision.hpp"
 
-#include "../reference/texel_codec.hpp"
 #include "recording/kernel_constants.hpp"
 #include "recording/map_resources.hpp"
+#include "values/texel_codec.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <limits>
 
 namespace quadtile::detail {
-
-static_assert(sizeof(FusedParameters) <= 128, "more than every device has for push constants");
 
 namespace {
 
@@ -33,15 +31,6 @@ FusedParameters parameters_of(const DeviceContext& context, const FusedSubdivisi
         static_cast<std::uint32_t>(std::min(run.options.max_tiles.value_or(UNLIMITED), UNLIMITED));
     std::ranges::copy(run.thresholds, std::begin(parameters.thresholds));
     return parameters;
-}
-
-void pass_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
-    using Stage = vk::PipelineStageFlagBits;
-    using Access = vk::AccessFlagBits;
-    const vk::MemoryBarrier barrier(Access::eShaderWrite | Access::eShaderRead,
-                                    Access::eShaderRead | Access::eShaderWrite);
-    commands.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader, {}, barrier, {}, {},
-                             dispatch);
 }
 
 // Returns the levels of a share: one workgroup of fused_emit.comp or balance_tiles.comp takes
@@ -91,7 +80,7 @@ FusedSubdivision::Pass FusedSubdivision::pass_of(const Run& run, const std::stri
              {THRESHOLDS_BY_NODE, run.node_thresholds ? 1U : 0U},
              {CORNERS, run.options.balance == Balance::corners ? 1U : 0U},
              {STAGE, stage},
-             {SOURCE_ENCODING, reference::encoding_of(run.shape.format)}}};
+             {SOURCE_ENCODING, encoding_of(run.shape.format)}}};
 }
 
 void FusedSubdivision::bind(vk::CommandBuffer commands, const Pass& pass) const {
@@ -111,7 +100,7 @@ void FusedSubdivision::record_shares(vk::CommandBuffer commands, Pass pass,
                                      const MapShape& shape) const {
     const std::uint32_t levels = BLOCK_LEVELS + levels_of_share(shape);
     pass.constants.emplace_back(SHARE_LEVELS, levels - BLOCK_LEVELS);
-    pass_barrier(commands, program_.dispatch());
+    program_.barrier(commands);
     bind(commands, pass);
     commands.dispatch(level_extent(shape.width, levels), level_extent(shape.height, levels),
                       shape.layers, program_.dispatch());
@@ -124,9 +113,7 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
                            is_balanced ? "subdivision, balanced" : "subdivision, fused");
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program_.layout(), 0, descriptors,
                                 {}, program_.dispatch());
-    commands.pushConstants<FusedParameters>(program_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                                            parameters_of(program_.context(), run),
-                                            program_.dispatch());
+    program_.push(commands, parameters_of(program_.context(), run));
     if (is_balanced) {
         record_balanced(commands, run);
         return;
@@ -138,7 +125,7 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
     }
     if (is_canonical || !with_budget) {
         if (with_budget) {
-            pass_barrier(commands, program_.dispatch());
+            program_.barrier(commands);
         }
         record_blocks(
             commands,

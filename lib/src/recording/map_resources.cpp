@@ -1,7 +1,8 @@
 #include "recording/map_resources.hpp"
 
+#include "device/memory.hpp"
 #include "recording/kernel_constants.hpp"
-#include "values/text.hpp"
+#include "values/refuse.hpp"
 
 #include <algorithm>
 #include <string>
@@ -16,50 +17,40 @@ std::uint64_t pyramid_floats(const MapShape& shape) noexcept {
 
 }  // namespace
 
-std::uint32_t unorm_bits(TexelFormat format) noexcept {
-    switch (format) {
-        case TexelFormat::r16_unorm:
-        case TexelFormat::d16_unorm:
-            return 16;
-        case TexelFormat::r8_unorm:
-            return 8;
-        default:
-            return 0;
+void check_map(const DeviceContext& context, const MapShape& shape) {
+    check_shape(shape);
+    check_extents(context, "a map", shape);
+    const vk::Format format = vulkan_format(shape.format);
+    if (!(features_of(context, format) & vk::FormatFeatureFlagBits::eSampledImage)) {
+        cannot(context.info.name, " cannot sample images of format ", vk::to_string(format),
+               "; convert the map to 32-bit floats");
     }
 }
 
-void check_map(const DeviceContext& context, const MapShape& shape) {
-    check_shape(shape);
-    const DeviceInfo& info = context.info;
-    if (shape.width > info.max_map_extent || shape.height > info.max_map_extent ||
-        shape.layers > info.max_layers) {
-        throw Error(ErrorCode::unsupported,
-                    "a map of " + size_of(shape.width, shape.height, shape.layers) +
-                        " is too large for " + info.name + ": its images have at most " +
-                        std::to_string(info.max_map_extent) + " texels on a side and " +
-                        std::to_string(info.max_layers) +
-                        " layers; cut it into several maps or use Strategy::reference");
-    }
-    const auto format = static_cast<vk::Format>(vk_format(shape.format));
-    const auto features = context.calls("asking for the features of a format", [&] {
-        return context.physical_device.getFormatProperties(format, context.dispatch)
-            .optimalTilingFeatures;
-    });
-    if (!(features & vk::FormatFeatureFlagBits::eSampledImage)) {
-        throw Error(ErrorCode::unsupported, info.name + " cannot sample images of format " +
-                                                vk::to_string(format) +
-                                                "; convert the map to 32-bit floats");
+namespace {
+
+[[noreturn]] void refuse_buffer(const DeviceContext& context, const std::string& what,
+                                std::uint64_t size_bytes, std::uint64_t addressable_bytes,
+                                const char* remedy) {
+    cannot("the buffer of ", what, " would have ", size_bytes, " bytes, ", context.info.name,
+           " can address ", addressable_bytes, "; ", remedy,
+           "cut the map into several or use fewer layers at once");
+}
+
+}  // namespace
+
+void check_reach(const DeviceContext& context, const std::string& what, std::uint64_t size_bytes,
+                 const char* remedy) {
+    if (size_bytes > context.max_storage_buffer_range_bytes) {
+        refuse_buffer(context, what, size_bytes, context.max_storage_buffer_range_bytes, remedy);
     }
 }
 
 void check_pyramid(const DeviceContext& context, const MapShape& shape) {
     const std::uint64_t addressable = std::uint64_t{BUFFER_CHUNKS} << context.float_chunk_shift;
     if (pyramid_floats(shape) > addressable) {
-        throw Error(ErrorCode::unsupported,
-                    "the pyramid of this map has " + std::to_string(pyramid_floats(shape)) +
-                        " floats, but " + context.info.name + " can address " +
-                        std::to_string(addressable) + " at most" +
-                        "; cut the map into several or use fewer layers at once");
+        refuse_buffer(context, "the pyramid of this map", pyramid_size_bytes(shape),
+                      addressable * sizeof(float), "");
     }
 }
 
@@ -88,9 +79,9 @@ void append_chunks(std::vector<Descriptor>& descriptors, const BufferRange& rang
     for (std::uint64_t chunk = 0; chunk < BUFFER_CHUNKS; ++chunk) {
         const std::uint64_t first = chunk * chunk_elements < count ? chunk * chunk_elements : 0;
         const std::uint64_t elements = std::min(count - first, chunk_elements);
-        descriptors.push_back(Descriptor::storage_buffer(range.buffer,
-                                                         range.offset_bytes + first * element_bytes,
-                                                         lead_bytes + elements * element_bytes));
+        descriptors.push_back(
+            Descriptor::storage_buffer({range.buffer, range.offset_bytes + first * element_bytes},
+                                       lead_bytes + elements * element_bytes));
     }
 }
 

@@ -7,6 +7,7 @@
 #include <quadtile/image.hpp>
 #include <quadtile/subdivider.hpp>
 
+#include <string>
 #include <vector>
 
 namespace quadtile::detail {
@@ -14,11 +15,13 @@ namespace quadtile::detail {
 // Throws Error if the device cannot sample images of this shape and format.
 void check_map(const DeviceContext& context, const MapShape& shape);
 
+// Throws Error(unsupported) for a buffer that one descriptor cannot reach. `what` is in it;
+// `remedy` comes before the general one: "use less, ".
+void check_reach(const DeviceContext& context, const std::string& what, std::uint64_t size_bytes,
+                 const char* remedy = "");
+
 // Throws Error if the device cannot address the map's pyramid.
 void check_pyramid(const DeviceContext& context, const MapShape& shape);
-
-// Returns the kernels' parameter for a format: 8 or 16 for unorm formats, 0 for others.
-[[nodiscard]] std::uint32_t unorm_bits(TexelFormat format) noexcept;
 
 [[nodiscard]] vk::DeviceSize pyramid_size_bytes(const MapShape& shape) noexcept;
 

@@ -2,9 +2,10 @@
 #include <quadtile/texel_encoding.h>
 #include <quadtile/subdivider.hpp>
 
-#include "../reference/texel_codec.hpp"
+#include "device/memory.hpp"
 #include "recording/kernel_constants.hpp"
 #include "recording/map_resources.hpp"
+#include "values/texel_codec.hpp"
 
 namespace quadtile {
 
@@ -51,36 +52,6 @@ std::vector<detail::BindingType> binding_types() {
 
 }  // namespace
 
-VkFormat vk_format(TexelFormat format) noexcept {
-    switch (format) {
-        case TexelFormat::r32_float:
-            return VK_FORMAT_R32_SFLOAT;
-        case TexelFormat::r16_float:
-            return VK_FORMAT_R16_SFLOAT;
-        case TexelFormat::d32_float:
-            return VK_FORMAT_D32_SFLOAT;
-        case TexelFormat::r16_unorm:
-            return VK_FORMAT_R16_UNORM;
-        case TexelFormat::r8_unorm:
-            return VK_FORMAT_R8_UNORM;
-        case TexelFormat::d16_unorm:
-            return VK_FORMAT_D16_UNORM;
-        case TexelFormat::rg32_float:
-            return VK_FORMAT_R32G32_SFLOAT;
-        case TexelFormat::rg16_float:
-            return VK_FORMAT_R16G16_SFLOAT;
-        case TexelFormat::rgba32_float:
-            return VK_FORMAT_R32G32B32A32_SFLOAT;
-        case TexelFormat::rgba16_float:
-            return VK_FORMAT_R16G16B16A16_SFLOAT;
-        case TexelFormat::rgba8_unorm:
-            return VK_FORMAT_R8G8B8A8_UNORM;
-        case TexelFormat::rgba8_srgb:
-            break;
-    }
-    return VK_FORMAT_R8G8B8A8_SRGB;
-}
-
 struct Pyramid::Impl {
     explicit Impl(const Device& device)
         : program(device.context(), "the pyramid", binding_types(), sizeof(DownsampleParameters)),
@@ -113,14 +84,12 @@ struct Pyramid::Impl {
 
     // Unorm texels are never NaN, so the sampler returns the same as comparisons.
     [[nodiscard]] bool filters(TexelFormat format) const {
-        const auto features =
-            program.context()
-                .physical_device
-                .getFormatProperties(static_cast<vk::Format>(vk_format(format)), program.dispatch())
-                .optimalTilingFeatures;
+        const vk::FormatFeatureFlags features =
+            detail::features_of(program.context(), detail::vulkan_format(format));
         const auto needed = vk::FormatFeatureFlagBits::eSampledImageFilterMinmax |
                             vk::FormatFeatureFlagBits::eSampledImageFilterLinear;
-        return detail::unorm_bits(format) != 0 && maximum && (features & needed) == needed;
+        return detail::encoding_of(format) >= ENCODING_UNORM8 && maximum &&
+               (features & needed) == needed;
     }
 
     ComputeProgram program;
@@ -151,7 +120,7 @@ Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources
     detail::check_pyramid(impl_->program.context(), shape);
     const detail::DeviceContext& context = impl_->program.context();
     const bool filters = impl_->filters(shape.format);
-    const std::uint32_t encoding = reference::encoding_of(shape.format);
+    const std::uint32_t encoding = detail::encoding_of(shape.format);
     const vk::Pipeline pipeline =
         impl_->pipeline(filters, encoding, detail::pyramid_is_one_chunk(context, shape),
                         detail::has_whole_blocks(shape.width, shape.height),
@@ -160,8 +129,7 @@ Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources
     std::vector<Descriptor> descriptors{
         Descriptor::sampled(filters ? *impl_->maximum : *impl_->gather, resources.map.view,
                             resources.map.layout),
-        Descriptor::storage_buffer(resources.state.buffer, resources.state.offset_bytes,
-                                   state_size_bytes(shape))};
+        Descriptor::storage_buffer(resources.state, state_size_bytes(shape))};
     detail::append_pyramid_chunks(descriptors, context, shape, resources.pyramid);
     return Binding(std::make_shared<Binding::Impl>(Binding::Impl{
         parameters_of(shape), pipeline, impl_->program.make_descriptors(descriptors)}));
@@ -170,17 +138,12 @@ Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources
 void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {
     const Binding::Impl& bound = *binding.impl_;
     const DownsampleParameters& parameters = bound.parameters;
-    const Dispatch& dispatch = impl_->program.dispatch();
     const vk::CommandBuffer buffer(commands);
     const detail::DebugLabel label(impl_->program.context(), buffer, "pyramid");
-    buffer.bindPipeline(vk::PipelineBindPoint::eCompute, bound.pipeline, dispatch);
-    buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, impl_->program.layout(), 0,
-                              bound.descriptors.set, {}, dispatch);
-    buffer.pushConstants<DownsampleParameters>(
-        impl_->program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
+    impl_->program.bind(buffer, bound.pipeline, bound.descriptors.set, parameters);
     buffer.dispatch(blocks_along(parameters.width, 0, BLOCK_LEVELS, EDGE_ROUND_UP),
                     blocks_along(parameters.height, 0, BLOCK_LEVELS, EDGE_ROUND_UP),
-                    parameters.layers, dispatch);
+                    parameters.layers, impl_->program.dispatch());
 }
 
 }  // namespace quadtile

@@ -1,9 +1,9 @@
-#include "../reference/balance.hpp"
-#include "../reference/layers_and_budgets.hpp"
 #include "glsl/user_kernels.hpp"
 #include "recording/kernel_constants.hpp"
 #include "recording/map_resources.hpp"
 #include "recording/subdivider_impl.hpp"
+#include "values/layers_and_budgets.hpp"
+#include "values/refuse.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -16,9 +16,7 @@ namespace {
 using detail::Descriptor;
 using detail::DescriptorSet;
 using detail::FusedSubdivision;
-
-static_assert(sizeof(SubdivisionParameters) <= 128,
-              "more than every device has for push constants");
+using detail::refuse_if;
 
 vk::DeviceSize layer_thresholds_size_bytes(const MapShape& shape) {
     const std::uint32_t levels = top_level(shape.width, shape.height) + 1;
@@ -63,21 +61,19 @@ Subdivider::Impl::Impl(const Device& device, const SubdividerOptions& options)
               std::max(sizeof(SubdivisionParameters), sizeof(FusedParameters))),
       fused(program) {
     if (strategy == Strategy::reference) {
-        throw Error(
-            ErrorCode::invalid_argument,
+        detail::refuse(
             "Strategy::reference runs on the host, not on a device; call reference::subdivide");
     }
     if (options.subtree_levels < 1 || options.subtree_levels > MAX_SUBTREE_LEVELS) {
-        throw Error(ErrorCode::invalid_argument,
-                    "subtree_levels is " + std::to_string(options.subtree_levels) +
-                        ", but must be 1 to " + std::to_string(MAX_SUBTREE_LEVELS));
+        detail::refuse("subtree_levels is ", options.subtree_levels, ", but must be 1 to ",
+                       MAX_SUBTREE_LEVELS);
     }
     sampler =
         program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
     if (threshold_function && strategy == Strategy::fused) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the strategy fused needs monotone thresholds, and those of a function may not "
-                    "be; use subtree");
+        detail::refuse(
+            "the strategy fused needs monotone thresholds, and those of a function may not "
+            "be; use subtree");
     }
     if (is_fused()) {
         fused.prepare();
@@ -91,27 +87,6 @@ Subdivider::Impl::Impl(const Device& device, const SubdividerOptions& options)
     }
 }
 
-void Subdivider::Binding::Impl::check_layer_thresholds() const {
-    if (!layer_thresholds) {
-        throw Error(ErrorCode::invalid_argument,
-                    "a threshold is missing: give one, or bind a buffer of layer thresholds");
-    }
-}
-
-FusedSubdivision::Run Subdivider::Binding::Impl::run(const Threshold* threshold,
-                                                     const SubdivideOptions& options) const {
-    const bool by_level = threshold != nullptr && !threshold->is_by_node();
-    return {
-        .shape = shape,
-        .tile_capacity = tile_capacity,
-        .thresholds = by_level ? threshold->levels(top_level(shape.width, shape.height))
-                               : std::vector<float>(),
-        .options = options,
-        .layer_thresholds = threshold == nullptr,
-        .node_thresholds = threshold != nullptr && threshold->is_by_node(),
-    };
-}
-
 void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity) const {
     const detail::DeviceContext& context = program.context();
     detail::check_map(context, shape);
@@ -119,61 +94,21 @@ void Subdivider::Impl::check(const MapShape& shape, std::uint64_t tile_capacity)
         detail::check_pyramid(context, shape);
     }
     if (tile_capacity == 0) {
-        throw Error(ErrorCode::invalid_argument, "a tile list needs room for at least one tile");
+        detail::refuse("a tile list needs room for at least one tile");
     }
     const std::uint64_t max_tiles =
         std::min<std::uint64_t>(context.info.max_tiles, std::numeric_limits<std::uint32_t>::max());
     if (tile_capacity > max_tiles) {
-        throw Error(ErrorCode::unsupported,
-                    "a list of " + std::to_string(tile_capacity) + " tiles is longer than " +
-                        context.info.name + " can address (" + std::to_string(max_tiles) +
-                        "); raise the threshold or cut the map into several");
+        detail::cannot("a list of ", tile_capacity, " tiles is longer than ", context.info.name,
+                       " can address (", max_tiles,
+                       "); raise the threshold or cut the map into several");
     }
-    if (state_bytes(shape) > context.max_storage_buffer_range_bytes) {
-        throw Error(ErrorCode::unsupported,
-                    "the scratch of this map needs a buffer of " +
-                        std::to_string(state_bytes(shape)) + " bytes, " + context.info.name +
-                        " can address " + std::to_string(context.max_storage_buffer_range_bytes) +
-                        "; cut the map into several or subdivide fewer layers at once");
-    }
+    detail::check_reach(context, "the scratch of this map", state_bytes(shape));
 }
 
 void Subdivider::Impl::check_threshold_map(const MapShape& shape) const {
-    const detail::DeviceContext& context = program.context();
-    if (threshold_map_size_bytes(shape) > context.max_storage_buffer_range_bytes) {
-        throw Error(ErrorCode::unsupported,
-                    "the thresholds of this map's nodes need a buffer of " +
-                        std::to_string(threshold_map_size_bytes(shape)) + " bytes, " +
-                        context.info.name + " can address " +
-                        std::to_string(context.max_storage_buffer_range_bytes) +
-                        "; give thresholds per level, cut the map into several or subdivide fewer "
-                        "layers at once");
-    }
-}
-
-void Subdivider::Impl::check_balance_buffer(const MapShape& shape) const {
-    const detail::DeviceContext& context = program.context();
-    const vk::DeviceSize size_bytes = FusedSubdivision::balance_size_bytes(shape);
-    if (size_bytes > context.max_storage_buffer_range_bytes) {
-        throw Error(ErrorCode::unsupported,
-                    "balanced lists of this map need a buffer of " + std::to_string(size_bytes) +
-                        " bytes, " + context.info.name + " can address " +
-                        std::to_string(context.max_storage_buffer_range_bytes) +
-                        "; cut the map into several or subdivide fewer layers at once");
-    }
-}
-
-void Subdivider::Impl::check_options(const Binding::Impl& bound,
-                                     const SubdivideOptions& options) const {
-    reference::check_balance(options);
-    if (options.balance != Balance::none && !is_fused()) {
-        throw Error(ErrorCode::invalid_argument,
-                    "only the strategies fused and reference make balanced lists; use one of them");
-    }
-    if (options.balance != Balance::none && !bound.balance) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the binding has no buffer for balanced lists; give one to Subdivider::bind");
-    }
+    detail::check_reach(program.context(), "the thresholds of this map's nodes",
+                        threshold_map_size_bytes(shape), "give thresholds per level, ");
 }
 
 void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& threshold) const {
@@ -186,22 +121,12 @@ void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& t
     }
     if (threshold.user_function() != nullptr &&
         (!threshold_function || *threshold.user_function() != *threshold_function)) {
-        throw Error(ErrorCode::invalid_argument,
-                    threshold_function
-                        ? "the Subdivider was made with another threshold function; make a "
-                          "Subdivider for each function"
-                        : "this threshold is a function, but the Subdivider was made without one; "
-                          "give the function as SubdividerOptions::threshold_function");
-    }
-}
-
-void Subdivider::Impl::check_threshold(const Binding::Impl& bound,
-                                       const Threshold& threshold) const {
-    check_threshold(bound.shape, threshold);
-    if (threshold.needs_threshold_map() && !bound.node_thresholds) {
-        throw Error(ErrorCode::invalid_argument,
-                    "this threshold differs from node to node, but the binding has no buffer of "
-                    "thresholds; give one to Subdivider::bind");
+        detail::refuse(
+            threshold_function
+                ? "the Subdivider was made with another threshold function; make a "
+                  "Subdivider for each function"
+                : "this threshold is a function, but the Subdivider was made without one; "
+                  "give the function as SubdividerOptions::threshold_function");
     }
 }
 
@@ -234,87 +159,93 @@ Subdivider::Binding Subdivider::bind(const MapShape& shape, const Resources& res
             (void)impl_->pipeline(Impl::ThresholdSource::nodes);
         }
     }
-    auto descents = detail::descents_of(shape, impl_->subtree_levels);
+    const bool by_layer = resources.layer_thresholds.buffer != VK_NULL_HANDLE;
+    refuse_if(by_layer && !impl_->is_fused(),
+              "only the strategy fused gives each layer its own threshold; use it");
+    const bool balances = impl_->is_fused() && resources.balance.buffer != VK_NULL_HANDLE;
+    const vk::DeviceSize balance_bytes = FusedSubdivision::balance_size_bytes(shape);
+    if (balances) {
+        detail::check_reach(impl_->program.context(), "balanced lists of this map", balance_bytes);
+    }
     std::vector<Descriptor> descriptors{
         Descriptor::sampled(*impl_->sampler, resources.map.view, resources.map.layout),
-        Descriptor::storage_buffer(resources.scratch.buffer, resources.scratch.offset_bytes,
-                                   impl_->state_bytes(shape))};
-    const bool layer_thresholds = resources.layer_thresholds.buffer != VK_NULL_HANDLE;
+        Descriptor::storage_buffer(resources.scratch, impl_->state_bytes(shape))};
+    const auto add = [&](bool is_given, const BufferRange& range, vk::DeviceSize size_bytes) {
+        descriptors.push_back(is_given ? Descriptor::storage_buffer(range, size_bytes)
+                                       : impl_->placeholder(shape, resources.scratch));
+    };
     if (impl_->is_fused()) {
-        descriptors.push_back(
-            layer_thresholds ? Descriptor::storage_buffer(resources.layer_thresholds.buffer,
-                                                          resources.layer_thresholds.offset_bytes,
-                                                          layer_thresholds_size_bytes(shape))
-                             : impl_->placeholder(shape, resources.scratch));
+        add(by_layer, resources.layer_thresholds, layer_thresholds_size_bytes(shape));
     } else {
-        if (layer_thresholds) {
-            throw Error(ErrorCode::invalid_argument,
-                        "only the strategy fused gives each layer its own threshold; use it");
-        }
         detail::append_pyramid_chunks(descriptors, impl_->program.context(), shape,
                                       resources.pyramid);
     }
     detail::append_chunks(descriptors, resources.tile_list, resources.tile_capacity, sizeof(Tile),
                           impl_->program.context().tile_chunk_shift, sizeof(TileListHeader));
-    if (by_node) {
-        descriptors.push_back(Descriptor::storage_buffer(resources.node_thresholds.buffer,
-                                                         resources.node_thresholds.offset_bytes,
-                                                         threshold_map_size_bytes(shape)));
-    } else {
-        descriptors.push_back(impl_->placeholder(shape, resources.scratch));
+    add(by_node, resources.node_thresholds, threshold_map_size_bytes(shape));
+    if (impl_->is_fused()) {
+        add(balances, resources.balance, balance_bytes);
     }
-    const bool balance = impl_->is_fused() && resources.balance.buffer != VK_NULL_HANDLE;
-    if (balance) {
-        impl_->check_balance_buffer(shape);
-        descriptors.push_back(
-            Descriptor::storage_buffer(resources.balance.buffer, resources.balance.offset_bytes,
-                                       FusedSubdivision::balance_size_bytes(shape)));
-    } else if (impl_->is_fused()) {
-        descriptors.push_back(impl_->placeholder(shape, resources.scratch));
-    }
-    return Binding(std::make_shared<Binding::Impl>(Binding::Impl{
-        shape, std::move(descents), static_cast<std::uint32_t>(resources.tile_capacity),
-        resources.scratch, layer_thresholds, by_node, balance,
-        impl_->program.make_descriptors(descriptors)}));
+    return Binding(std::make_shared<Binding::Impl>(
+        Binding::Impl{shape, detail::descents_of(shape, impl_->subtree_levels),
+                      static_cast<std::uint32_t>(resources.tile_capacity), resources.scratch,
+                      by_layer, by_node, balances, impl_->program.make_descriptors(descriptors)}));
 }
 
 void Subdivider::check_threshold(const MapShape& shape, const Threshold& threshold) const {
     impl_->check_threshold(shape, threshold);
 }
 
-void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
-                        const Threshold& threshold, const SubdivideOptions& options) const {
-    const Binding::Impl& bound = *binding.impl_;
-    impl_->check_threshold(bound, threshold);
-    impl_->check_options(bound, options);
-    if (impl_->is_fused()) {
-        impl_->fused.record(commands, bound.descriptors.set, bound.run(&threshold, options));
+void Subdivider::Impl::record(VkCommandBuffer commands, const Binding::Impl& bound,
+                              const Threshold* threshold, const SubdivideOptions& options) const {
+    detail::check_balance(options);
+    refuse_if(threshold == nullptr && !bound.layer_thresholds,
+              "a threshold is missing: give one, or bind a buffer of layer thresholds");
+    const bool by_node = threshold != nullptr && threshold->is_by_node();
+    if (threshold != nullptr) {
+        check_threshold(bound.shape, *threshold);
+        refuse_if(threshold->needs_threshold_map() && !bound.node_thresholds,
+                  "this threshold differs from node to node, but the binding has no buffer of "
+                  "thresholds; give one to Subdivider::bind");
+    }
+    const bool is_balanced = options.balance != Balance::none;
+    refuse_if(is_balanced && !is_fused(),
+              "only the strategies fused and reference make balanced lists; use one of them");
+    refuse_if(is_balanced && !bound.balance,
+              "the binding has no buffer for balanced lists; give one to Subdivider::bind");
+    if (is_fused()) {
+        const std::uint32_t top = top_level(bound.shape.width, bound.shape.height);
+        fused.record(commands, bound.descriptors.set,
+                     {.shape = bound.shape,
+                      .tile_capacity = bound.tile_capacity,
+                      .thresholds = threshold != nullptr && !by_node ? threshold->levels(top)
+                                                                     : std::vector<float>(),
+                      .options = options,
+                      .layer_thresholds = threshold == nullptr,
+                      .node_thresholds = by_node});
         return;
     }
-    if (options.order == Order::canonical) {
-        throw Error(ErrorCode::invalid_argument,
-                    "only the strategy fused writes canonical order on the GPU; use it, or sort "
-                    "the tiles with sort_canonical");
-    }
-    if (options.max_tiles) {
-        throw Error(
-            ErrorCode::invalid_argument,
-            "only the strategies fused and reference keep a budget of tiles; use one of them");
-    }
-    impl_->record_passes(commands, bound, threshold);
+    refuse_if(options.order == Order::canonical,
+              "only the strategy fused writes canonical order on the GPU; use it, or sort the "
+              "tiles with sort_canonical");
+    refuse_if(options.max_tiles.has_value(),
+              "only the strategies fused and reference keep a budget of tiles; use one of them");
+    record_passes(commands, bound, *threshold);
+}
+
+void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
+                        const Threshold& threshold, const SubdivideOptions& options) const {
+    impl_->record(commands, *binding.impl_, &threshold, options);
 }
 
 void Subdivider::record(VkCommandBuffer commands, const Binding& binding,
                         const SubdivideOptions& options) const {
-    const Binding::Impl& bound = *binding.impl_;
-    bound.check_layer_thresholds();
-    impl_->check_options(bound, options);
-    impl_->fused.record(commands, bound.descriptors.set, bound.run(nullptr, options));
+    impl_->record(commands, *binding.impl_, nullptr, options);
 }
 
 std::vector<float> Subdivider::layer_thresholds(const MapShape& shape,
                                                 std::span<const Threshold> thresholds) {
-    (void)reference::resolve_layers(shape, thresholds);  // names a threshold that does not fit
+    (void)detail::resolve_layers(shape, thresholds);  // names a threshold that does not fit
     const std::uint32_t top = top_level(shape.width, shape.height);
     std::vector<float> words;
     for (const Threshold& threshold : thresholds) {

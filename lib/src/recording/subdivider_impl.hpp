@@ -73,7 +73,7 @@ struct Subdivider::Impl {
     [[nodiscard]] detail::Descriptor placeholder(const MapShape& shape,
                                                  const BufferRange& scratch) const {
         return detail::Descriptor::storage_buffer(
-            scratch.buffer, scratch.offset_bytes + placeholder_offset_bytes(shape),
+            {scratch.buffer, scratch.offset_bytes + placeholder_offset_bytes(shape)},
             detail::PLACEHOLDER_BYTES);
     }
     [[nodiscard]] vk::DeviceSize placeholder_offset_bytes(const MapShape& shape) const {
@@ -82,10 +82,10 @@ struct Subdivider::Impl {
 
     void check(const MapShape& shape, std::uint64_t tile_capacity) const;
     void check_threshold_map(const MapShape& shape) const;
-    void check_balance_buffer(const MapShape& shape) const;
-    void check_options(const Binding::Impl& bound, const SubdivideOptions& options) const;
     void check_threshold(const MapShape& shape, const Threshold& threshold) const;
-    void check_threshold(const Binding::Impl& bound, const Threshold& threshold) const;
+    // Without a threshold: with those of the layers.
+    void record(VkCommandBuffer commands, const Binding::Impl& bound, const Threshold* threshold,
+                const SubdivideOptions& options) const;
     void record_passes(vk::CommandBuffer buffer, const Binding::Impl& bound,
                        const Threshold& threshold) const;
     [[nodiscard]] SubdivisionParameters parameters_of(const Binding::Impl& bound,
@@ -109,11 +109,6 @@ struct Subdivider::Binding::Impl {
     bool node_thresholds;
     bool balance;
     detail::DescriptorSet descriptors;
-
-    void check_layer_thresholds() const;
-    // Returns the run of `fused`; without a threshold it uses those of the layers.
-    [[nodiscard]] detail::FusedSubdivision::Run run(const Threshold* threshold,
-                                                    const SubdivideOptions& options) const;
 };
 
 }  // namespace quadtile

@@ -3,6 +3,7 @@
 #include "recording/kernel_constants.hpp"
 #include "recording/map_resources.hpp"
 #include "recording/subdivider_impl.hpp"
+#include "values/texel_codec.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -47,20 +48,6 @@ std::array<std::uint64_t, 2> list_lengths(const MapShape& shape,
 
 }  // namespace detail
 
-namespace {
-
-void passes_barrier(vk::CommandBuffer commands, const Dispatch& dispatch) {
-    using Stage = vk::PipelineStageFlagBits;
-    using Access = vk::AccessFlagBits;
-    const vk::MemoryBarrier barrier(
-        Access::eShaderWrite | Access::eShaderRead,
-        Access::eShaderRead | Access::eShaderWrite | Access::eIndirectCommandRead);
-    commands.pipelineBarrier(Stage::eComputeShader, Stage::eComputeShader | Stage::eDrawIndirect,
-                             {}, barrier, {}, {}, dispatch);
-}
-
-}  // namespace
-
 vk::Pipeline Subdivider::Impl::pipeline(ThresholdSource source) const {
     const bool subgroups = program.context().info.features.subgroup_operations;
     const bool calls_function = source == ThresholdSource::function;
@@ -80,7 +67,8 @@ SubdivisionParameters Subdivider::Impl::parameters_of(const Binding::Impl& bound
     parameters.layers = bound.shape.layers;
     parameters.max_workgroup_count = program.context().max_workgroup_count;
     parameters.tile_capacity = bound.tile_capacity;
-    parameters.unorm_bits = detail::unorm_bits(bound.shape.format);
+    const std::uint32_t encoding = detail::encoding_of(bound.shape.format);
+    parameters.unorm_bits = encoding == ENCODING_UNORM8 ? 8 : encoding == ENCODING_UNORM16 ? 16 : 0;
     if (!threshold.is_by_node()) {
         std::ranges::copy(threshold.levels(top_level(bound.shape.width, bound.shape.height)),
                           std::begin(parameters.thresholds));
@@ -100,10 +88,6 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
 
     buffer.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0,
                               bound.descriptors.set, {}, dispatch);
-    const auto push_parameters = [&] {
-        buffer.pushConstants<SubdivisionParameters>(
-            program.layout(), vk::ShaderStageFlagBits::eCompute, 0, parameters, dispatch);
-    };
     for (std::uint32_t pass = 0; pass < bound.descents.size(); ++pass) {
         const detail::Descent& descent = bound.descents[pass];
         const bool is_last = pass + 1 == bound.descents.size();
@@ -114,12 +98,12 @@ void Subdivider::Impl::record_passes(vk::CommandBuffer buffer, const Binding::Im
             is_last ? 0 : bound.descents[pass + 1].upper - bound.descents[pass + 1].lower;
         parameters.output_offset = pass % 2 == 0 ? 0 : list_offset;
         parameters.input_offset = pass % 2 == 0 ? list_offset : 0;
-        push_parameters();
+        program.push(buffer, parameters);
 
         if (pass == 0) {
             buffer.bindPipeline(vk::PipelineBindPoint::eCompute, passes_pipeline, dispatch);
         } else {
-            passes_barrier(buffer, dispatch);
+            program.barrier(buffer, true);
         }
         // The first pass starts from the roots. If one workgroup takes all nodes of a later pass,
         // that pass needs no arguments that depend on their number.

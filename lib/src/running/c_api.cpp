@@ -3,6 +3,7 @@
 #include <quadtile/service.hpp>
 
 #include "device/process.hpp"
+#include "values/refuse.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,6 +37,7 @@ using quadtile::TexelFormat;
 using quadtile::Threshold;
 using quadtile::Tile;
 using quadtile::TileList;
+using quadtile::detail::refuse;
 
 // A list of Tiles is returned as a list of quadtile_tiles. The bits are the same: x and y, level,
 // flags and layer lie as little-endian machines read them.
@@ -64,63 +66,51 @@ quadtile_status fail(quadtile_status status, const char* message) noexcept {
     return status;
 }
 
-// A constant of the C interface and its C++ value.
-template <typename Value>
-struct Constant {
-    std::int32_t constant;
-    Value value;
-    const char* name = "";
-};
+// Constants of the C interface are the numbers of the C++ enumerators; statuses count down from -1.
+template <typename Enum>
+constexpr bool is(std::int32_t constant, Enum value) {
+    return constant == static_cast<std::int32_t>(value);
+}
+static_assert(is(-1 - QUADTILE_ERROR_INVALID_ARGUMENT, ErrorCode::invalid_argument) &&
+              is(-1 - QUADTILE_ERROR_UNSUPPORTED, ErrorCode::unsupported) &&
+              is(-1 - QUADTILE_ERROR_NO_DEVICE, ErrorCode::no_device) &&
+              is(-1 - QUADTILE_ERROR_OUT_OF_MEMORY, ErrorCode::out_of_memory) &&
+              is(-1 - QUADTILE_ERROR_DEVICE_LOST, ErrorCode::device_lost) &&
+              is(-1 - QUADTILE_ERROR_CANCELLED, ErrorCode::cancelled) &&
+              is(-1 - QUADTILE_ERROR_DEADLINE_EXCEEDED, ErrorCode::deadline_exceeded) &&
+              is(-1 - QUADTILE_ERROR_VULKAN, ErrorCode::vulkan));
+static_assert(is(QUADTILE_SEVERITY_INFO, quadtile::Severity::info) &&
+              is(QUADTILE_SEVERITY_WARNING, quadtile::Severity::warning) &&
+              is(QUADTILE_SEVERITY_ERROR, quadtile::Severity::error));
+static_assert(is(QUADTILE_STRATEGY_AUTOMATIC, Strategy::automatic) &&
+              is(QUADTILE_STRATEGY_SUBTREE, Strategy::subtree) &&
+              is(QUADTILE_STRATEGY_FUSED, Strategy::fused));
+static_assert(is(QUADTILE_FORMAT_R32_FLOAT, TexelFormat::r32_float) &&
+              is(QUADTILE_FORMAT_R16_FLOAT, TexelFormat::r16_float) &&
+              is(QUADTILE_FORMAT_D32_FLOAT, TexelFormat::d32_float) &&
+              is(QUADTILE_FORMAT_R16_UNORM, TexelFormat::r16_unorm) &&
+              is(QUADTILE_FORMAT_R8_UNORM, TexelFormat::r8_unorm) &&
+              is(QUADTILE_FORMAT_D16_UNORM, TexelFormat::d16_unorm));
+static_assert(is(QUADTILE_ORDER_ANY, Order::any) && is(QUADTILE_ORDER_CANONICAL, Order::canonical));
+static_assert(is(QUADTILE_BALANCE_NONE, Balance::none) &&
+              is(QUADTILE_BALANCE_EDGES, Balance::edges) &&
+              is(QUADTILE_BALANCE_CORNERS, Balance::corners));
 
-constexpr Constant<ErrorCode> ERRORS[] = {
-    {QUADTILE_ERROR_INVALID_ARGUMENT, ErrorCode::invalid_argument},
-    {QUADTILE_ERROR_UNSUPPORTED, ErrorCode::unsupported},
-    {QUADTILE_ERROR_NO_DEVICE, ErrorCode::no_device},
-    {QUADTILE_ERROR_OUT_OF_MEMORY, ErrorCode::out_of_memory},
-    {QUADTILE_ERROR_DEVICE_LOST, ErrorCode::device_lost},
-    {QUADTILE_ERROR_CANCELLED, ErrorCode::cancelled},
-    {QUADTILE_ERROR_DEADLINE_EXCEEDED, ErrorCode::deadline_exceeded},
-    {QUADTILE_ERROR_VULKAN, ErrorCode::vulkan}};
-constexpr Constant<quadtile::Severity> SEVERITIES[] = {
-    {QUADTILE_SEVERITY_INFO, quadtile::Severity::info},
-    {QUADTILE_SEVERITY_WARNING, quadtile::Severity::warning},
-    {QUADTILE_SEVERITY_ERROR, quadtile::Severity::error}};
-constexpr Constant<Strategy> STRATEGIES[] = {
-    {QUADTILE_STRATEGY_AUTOMATIC, Strategy::automatic, "automatic"},
-    {QUADTILE_STRATEGY_SUBTREE, Strategy::subtree, "subtree"},
-    {QUADTILE_STRATEGY_FUSED, Strategy::fused, "fused"}};
-constexpr Constant<TexelFormat> FORMATS[] = {{QUADTILE_FORMAT_R32_FLOAT, TexelFormat::r32_float},
-                                             {QUADTILE_FORMAT_R16_FLOAT, TexelFormat::r16_float},
-                                             {QUADTILE_FORMAT_D32_FLOAT, TexelFormat::d32_float},
-                                             {QUADTILE_FORMAT_R16_UNORM, TexelFormat::r16_unorm},
-                                             {QUADTILE_FORMAT_R8_UNORM, TexelFormat::r8_unorm},
-                                             {QUADTILE_FORMAT_D16_UNORM, TexelFormat::d16_unorm}};
-constexpr Constant<Order> ORDERS[] = {{QUADTILE_ORDER_ANY, Order::any},
-                                      {QUADTILE_ORDER_CANONICAL, Order::canonical}};
-constexpr Constant<Balance> BALANCES[] = {{QUADTILE_BALANCE_NONE, Balance::none},
-                                          {QUADTILE_BALANCE_EDGES, Balance::edges},
-                                          {QUADTILE_BALANCE_CORNERS, Balance::corners}};
-
-// Returns the entry of a value, which must exist.
-template <typename Value>
-const Constant<Value>& entry_of(std::span<const Constant<Value>> table, Value value) noexcept {
-    return *std::ranges::find(table, value, &Constant<Value>::value);
+[[noreturn]] void refuse_constant(const char* name, std::int32_t value, const char* constants) {
+    refuse(name, " is ", value, ", which is none of ", constants);
 }
 
-Error none_of(const char* name, std::int32_t value, const char* constants) {
-    return {ErrorCode::invalid_argument,
-            std::string(name) + " is " + std::to_string(value) + ", which is none of " + constants};
-}
-
-// Throws Error(invalid_argument): the argument `name` is none of the `constants`.
-template <typename Value>
-Value value_of(std::span<const Constant<Value>> table, std::int32_t constant, const char* name,
-               const char* constants) {
-    const auto found = std::ranges::find(table, constant, &Constant<Value>::constant);
-    if (found == table.end()) {
-        throw none_of(name, constant, constants);
+// Throws Error(invalid_argument): the argument `name` is none of the `constants`, 0 to `last`.
+template <typename Enum>
+Enum value_of(std::int32_t constant, Enum last, const char* name, const char* constants) {
+    if (constant < 0 || constant > static_cast<std::int32_t>(last)) {
+        refuse_constant(name, constant, constants);
     }
-    return found->value;
+    return static_cast<Enum>(constant);
+}
+
+TexelFormat format_of(std::int32_t constant, const char* name) {
+    return value_of(constant, TexelFormat::d16_unorm, name, "QUADTILE_FORMAT_*");
 }
 
 // Calls body(), which returns a status, and converts exceptions to statuses.
@@ -129,9 +119,7 @@ quadtile_status guarded(const Body& body) noexcept {
     try {
         return body();
     } catch (const Error& error) {
-        return fail(
-            static_cast<quadtile_status>(entry_of<ErrorCode>(ERRORS, error.code()).constant),
-            error.what());
+        return fail(-1 - static_cast<quadtile_status>(error.code()), error.what());
     } catch (const std::bad_alloc&) {
         return fail(QUADTILE_ERROR_OUT_OF_MEMORY, "there is not enough host memory");
     } catch (const std::exception& error) {
@@ -144,7 +132,7 @@ quadtile_status guarded(const Body& body) noexcept {
 template <typename T>
 T* required(T* pointer, const char* name) {
     if (pointer == nullptr) {
-        throw Error(ErrorCode::invalid_argument, std::string(name) + " is NULL");
+        refuse(name, " is NULL");
     }
     return pointer;
 }
@@ -158,10 +146,9 @@ T*& output(T** pointer, const char* name) {
 
 void check_struct_size(std::size_t size, std::size_t expected, const char* type) {
     if (size != expected) {
-        throw Error(ErrorCode::invalid_argument,
-                    "struct_size is " + std::to_string(size) + ", but " + type + " has " +
-                        std::to_string(expected) + " bytes in this library; initialise it with " +
-                        type + "_init, and use the header that came with the library");
+        refuse("struct_size is ", size, ", but ", type, " has ", expected,
+               " bytes in this library; initialise it with ", type,
+               "_init, and use the header that came with the library");
     }
 }
 
@@ -209,8 +196,7 @@ quadtile::LogCallback log_callback_of(const quadtile_service_options& options) {
     }
     return [log = options.log, user_data = options.log_user_data](quadtile::Severity severity,
                                                                   std::string_view message) {
-        log(user_data, entry_of<quadtile::Severity>(SEVERITIES, severity).constant,
-            std::string(message).c_str());
+        log(user_data, static_cast<std::int32_t>(severity), std::string(message).c_str());
     };
 }
 
@@ -228,7 +214,8 @@ quadtile_service_options default_options() {
             .queue_capacity = defaults.queue_capacity,
             .memory_limit_bytes = defaults.memory_limit_bytes,
             .gpu_timeout_ms = static_cast<std::uint64_t>(defaults.gpu_timeout.count()),
-            .cache_directory = nullptr,
+            .pipeline_cache = nullptr,
+            .pipeline_cache_size = 0,
             .devices = nullptr,
             .device_count = 0,
             .repeat_lost = defaults.repeat_lost ? 1 : 0};
@@ -237,8 +224,7 @@ quadtile_service_options default_options() {
 // Creates the devices that the options name.
 std::vector<Device> make_devices(const quadtile_service_options& options) {
     if (options.device_count != 0 && options.device != nullptr) {
-        throw Error(ErrorCode::invalid_argument,
-                    "device and devices are both given; give one of them");
+        refuse("device and devices are both given; give one of them");
     }
     const std::span<const char* const> names =
         options.device_count == 0
@@ -246,8 +232,11 @@ std::vector<Device> make_devices(const quadtile_service_options& options) {
             : std::span(required(options.devices, "devices"), options.device_count);
     quadtile::DeviceOptions device_options;
     device_options.validation = options.validation != 0;
-    device_options.cache_directory =
-        options.cache_directory != nullptr ? options.cache_directory : "";
+    if (options.pipeline_cache_size != 0) {
+        device_options.pipeline_cache = {
+            static_cast<const std::byte*>(required(options.pipeline_cache, "pipeline_cache")),
+            options.pipeline_cache_size};
+    }
     device_options.log = log_callback_of(options);
     std::vector<Device> devices;
     for (const char* name : names) {
@@ -267,18 +256,15 @@ Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
             const float* levels = required(request.threshold_levels, "threshold_levels");
             const std::uint32_t needed = quadtile::top_level(shape.width, shape.height) + 1;
             if (request.threshold_level_count != needed) {
-                throw Error(
-                    ErrorCode::invalid_argument,
-                    "threshold_level_count is " + std::to_string(request.threshold_level_count) +
-                        ", but a map of this size has " + std::to_string(needed) +
-                        (needed == 1 ? " level" : " levels") + "; give a threshold per level");
+                refuse("threshold_level_count is ", request.threshold_level_count,
+                       ", but a map of this size has ", needed,
+                       (needed == 1 ? " level" : " levels"), "; give a threshold per level");
             }
             return Threshold::per_level({levels, levels + needed});
         }
         case QUADTILE_THRESHOLD_MEMORY: {
             MapView fragments{required(request.fragments, "fragments"), shape};
-            fragments.shape.format = value_of<TexelFormat>(FORMATS, request.fragments_format,
-                                                           "fragments_format", "QUADTILE_FORMAT_*");
+            fragments.shape.format = format_of(request.fragments_format, "fragments_format");
             return Threshold::memory(request.threshold_value, request.nodes, fragments);
         }
         case QUADTILE_THRESHOLD_GLSL: {
@@ -286,11 +272,9 @@ Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
             std::vector<float> parameters;
             // Checked before they are read: there may be fewer than announced.
             if (request.threshold_parameter_count > Threshold::max_function_parameters) {
-                throw Error(ErrorCode::invalid_argument,
-                            "threshold_parameter_count is " +
-                                std::to_string(request.threshold_parameter_count) +
-                                ", but a threshold function has at most " +
-                                std::to_string(Threshold::max_function_parameters) + " parameters");
+                refuse("threshold_parameter_count is ", request.threshold_parameter_count,
+                       ", but a threshold function has at most ",
+                       Threshold::max_function_parameters, " parameters");
             }
             if (request.threshold_parameter_count != 0) {
                 const float* first = required(request.threshold_parameters, "threshold_parameters");
@@ -300,7 +284,7 @@ Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
                                        std::move(parameters));
         }
         default:
-            throw none_of("threshold_kind", request.threshold_kind, "QUADTILE_THRESHOLD_*");
+            refuse_constant("threshold_kind", request.threshold_kind, "QUADTILE_THRESHOLD_*");
     }
 }
 
@@ -313,16 +297,15 @@ std::chrono::milliseconds milliseconds_of(std::uint64_t milliseconds) {
 
 SubdivisionRequest request_of(const quadtile_request& request) {
     check_struct_size(request.struct_size, sizeof request, "quadtile_request");
-    const MapShape shape{
-        request.width, request.height, request.layers,
-        value_of<TexelFormat>(FORMATS, request.format, "format", "QUADTILE_FORMAT_*")};
+    const MapShape shape{request.width, request.height, request.layers,
+                         format_of(request.format, "format")};
     quadtile::check_shape(shape);
     SubdivisionRequest result{
         .map = {required(request.texels, "texels"), shape},
         .threshold = threshold_of(request, shape),
-        .options = {.order = value_of<Order>(ORDERS, request.order, "order", "QUADTILE_ORDER_*"),
-                    .balance = value_of<Balance>(BALANCES, request.balance, "balance",
-                                                 "QUADTILE_BALANCE_*")},
+        .options = {.order = value_of(request.order, Order::canonical, "order", "QUADTILE_ORDER_*"),
+                    .balance = value_of(request.balance, Balance::corners, "balance",
+                                        "QUADTILE_BALANCE_*")},
         .priority = request.priority};
     if (request.copy_texels != 0) {
         const auto* bytes = static_cast<const std::byte*>(request.texels);
@@ -361,10 +344,10 @@ void publish(OwningTileList& owner) {
         .height = list.shape.height,
         .layers = list.shape.layers,
         .levels = list.levels(),
-        .order = entry_of<Order>(ORDERS, list.order).constant,
+        .order = static_cast<std::int32_t>(list.order),
         .threshold_factor = list.threshold_factor,
         .nan_texels = list.nan_texels,
-        .strategy = entry_of<Strategy>(STRATEGIES, list.report.strategy).name,
+        .strategy = list.report.strategy == Strategy::fused ? "fused" : "subtree",
         .strategy_reason = list.report.strategy_reason.c_str(),
         .device = list.report.device.c_str(),
         .buffer_repeats = list.report.buffer_repeats,
@@ -375,13 +358,22 @@ void publish(OwningTileList& owner) {
 }  // namespace
 
 struct quadtile_service {
-    quadtile_service(const std::vector<Device>& devices, const ServiceOptions& options)
-        : service(devices, options) {
+    quadtile_service(std::vector<Device> made, const ServiceOptions& options)
+        : devices(std::move(made)), service(devices, options) {
         for (const Device& device : devices) {
             described.emplace_back(device.info());
         }
     }
 
+    // Throws Error(invalid_argument) for a number that no device has.
+    void check_number(std::uint32_t number) const {
+        if (number >= devices.size()) {
+            refuse("number is ", number, ", but the service has ", devices.size(),
+                   " devices, numbered from 0");
+        }
+    }
+
+    std::vector<Device> devices;
     std::deque<DescribedDevice> described;
     Service service;
 };
@@ -443,16 +435,19 @@ quadtile_status quadtile_service_create(const quadtile_service_options* options,
         const quadtile_service_options defaults = default_options();
         const quadtile_service_options& given = options != nullptr ? *options : defaults;
         check_struct_size(given.struct_size, sizeof given, "quadtile_service_options");
-        const ServiceOptions service_options{
-            .strategy =
-                value_of<Strategy>(STRATEGIES, given.strategy, "strategy", "QUADTILE_STRATEGY_*"),
-            .subtree_levels = given.subtree_levels,
-            .lanes = given.lanes,
-            .max_batch_layers = given.max_batch_layers,
-            .queue_capacity = given.queue_capacity,
-            .memory_limit_bytes = given.memory_limit_bytes,
-            .gpu_timeout = milliseconds_of(given.gpu_timeout_ms),
-            .repeat_lost = given.repeat_lost != 0};
+        const Strategy strategy =
+            value_of(given.strategy, Strategy::fused, "strategy", "QUADTILE_STRATEGY_*");
+        if (strategy == Strategy::reference) {
+            refuse_constant("strategy", given.strategy, "QUADTILE_STRATEGY_*");
+        }
+        const ServiceOptions service_options{.strategy = strategy,
+                                             .subtree_levels = given.subtree_levels,
+                                             .lanes = given.lanes,
+                                             .max_batch_layers = given.max_batch_layers,
+                                             .queue_capacity = given.queue_capacity,
+                                             .memory_limit_bytes = given.memory_limit_bytes,
+                                             .gpu_timeout = milliseconds_of(given.gpu_timeout_ms),
+                                             .repeat_lost = given.repeat_lost != 0};
         result = new quadtile_service(make_devices(given), service_options);
         return QUADTILE_SUCCESS;
     });
@@ -466,14 +461,29 @@ quadtile_status quadtile_service_device(const quadtile_service* service, uint32_
                                         int32_t* is_lost, const quadtile_device_info** device) {
     return guarded([&] {
         const quadtile_device_info*& result = output(device, "device");
-        const std::size_t count = required(service, "service")->described.size();
-        if (number >= count) {
-            throw Error(ErrorCode::invalid_argument,
-                        "number is " + std::to_string(number) + ", but the service has " +
-                            std::to_string(count) + " devices, numbered from 0");
-        }
+        required(service, "service")->check_number(number);
         *required(is_lost, "is_lost") = service->service.statistics().devices[number].lost ? 1 : 0;
         result = &service->described[number].info();
+        return QUADTILE_SUCCESS;
+    });
+}
+
+quadtile_status quadtile_service_pipeline_cache(const quadtile_service* service, uint32_t number,
+                                                void* bytes, size_t* size) {
+    return guarded([&] {
+        const std::size_t room = *required(size, "size");
+        *size = 0;
+        required(service, "service")->check_number(number);
+        const std::vector<std::byte> cache = service->devices[number].pipeline_cache();
+        *size = cache.size();
+        if (bytes == nullptr) {
+            return QUADTILE_SUCCESS;
+        }
+        if (room < cache.size()) {
+            refuse("size is ", room, ", but the pipeline cache has ", cache.size(),
+                   " bytes; give it more room");
+        }
+        std::memcpy(bytes, cache.data(), cache.size());
         return QUADTILE_SUCCESS;
     });
 }
@@ -541,9 +551,9 @@ quadtile_status quadtile_ticket_take(quadtile_ticket* ticket, const quadtile_til
         const quadtile_tile_list*& result = output(list, "list");
         std::future<TileList>& answer = required(ticket, "ticket")->ticket.result;
         if (!answer.valid()) {
-            throw Error(ErrorCode::invalid_argument,
-                        "the answer of this ticket was already taken; keep the list that the first "
-                        "call returned");
+            refuse(
+                "the answer of this ticket was already taken; keep the list that the first "
+                "call returned");
         }
         ticket->check_process();
         auto owner = std::make_unique<OwningTileList>();

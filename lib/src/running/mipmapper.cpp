@@ -2,9 +2,8 @@
 #include <quadtile/error.hpp>
 
 #include "device/staging.hpp"
-#include "values/text.hpp"
+#include "values/refuse.hpp"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -33,21 +32,18 @@ void check_support(const DeviceContext& context, const std::string& name,
                              size_of(info.extent.width, info.extent.height) + " texels, " +
                              counted(info.arrayLayers, "layer");
     if (result == vk::Result::eErrorFormatNotSupported) {
-        throw Error(ErrorCode::unsupported, context.info.name + " cannot have " + what +
-                                                " with usage " + vk::to_string(info.usage) +
-                                                "; choose another format");
+        detail::cannot(context.info.name, " cannot have ", what, " with usage ",
+                       vk::to_string(info.usage), "; choose another format");
     }
     if (result != vk::Result::eSuccess) {
         throw detail::error_from(result, "querying the limits of " + name);
     }
     if (info.extent.width > most.maxExtent.width || info.extent.height > most.maxExtent.height ||
         info.arrayLayers > most.maxArrayLayers || info.mipLevels > most.maxMipLevels) {
-        throw Error(ErrorCode::unsupported,
-                    context.info.name + " cannot have " + what + ": " +
-                        size_of(most.maxExtent.width, most.maxExtent.height) + " texels, " +
-                        std::to_string(most.maxArrayLayers) + " layers and " +
-                        std::to_string(most.maxMipLevels) +
-                        " mip levels are the most; use a smaller image");
+        detail::cannot(context.info.name, " cannot have ", what, ": ",
+                       size_of(most.maxExtent.width, most.maxExtent.height), " texels, ",
+                       most.maxArrayLayers, " layers and ", most.maxMipLevels,
+                       " mip levels are the most; use a smaller image");
     }
 }
 
@@ -88,12 +84,6 @@ bool same_shape(const Downsampler::Shape& a, const Downsampler::Shape& b) {
            a.levels == b.levels;
 }
 
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 // Pipelines and images, which are kept between calls.
 struct MipEngine {
     MipEngine(const Device& device, const DownsamplerOptions& options,
@@ -105,9 +95,9 @@ struct MipEngine {
           upload_staging({context}, "the staging of the source", MemoryKind::upload),
           readback_staging({context}, "the staging of the levels", MemoryKind::readback) {
         if (!context->can_submit()) {
-            throw Error(ErrorCode::invalid_argument,
-                        "a Mipmapper needs a queue, but the adopted device has none; set "
-                        "AdoptedDevice::queue or submit");
+            detail::refuse(
+                "a Mipmapper needs a queue, but the adopted device has none; set "
+                "AdoptedDevice::queue or submit");
         }
     }
 
@@ -250,10 +240,9 @@ MipChain Mipmapper::make(const ImageView& image, std::uint32_t levels) {
     check_texels(image);
     const DownsamplerOptions& how = options();
     if (source.format != how.source_format) {
-        throw Error(ErrorCode::invalid_argument,
-                    std::string("the image is of format ") + name_of(source.format) +
-                        ", but this Mipmapper was made for " + name_of(how.source_format) +
-                        "; make another with that source_format");
+        detail::refuse("the image is of format ", name_of(source.format),
+                       ", but this Mipmapper was made for ", name_of(how.source_format),
+                       "; make another with that source_format");
     }
     if (levels == 0) {
         levels = full_mip_levels(source.width, source.height, how.edge_rule);
@@ -266,6 +255,10 @@ MipChain Mipmapper::make(const ImageView& image, std::uint32_t levels) {
     engine.clean = true;
 
     MipChain chain;
+    if (const std::vector<double> intervals = engine.timestamps.intervals_ms();
+        !intervals.empty()) {
+        chain.gpu_time_us = intervals[0] * 1000.0;
+    }
     const auto rule = static_cast<std::uint32_t>(how.edge_rule);
     for (std::uint32_t level = 0; level < levels; ++level) {
         chain.levels.push_back({{mip_extent(source.width, level, rule),
@@ -280,34 +273,6 @@ MipChain Mipmapper::make(const ImageView& image, std::uint32_t levels) {
     }
     engine.read_back(chain.levels, how.copy_source ? 0 : 1);
     return chain;
-}
-
-std::optional<double> Mipmapper::measure_us(std::uint32_t runs) {
-    MipEngine& engine = *impl_->engine;
-    if (runs == 0) {
-        throw Error(ErrorCode::invalid_argument, "0 runs cannot be measured; ask for 1 or more");
-    }
-    engine.commands.refuse_if_hung();
-    if (!engine.resources || !engine.clean) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the Mipmapper has no levels to measure; call Mipmapper::make first");
-    }
-    if (!engine.timestamps) {
-        return std::nullopt;
-    }
-    std::vector<double> times_us;
-    engine.clean = false;
-    for (std::uint32_t run = 0; run < runs; ++run) {
-        engine.commands.run("measuring the levels", [&](vk::CommandBuffer buffer) {
-            if (run == 0) {
-                engine.record(buffer);
-            }
-            engine.record(buffer);
-        });
-        times_us.push_back(engine.timestamps.intervals_ms().at(0) * 1000.0);
-    }
-    engine.clean = true;
-    return median(std::move(times_us));
 }
 
 }  // namespace quadtile

@@ -1,9 +1,10 @@
 #include <quadtile/error.hpp>
 #include <quadtile/service.hpp>
 
-#include "../reference/balance.hpp"
 #include "running/request_queue.hpp"
 #include "running/tile_engine.hpp"
+#include "values/layers_and_budgets.hpp"
+#include "values/refuse.hpp"
 #include "values/text.hpp"
 
 #include <algorithm>
@@ -18,7 +19,6 @@ namespace quadtile {
 
 namespace {
 
-using detail::BatchedMap;
 using detail::MemoryAccount;
 using detail::RequestQueue;
 using detail::TileEngine;
@@ -32,13 +32,12 @@ std::exception_ptr error(ErrorCode code, const std::string& message) {
 
 void check(const std::vector<Device>& devices, const ServiceOptions& options) {
     if (devices.empty()) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the list of devices is empty; a service needs at least one device");
+        detail::refuse("the list of devices is empty; a service needs at least one device");
     }
     if (options.lanes == 0 || options.max_batch_layers == 0 || options.queue_capacity == 0) {
-        throw Error(ErrorCode::invalid_argument,
-                    "a service needs at least one lane, one layer per batch and room for one "
-                    "request; set lanes, max_batch_layers and queue_capacity above 0");
+        detail::refuse(
+            "a service needs at least one lane, one layer per batch and room for one "
+            "request; set lanes, max_batch_layers and queue_capacity above 0");
     }
 }
 
@@ -184,13 +183,11 @@ WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
     check_shape(shape);
     check_texels(request.map);
     if (request.device && *request.device >= sites.size()) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the request is for device " + std::to_string(*request.device) +
-                        ", but the service has " + std::to_string(sites.size()) +
-                        ", numbered from 0");
+        detail::refuse("the request is for device ", *request.device, ", but the service has ",
+                       sites.size(), ", numbered from 0");
     }
     request.threshold.check_fits(shape);
-    reference::check_balance(request.options);
+    detail::check_balance(request.options);
     const bool batches = !request.options.max_tiles && !request.threshold.is_by_node() &&
                          request.threshold.is_monotone(top_level(shape.width, shape.height));
     return {
@@ -271,12 +268,16 @@ void Service::Impl::run(Lane& lane, std::vector<WaitingRequest>& batch) {
 std::vector<TileList> Service::Impl::run_together(Lane& lane,
                                                   const std::vector<WaitingRequest>& batch) {
     const Clock::time_point start = Clock::now();
-    std::vector<BatchedMap> maps;
+    std::vector<MapView> maps;
+    std::vector<Threshold> thresholds;
     for (const WaitingRequest& waiting : batch) {
-        maps.push_back({waiting.request.map, &waiting.request.threshold});
+        const SubdivisionRequest& request = waiting.request;
+        maps.push_back(request.map);
+        thresholds.insert(thresholds.end(), request.map.shape.layers, request.threshold);
     }
-    std::vector<TileList> lists =
-        lane.engine->subdivide(maps, batch.front().request.options.balance);
+    std::vector<TileList> lists = lane.engine->subdivide(
+        maps, thresholds,
+        {.order = Order::canonical, .balance = batch.front().request.options.balance});
     for (std::size_t i = 0; i < batch.size(); ++i) {
         note_wait(lists[i], batch[i], start);
     }
@@ -288,10 +289,11 @@ void Service::Impl::run_alone(Lane& lane, WaitingRequest& waiting) {
     const SubdivisionRequest& request = waiting.request;
     for (bool again = true;; again = false) {
         try {
-            TileList list = lane.engine->subdivide(request.map, request.threshold, request.options);
-            note_wait(list, waiting, start);
+            std::vector<TileList> lists =
+                lane.engine->subdivide({&request.map, 1}, {&request.threshold, 1}, request.options);
+            note_wait(lists.front(), waiting, start);
             ++lane.site.succeeded;
-            waiting.answer(std::move(list));
+            waiting.answer(std::move(lists.front()));
             return;
         } catch (const Error& failure) {
             // Resources kept for other shapes may take the missing memory.

@@ -3,8 +3,8 @@
 #include <quadtile/error.hpp>
 #include <quadtile/tiles.hpp>
 
-#include "../reference/balance.hpp"
-#include "../reference/layers_and_budgets.hpp"
+#include "values/layers_and_budgets.hpp"
+#include "values/refuse.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -49,9 +49,9 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
       upload_staging_({context_, account_}, "the staging of the map", MemoryKind::upload),
       readback_staging_({context_, account_}, "the staging of the tiles", MemoryKind::readback) {
     if (!context_->can_submit()) {
-        throw Error(ErrorCode::invalid_argument,
-                    "a Tiler needs a queue, but the adopted device has none; set "
-                    "AdoptedDevice::queue or submit");
+        refuse(
+            "a Tiler needs a queue, but the adopted device has none; set "
+            "AdoptedDevice::queue or submit");
     }
     if (options_.strategy != Strategy::automatic) {  // fails here if it cannot work
         (void)prepare_strategy(
@@ -137,41 +137,37 @@ void TileEngine::record_readback(vk::CommandBuffer buffer) {
     buffer.pipelineBarrier(Stage::eTransfer, Stage::eHost, {}, copied, {}, {}, d);
 }
 
-void TileEngine::finish_run(TileList& result) {
+TileListHeader TileEngine::finish_run(RunReport& report) {
     clean_ = true;
     map_->scratch_is_zero = true;  // where runs need zeros
+    TileListHeader header;
+    std::memcpy(&header, readback_staging_.bytes(0, sizeof(header)).data(), sizeof(header));
     const std::vector<double> intervals = timestamps_.intervals_ms();
     if (intervals.empty()) {
-        return;
+        return header;
     }
     const char* const with_pyramid[] = {"copy to the GPU", "pyramid", "subdivision"};
     const char* const without[] = {"copy to the GPU", "subdivision"};
     const std::span<const char* const> names =
         intervals.size() == 3 ? std::span<const char* const>(with_pyramid) : without;
     auto end = std::chrono::steady_clock::now();
-    std::vector<StageTime> stages;
+    const auto place = static_cast<std::ptrdiff_t>(report.stages.size());
     for (std::size_t i = intervals.size(); i-- > 0;) {
         end -= std::chrono::duration_cast<std::chrono::steady_clock::duration>(
             std::chrono::duration<double, std::milli>(intervals[i]));
-        stages.insert(stages.begin(), {names[i], intervals[i], true, end});
+        report.stages.insert(report.stages.begin() + place, {names[i], intervals[i], true, end});
     }
-    result.report.stages.insert(result.report.stages.end(), stages.begin(), stages.end());
-}
-
-TileListHeader TileEngine::read_header() const {
-    TileListHeader header;
-    std::memcpy(&header, readback_staging_.bytes(0, sizeof(header)).data(), sizeof(header));
     return header;
 }
 
-// Reads the tiles of a run. The first of them are in the staging already.
-void TileEngine::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
-    const std::uint64_t there = std::min(count, readback_.tiles);
-    const std::span<const Tile> staged = staged_tiles(there);
-    tiles.assign(staged.begin(), staged.end());
-    if (there == count) {
-        return;
+// The first tiles are in the staging already.
+std::vector<Tile> TileEngine::read_tiles(std::uint64_t count) {
+    const std::span<const Tile> staged = staged_tiles(std::min(count, readback_.tiles));
+    std::vector<Tile> tiles(staged.begin(), staged.end());
+    if (tiles.size() == count) {
+        return tiles;
     }
+    const std::uint64_t there = tiles.size();
     tiles.resize(count);
     readback_staging_.reserve((count - there) * sizeof(Tile));
     const std::uint64_t tiles_at_once = readback_staging_.size_bytes() / sizeof(Tile);
@@ -189,15 +185,7 @@ void TileEngine::read_tiles(std::uint64_t count, std::vector<Tile>& tiles) {
         std::memcpy(tiles.data() + first, readback_staging_.bytes(0, part * sizeof(Tile)).data(),
                     part * sizeof(Tile));
     }
-}
-
-TileList TileEngine::start_result(const MapShape& shape, const SubdivideOptions& options) const {
-    TileList result;
-    result.shape = shape;
-    result.order = options.order;
-    result.balance = options.balance;
-    result.report.device = context_->info.name;
-    return result;
+    return tiles;
 }
 
 // Returns whether the host sorts the list: only `fused` writes it in canonical order.
@@ -205,67 +193,54 @@ bool TileEngine::sorts_on_host(const Request& request) const {
     return request.options.order == Order::canonical && subdivider_->strategy() != Strategy::fused;
 }
 
-TileEngine::Run TileEngine::run(const Source& source, const Request& request, TileList& result) {
+void TileEngine::prepare(const Request& request, const Needs& needs) {
+    const MapShape& shape = request.shape;
+    const std::uint64_t texels = std::uint64_t{shape.width} * shape.height * shape.layers;
+    prepare_map(shape);
+    if (needs.layer_thresholds) {
+        prepare_buffer(map_->layer_thresholds, "the thresholds of the layers",
+                       request.layer_thresholds.size() * sizeof(float));
+    }
+    if (needs.node_thresholds) {
+        prepare_buffer(map_->node_thresholds, "the thresholds of the nodes",
+                       threshold_map_size_bytes(shape));
+    }
+    if (needs.balance) {
+        prepare_buffer(map_->balance, "the buffer of balanced lists",
+                       subdivider_->requirements(shape, 1).balance_size_bytes);
+    }
+    prepare_list(
+        std::min(std::max(SMALLEST_FIRST_CAPACITY, texels / 16), context_->info.max_tiles));
+    bind(needs);
+}
+
+void TileEngine::expect(std::uint64_t tiles) {
+    constexpr std::uint64_t FEW_TILES = SMALLEST_STAGING_BYTES / 2 / sizeof(Tile);  // at no cost
+    readback_ = {map_->used.layers, 0};
+    const std::uint64_t room = (STAGING_BYTES - readback_.tiles_offset()) / sizeof(Tile);
+    readback_.tiles = std::min({std::max(tiles, FEW_TILES), room, map_->capacity});
+    readback_staging_.reserve(readback_.size_bytes());
+}
+
+TileListHeader TileEngine::run(const Request& request, RunReport& report) {
     commands_.refuse_if_hung();
-    const MapShape& shape = source.shape;
-    result.report.strategy = subdivider_->strategy();
-    if (request.options.max_tiles && result.report.strategy != Strategy::fused) {
-        throw Error(ErrorCode::invalid_argument,
-                    "a budget of tiles needs the strategy automatic, fused or reference; choose "
-                    "one of them");
-    }
-    if (request.options.balance != Balance::none && result.report.strategy != Strategy::fused) {
-        throw Error(ErrorCode::invalid_argument,
-                    "a balanced list needs the strategy automatic, fused or reference; choose one "
-                    "of them");
-    }
     const bool by_layer = request.threshold == nullptr;
     const Needs needs{.node_thresholds = !by_layer && request.threshold->needs_threshold_map(),
                       .layer_thresholds = by_layer,
                       .balance = request.options.balance != Balance::none};
-
     Stopwatch clock;
-    const std::uint64_t texels = std::uint64_t{shape.width} * shape.height * shape.layers;
-    const std::uint64_t guess = options_.initial_tile_capacity != 0
-                                    ? options_.initial_tile_capacity
-                                    : std::max(SMALLEST_FIRST_CAPACITY, texels / 16);
-    const auto prepare = [&] {
-        prepare_map(shape);
-        if (needs.layer_thresholds) {
-            prepare_buffer(map_->layer_thresholds, "the thresholds of the layers",
-                           request.layer_thresholds.size() * sizeof(float));
-        }
-        if (needs.node_thresholds) {
-            prepare_buffer(map_->node_thresholds, "the thresholds of the nodes",
-                           threshold_map_size_bytes(shape));
-        }
-        if (needs.balance) {
-            prepare_buffer(map_->balance, "the buffer of balanced lists",
-                           subdivider_->requirements(shape, 1).balance_size_bytes);
-        }
-        prepare_list(std::min(guess, context_->info.max_tiles));
-        bind(needs);
-    };
     const bool has_kept = map_.has_value();
     try {
-        prepare();
+        prepare(request, needs);
     } catch (const Error& failure) {
         if (failure.code() != ErrorCode::out_of_memory || !has_kept) {
             throw;
         }
         forget_resources();  // what other strategies needed may take the missing memory
-        prepare();
+        prepare(request, needs);
     }
-    // The tiles of the last run, a quarter more, and as many as cost nothing.
-    constexpr std::uint64_t FEW_TILES = SMALLEST_STAGING_BYTES / 2 / sizeof(Tile);
-    const auto expect = [&](std::uint64_t tiles) {
-        readback_ = {shape.layers, 0};
-        const std::uint64_t room = (STAGING_BYTES - readback_.tiles_offset()) / sizeof(Tile);
-        readback_.tiles = std::min({std::max(tiles, FEW_TILES), room, map_->capacity});
-        readback_staging_.reserve(readback_.size_bytes());
-    };
     expect(expected_tiles_);
-    result.report.stages.push_back(clock.lap("allocate"));
+    report.stages.push_back(clock.lap("allocate"));
 
     if (needs.node_thresholds) {
         upload_node_thresholds(*request.threshold);
@@ -277,24 +252,23 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
     upload_image("subdividing", commands_, context_->dispatch, upload_staging_,
                  {map_->map.handle(), vk::ImageLayout::eShaderReadOnlyOptimal,
                   Stage::eComputeShader, Access::eShaderRead},
-                 shape, source.layers,
+                 request.shape, request.layers,
                  {.before_last =
                       [&](vk::CommandBuffer buffer) {
                           clean_ = false;
-                          result.report.stages.push_back(clock.lap("upload"));
+                          report.stages.push_back(clock.lap("upload"));
                           start_clock(buffer);
                       },
                   .after_last = [&](vk::CommandBuffer buffer) { record_run(buffer, request); }});
-    finish_run(result);
-    TileListHeader header = read_header();
+    TileListHeader header = finish_run(report);
     if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
-        reference::refuse_budget(request.options.max_tiles.value_or(0), header.required);
+        refuse_budget(request.options.max_tiles.value_or(0), header.required);
     }
     while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
-        ++result.report.buffer_repeats;
-        context_->say(Severity::info, "a list of " + std::to_string(map_->capacity) +
-                                          " tiles was full, " + std::to_string(header.required) +
-                                          " are needed: it grows, and the run is repeated");
+        ++report.buffer_repeats;
+        context_->say(Severity::info,
+                      joined("a list of ", map_->capacity, " tiles was full, ", header.required,
+                             " are needed: it grows, and the run is repeated"));
         prepare_list(header.required);
         bind(needs);
         expect(header.required);
@@ -303,29 +277,9 @@ TileEngine::Run TileEngine::run(const Source& source, const Request& request, Ti
             start_clock(buffer);
             record_run(buffer, request);
         });
-        finish_run(result);
-        header = read_header();
+        header = finish_run(report);
     }
-    result.threshold_factor = header.threshold_factor;
-    Run run{header.written, std::vector<std::uint32_t>(shape.layers)};
-    std::memcpy(
-        run.nan_texels.data(),
-        readback_staging_.bytes(Readback::nan_texels_offset, readback_.nan_texels_bytes()).data(),
-        readback_.nan_texels_bytes());
-    result.nan_texels =
-        std::accumulate(run.nan_texels.begin(), run.nan_texels.end(), std::uint64_t{0});
-    return run;
-}
-
-void TileEngine::read_result(const Run& run, const Request& request, TileList& result) {
-    Stopwatch clock;
-    read_tiles(run.tiles, result.tiles);
-    expected_tiles_ = run.tiles + run.tiles / 4;
-    result.report.stages.push_back(clock.lap("read back"));
-    if (sorts_on_host(request)) {
-        sort_canonical(result.tiles);
-        result.report.stages.push_back(clock.lap("sort"));
-    }
+    return header;
 }
 
 std::span<const Tile> TileEngine::staged_tiles(std::uint64_t count) const {
@@ -334,123 +288,134 @@ std::span<const Tile> TileEngine::staged_tiles(std::uint64_t count) const {
     return {reinterpret_cast<const Tile*>(bytes.data()), count};
 }
 
-TileEngine::Source TileEngine::source_of(std::span<const BatchedMap> batch) {
-    Source source{batch.front().map.shape, {}};
-    source.shape.layers = 0;
-    for (const BatchedMap& part : batch) {
-        source.shape.layers += part.map.shape.layers;
-        std::ranges::copy(layers_of(part.map), std::back_inserter(source.layers));
-    }
-    return source;
+std::vector<std::uint32_t> TileEngine::staged_nan_texels() const {
+    std::vector<std::uint32_t> counts(readback_.layers);
+    std::memcpy(
+        counts.data(),
+        readback_staging_.bytes(Readback::nan_texels_offset, readback_.nan_texels_bytes()).data(),
+        readback_.nan_texels_bytes());
+    return counts;
 }
 
-TileEngine::Source TileEngine::source_of(const MapView& map) {
-    check_texels(map);
-    return {map.shape, layers_of(map)};
-}
-
-TileList TileEngine::subdivide(const MapView& map, const Threshold& threshold,
-                               const SubdivideOptions& options) {
-    const MapShape& shape = map.shape;
-    check_shape(shape);
-    const Source source = source_of(map);
-    reference::check_balance(options);
-    TileList result = start_result(shape, options);
+SubdividerOptions TileEngine::way_for(const Request& request, bool is_batch,
+                                      RunReport& report) const {
     SubdividerOptions way{.strategy = options_.strategy, .subtree_levels = options_.subtree_levels};
-    if (const ThresholdFunction* const function = threshold.user_function()) {
-        way.threshold_function = *function;
-    } else {
-        (void)threshold.resolve(shape);  // refused before the upload
+    if (request.threshold == nullptr) {
+        if (is_batch) {
+            report.strategy_reason = "one of a batch";
+        } else if (way.strategy == Strategy::automatic) {
+            report.strategy_reason =
+                "thresholds of layers, none of which grows from a node to its parent: only fused "
+                "takes them as they are";
+        }
+        way.strategy = Strategy::fused;
+        return way;
     }
-    if (options_.strategy == Strategy::automatic) {
-        const StrategyChoice choice =
-            choose_strategy(context_->info, shape, threshold, options.max_tiles, options.balance);
+    if (const ThresholdFunction* const function = request.threshold->user_function()) {
+        way.threshold_function = *function;
+    }
+    const SubdivideOptions& options = request.options;
+    if (way.strategy == Strategy::automatic) {
+        const StrategyChoice choice = choose_strategy(
+            context_->info, request.shape, *request.threshold, options.max_tiles, options.balance);
         way.strategy = choice.strategy;
         way.subtree_levels = choice.subtree_levels;
-        result.report.strategy_reason = choice.reason;
+        report.strategy_reason = choice.reason;
     }
-    Stopwatch clock;
-    if (prepare_strategy(way)) {
-        result.report.stages.push_back(clock.lap("compile"));
+    if ((options.max_tiles || options.balance != Balance::none) &&
+        way.strategy != Strategy::fused) {
+        refuse(options.max_tiles ? "a budget of tiles" : "a balanced list",
+               " needs the strategy automatic, fused or reference; choose one of them");
     }
-    subdivider_->check_threshold(shape, threshold);
-    const Request request{&threshold, {}, options};
-    read_result(run(source, request, result), request, result);
-    return result;
+    return way;
 }
 
-TileList TileEngine::subdivide(const MapView& map, std::span<const Threshold> layer_thresholds,
-                               const SubdivideOptions& options) {
-    check_shape(map.shape);
-    reference::check_balance(options);
-    const Source source = source_of(map);
-    TileList result = start_result(map.shape, options);
-    // Refused before the upload.
-    (void)reference::resolve_layers(map.shape, layer_thresholds);
-    const std::uint32_t top = top_level(map.shape.width, map.shape.height);
-    const bool fused_takes_them =
-        std::ranges::all_of(layer_thresholds, [&](const Threshold& threshold) {
-            return !threshold.is_by_node() && threshold.is_monotone(top);
-        });
-    if (!fused_takes_them ||
-        (options_.strategy != Strategy::automatic && options_.strategy != Strategy::fused)) {
-        return subdivide(map, reference::by_node(map.shape, layer_thresholds), options);
+std::vector<TileList> TileEngine::subdivide(std::span<const MapView> maps,
+                                            std::span<const Threshold> thresholds,
+                                            const SubdivideOptions& options) {
+    check_balance(options);
+    Request request{.shape = maps.front().shape,
+                    .layers = {},
+                    .threshold = &thresholds.front(),
+                    .layer_thresholds = {},
+                    .options = options};
+    request.shape.layers = 0;
+    for (const MapView& map : maps) {
+        check_shape(map.shape);
+        check_texels(map);
+        request.shape.layers += map.shape.layers;
+        std::ranges::copy(layers_of(map), std::back_inserter(request.layers));
     }
-    if (options_.strategy == Strategy::automatic) {
-        (void)prepare_strategy({.strategy = Strategy::fused});
-        result.report.strategy_reason =
-            "thresholds of layers, none of which grows from a node to its parent: only fused takes "
-            "them as they are";
-    }
-    const Request request{nullptr, Subdivider::layer_thresholds(map.shape, layer_thresholds),
-                          options};
-    read_result(run(source, request, result), request, result);
-    return result;
-}
-
-std::vector<TileList> TileEngine::subdivide(std::span<const BatchedMap> batch, Balance balance) {
-    const SubdivideOptions options{.order = Order::canonical, .balance = balance};
-    const Source source = source_of(batch);
-    std::vector<Threshold> thresholds;
-    for (const BatchedMap& part : batch) {
-        thresholds.insert(thresholds.end(), part.map.shape.layers, *part.threshold);
-    }
-    const Request request{nullptr, Subdivider::layer_thresholds(source.shape, thresholds), options};
-    (void)prepare_strategy({.strategy = Strategy::fused});
-    TileList all = start_result(source.shape, options);
-    const Run made = run(source, request, all);
-    // Directly from the staging if all tiles are there, because these are megabytes.
-    if (made.tiles > readback_.tiles) {
-        read_result(made, request, all);
-    }
-    const std::span<const Tile> tiles = all.tiles.empty() ? staged_tiles(made.tiles) : all.tiles;
-    Stopwatch clock;
-
-    std::vector<TileList> lists;
-    std::uint32_t first_layer = 0;
-    auto first = tiles.begin();
-    for (const BatchedMap& part : batch) {
-        const std::uint32_t end_layer = first_layer + part.map.shape.layers;
-        const auto end = std::partition_point(
-            first, tiles.end(), [&](const Tile& tile) { return tile.layer() < end_layer; });
-        TileList list = start_result(part.map.shape, options);
-        list.tiles.assign(first, end);
-        for (Tile& tile : list.tiles) {
-            tile.node -= first_layer << 16U;
+    if (thresholds.size() > 1) {
+        const std::uint32_t top = top_level(request.shape.width, request.shape.height);
+        const bool fused_takes_them =
+            (options_.strategy == Strategy::automatic || options_.strategy == Strategy::fused) &&
+            std::ranges::all_of(thresholds, [&](const Threshold& threshold) {
+                return !threshold.is_by_node() && threshold.is_monotone(top);
+            });
+        if (!fused_takes_them) {
+            const Threshold combined = by_node(request.shape, thresholds);
+            return subdivide(maps, {&combined, 1}, options);
         }
-        list.nan_texels = std::accumulate(made.nan_texels.begin() + first_layer,
-                                          made.nan_texels.begin() + end_layer, std::uint64_t{0});
-        lists.push_back(std::move(list));
-        first = end;
-        first_layer = end_layer;
+        request.threshold = nullptr;
+        request.layer_thresholds = Subdivider::layer_thresholds(request.shape, thresholds);
+    } else if (request.threshold->user_function() == nullptr) {
+        (void)request.threshold->resolve(request.shape);  // refused before the upload
     }
-    if (all.tiles.empty()) {
-        expected_tiles_ = made.tiles + made.tiles / 4;
-        all.report.stages.push_back(clock.lap("read back"));
+    TileList first;  // with what all lists have in common
+    first.order = options.order;
+    first.balance = options.balance;
+    RunReport& report = first.report;
+    report.device = context_->info.name;
+    Stopwatch clock;
+    if (prepare_strategy(way_for(request, maps.size() > 1, report))) {
+        report.stages.push_back(clock.lap("compile"));
+    }
+    report.strategy = subdivider_->strategy();
+    if (request.threshold != nullptr) {
+        subdivider_->check_threshold(request.shape, *request.threshold);
+    }
+    const TileListHeader header = run(request, report);
+    first.threshold_factor = header.threshold_factor;
+    const std::vector<std::uint32_t> nan_texels = staged_nan_texels();
+    expected_tiles_ = std::uint64_t{header.written} + header.written / 4;
+
+    Stopwatch reading;
+    std::vector<TileList> lists(maps.size(), first);
+    // Those of several maps directly from the staging if all are there, because these are
+    // megabytes.
+    std::vector<Tile> all;
+    if (maps.size() == 1 || header.written > readback_.tiles) {
+        all = read_tiles(header.written);
+    }
+    std::span<const Tile> rest = all.empty() ? staged_tiles(header.written) : all;
+    std::uint32_t layer = 0;
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+        TileList& list = lists[i];
+        list.shape = maps[i].shape;
+        const std::uint32_t end_layer = layer + list.shape.layers;
+        list.nan_texels = std::accumulate(nan_texels.begin() + layer,
+                                          nan_texels.begin() + end_layer, std::uint64_t{0});
+        if (maps.size() == 1) {
+            list.tiles = std::move(all);
+            break;
+        }
+        const auto end = std::partition_point(
+            rest.begin(), rest.end(), [&](const Tile& tile) { return tile.layer() < end_layer; });
+        list.tiles.assign(rest.begin(), end);
+        for (Tile& tile : list.tiles) {
+            tile.node -= layer << 16U;
+        }
+        rest = {end, rest.end()};
+        layer = end_layer;
+    }
+    report.stages.push_back(reading.lap("read back"));
+    if (sorts_on_host(request)) {
+        sort_canonical(lists.front().tiles);
+        report.stages.push_back(reading.lap("sort"));
     }
     for (TileList& list : lists) {
-        list.report = all.report;
-        list.report.strategy_reason = "one of a batch";
+        list.report = report;
     }
     return lists;
 }

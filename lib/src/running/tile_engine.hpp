@@ -17,13 +17,6 @@
 
 namespace quadtile::detail {
 
-// A map of a batch and its threshold, which applies to each layer as to a map of one layer (so it
-// is by level, or by node of one layer).
-struct BatchedMap {
-    MapView map;
-    const Threshold* threshold;
-};
-
 // Uploads, subdivides, reads back; keeps pipelines and buffers between calls. One thread at a time.
 class TileEngine {
  public:
@@ -31,16 +24,12 @@ class TileEngine {
     TileEngine(const Device& device, const TilerOptions& options,
                std::shared_ptr<MemoryAccount> account = nullptr);
 
-    // Does the work of Tiler::subdivide.
-    [[nodiscard]] TileList subdivide(const MapView& map, const Threshold& threshold,
-                                     const SubdivideOptions& options);
-    [[nodiscard]] TileList subdivide(const MapView& map,
-                                     std::span<const Threshold> layer_thresholds,
-                                     const SubdivideOptions& options);
-    // Subdivides maps of one width, height and format in one run of `fused`. Returns a list for
-    // each, in canonical order. Thresholds must be by level and monotone.
-    [[nodiscard]] std::vector<TileList> subdivide(std::span<const BatchedMap> batch,
-                                                  Balance balance);
+    // Subdivides maps of one width, height and format in one run, and returns a list for each.
+    // There is one threshold for all, or one for each layer of each map, which is subdivided as a
+    // map of its own. The lists of several maps are in canonical order.
+    [[nodiscard]] std::vector<TileList> subdivide(std::span<const MapView> maps,
+                                                  std::span<const Threshold> thresholds,
+                                                  const SubdivideOptions& options);
 
     // Frees all memory except that of pipelines.
     void forget_resources();
@@ -51,16 +40,12 @@ class TileEngine {
     [[nodiscard]] bool is_at_work() const noexcept { return commands_.is_at_work(); }
 
  private:
-    // Layers of one or more maps, one behind the other.
-    struct Source {
-        MapShape shape;
-        std::vector<const std::byte*> layers;
-    };
-
-    // Options of one run.
+    // What one run subdivides.
     struct Request {
-        const Threshold* threshold;           // of all layers; null: each layer has its own
-        std::vector<float> layer_thresholds;  // words of Subdivider::layer_thresholds
+        MapShape shape;                        // with the layers of all maps
+        std::vector<const std::byte*> layers;  // one behind the other
+        const Threshold* threshold;            // of all layers; null: each layer has its own
+        std::vector<float> layer_thresholds;   // words of Subdivider::layer_thresholds
         SubdivideOptions options;
     };
 
@@ -125,11 +110,6 @@ class TileEngine {
         Subdivider subdivider;
     };
 
-    [[nodiscard]] static Source source_of(std::span<const BatchedMap> batch);
-    [[nodiscard]] static Source source_of(const MapView& map);
-
-    [[nodiscard]] const Subdivider* find_subdivider(const SubdividerOptions& options) const;
-    const Subdivider& make_subdivider(const SubdividerOptions& options);
     // Prepares a strategy. Returns whether it had to be compiled.
     [[nodiscard]] bool prepare_strategy(const SubdividerOptions& options);
     void prepare_map(const MapShape& shape);
@@ -138,25 +118,25 @@ class TileEngine {
     void bind(const Needs& needs);
     [[nodiscard]] bool has_pyramid() const { return subdivider_->strategy() != Strategy::fused; }
     void upload_node_thresholds(const Threshold& threshold);
-    [[nodiscard]] TileList start_result(const MapShape& shape,
-                                        const SubdivideOptions& options) const;
-    // Results of a run in the tile list's buffer; the first of them are also in the staging.
-    struct Run {
-        std::uint64_t tiles;
-        std::vector<std::uint32_t> nan_texels;  // of each layer
-    };
-    // Runs, and fills in all of the result except the tiles.
-    [[nodiscard]] Run run(const Source& source, const Request& request, TileList& result);
+    // Returns the way to subdivide, and fills in the reason of `automatic`.
+    [[nodiscard]] SubdividerOptions way_for(const Request& request, bool is_batch,
+                                            RunReport& report) const;
+    // Fits all resources to a run.
+    void prepare(const Request& request, const Needs& needs);
+    // Reserves room in the staging for at least so many of the first tiles, if there is room.
+    void expect(std::uint64_t tiles);
+    // Runs until the list has room. Returns its header; the first tiles are in the staging.
+    [[nodiscard]] TileListHeader run(const Request& request, RunReport& report);
     [[nodiscard]] bool sorts_on_host(const Request& request) const;
-    // Reads the tiles of a run into its result.
-    void read_result(const Run& run, const Request& request, TileList& result);
     // Returns the first tiles of a run, at most readback_.tiles: they are in the staging.
     [[nodiscard]] std::span<const Tile> staged_tiles(std::uint64_t count) const;
+    // Returns the numbers of NaN texels of the layers.
+    [[nodiscard]] std::vector<std::uint32_t> staged_nan_texels() const;
+    // Returns all tiles of a run.
+    [[nodiscard]] std::vector<Tile> read_tiles(std::uint64_t count);
     void record_run(vk::CommandBuffer buffer, const Request& request);
     void record_readback(vk::CommandBuffer buffer);
-    void finish_run(TileList& result);
-    [[nodiscard]] TileListHeader read_header() const;
-    void read_tiles(std::uint64_t count, std::vector<Tile>& tiles);
+    [[nodiscard]] TileListHeader finish_run(RunReport& report);
 
     TilerOptions options_;
     Device device_;

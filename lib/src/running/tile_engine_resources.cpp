@@ -3,6 +3,7 @@
 #include "running/tile_engine.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace quadtile::detail {
@@ -16,45 +17,34 @@ void TileEngine::forget_resources() {
     readback_staging_.forget();
 }
 
-// Returns a known Subdivider; null: there is none yet.
-const Subdivider* TileEngine::find_subdivider(const SubdividerOptions& options) const {
+bool TileEngine::prepare_strategy(const SubdividerOptions& options) {
+    commands_.refuse_if_hung();  // resources of a hung run stay as they are
     const auto is_it = [&](const KnownSubdivider& known) {
         return known.options.strategy == options.strategy &&
                (options.strategy != Strategy::subtree ||
                 known.options.subtree_levels == options.subtree_levels) &&
                known.options.threshold_function == options.threshold_function;
     };
-    const auto known = std::ranges::find_if(subdividers_, is_it);
-    return known != subdividers_.end() ? &known->subdivider : nullptr;
-}
-
-const Subdivider& TileEngine::make_subdivider(const SubdividerOptions& options) {
-    Subdivider made(device_, options);
+    auto known = std::ranges::find_if(subdividers_, is_it);
+    const bool is_new = known == subdividers_.end();
+    if (is_new) {
+        subdividers_.push_back({options, Subdivider(device_, options)});
+        known = std::prev(subdividers_.end());
+    }
     // Functions may be generated per request, so only the last ones are kept.
     constexpr std::ptrdiff_t MOST_FUNCTIONS = 8;
     const auto has_function = [](const KnownSubdivider& one) {
         return one.options.threshold_function.has_value();
     };
-    if (options.threshold_function &&
-        std::ranges::count_if(subdividers_, has_function) >= MOST_FUNCTIONS) {
+    if (std::ranges::count_if(subdividers_, has_function) > MOST_FUNCTIONS) {
         const auto oldest = std::ranges::find_if(subdividers_, has_function);
         if (subdivider_ == &oldest->subdivider) {
             subdivider_ = nullptr;
         }
         subdividers_.erase(oldest);
     }
-    return subdividers_.emplace_back(KnownSubdivider{options, std::move(made)}).subdivider;
-}
-
-bool TileEngine::prepare_strategy(const SubdividerOptions& options) {
-    commands_.refuse_if_hung();  // resources of a hung run stay as they are
-    const Subdivider* subdivider = find_subdivider(options);
-    const bool is_new = subdivider == nullptr;
-    if (is_new) {
-        subdivider = &make_subdivider(options);
-    }
-    if (subdivider_ != subdivider) {
-        subdivider_ = subdivider;
+    if (subdivider_ != &known->subdivider) {
+        subdivider_ = &known->subdivider;
         if (map_) {
             map_->unbind();
         }

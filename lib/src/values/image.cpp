@@ -1,7 +1,8 @@
 #include <quadtile/error.hpp>
 #include <quadtile/image.hpp>
 
-#include "text.hpp"
+#include "refuse.hpp"
+#include "texel_codec.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,105 +11,67 @@
 
 namespace quadtile {
 
+namespace {
+
+struct FormatProperties {
+    const char* name;
+    std::uint32_t encoding;
+    std::uint32_t channels;
+};
+
+// By TexelFormat.
+constexpr FormatProperties FORMATS[] = {
+    {"r32_float", ENCODING_FLOAT32, 1},    {"r16_float", ENCODING_FLOAT16, 1},
+    {"d32_float", ENCODING_FLOAT32, 1},    {"r16_unorm", ENCODING_UNORM16, 1},
+    {"r8_unorm", ENCODING_UNORM8, 1},      {"d16_unorm", ENCODING_UNORM16, 1},
+    {"rg32_float", ENCODING_FLOAT32, 2},   {"rg16_float", ENCODING_FLOAT16, 2},
+    {"rgba32_float", ENCODING_FLOAT32, 4}, {"rgba16_float", ENCODING_FLOAT16, 4},
+    {"rgba8_unorm", ENCODING_UNORM8, 4},   {"rgba8_srgb", ENCODING_SRGB8, 4}};
+
+const FormatProperties& properties_of(TexelFormat format) {
+    return FORMATS[static_cast<std::size_t>(format)];
+}
+
+}  // namespace
+
+std::uint32_t detail::encoding_of(TexelFormat format) noexcept {
+    return properties_of(format).encoding;
+}
+
 std::size_t texel_size_bytes(TexelFormat format) noexcept {
-    switch (format) {
-        case TexelFormat::r8_unorm:
-            return 1;
-        case TexelFormat::r16_float:
-        case TexelFormat::r16_unorm:
-        case TexelFormat::d16_unorm:
-            return 2;
-        case TexelFormat::r32_float:
-        case TexelFormat::d32_float:
-        case TexelFormat::rg16_float:
-        case TexelFormat::rgba8_unorm:
-        case TexelFormat::rgba8_srgb:
-            return 4;
-        case TexelFormat::rg32_float:
-        case TexelFormat::rgba16_float:
-            return 8;
-        case TexelFormat::rgba32_float:
-            break;
-    }
-    return 16;
+    constexpr std::size_t CHANNEL_BYTES[] = {4, 2, 1, 2, 1};  // by encoding
+    return CHANNEL_BYTES[detail::encoding_of(format)] * channel_count(format);
 }
 
 std::uint32_t channel_count(TexelFormat format) noexcept {
-    switch (format) {
-        case TexelFormat::r32_float:
-        case TexelFormat::r16_float:
-        case TexelFormat::d32_float:
-        case TexelFormat::r16_unorm:
-        case TexelFormat::r8_unorm:
-        case TexelFormat::d16_unorm:
-            return 1;
-        case TexelFormat::rg32_float:
-        case TexelFormat::rg16_float:
-            return 2;
-        case TexelFormat::rgba32_float:
-        case TexelFormat::rgba16_float:
-        case TexelFormat::rgba8_unorm:
-        case TexelFormat::rgba8_srgb:
-            break;
-    }
-    return 4;
+    return properties_of(format).channels;
 }
 
 const char* name_of(TexelFormat format) noexcept {
-    switch (format) {
-        case TexelFormat::r32_float:
-            return "r32_float";
-        case TexelFormat::r16_float:
-            return "r16_float";
-        case TexelFormat::d32_float:
-            return "d32_float";
-        case TexelFormat::r16_unorm:
-            return "r16_unorm";
-        case TexelFormat::r8_unorm:
-            return "r8_unorm";
-        case TexelFormat::d16_unorm:
-            return "d16_unorm";
-        case TexelFormat::rg32_float:
-            return "rg32_float";
-        case TexelFormat::rg16_float:
-            return "rg16_float";
-        case TexelFormat::rgba32_float:
-            return "rgba32_float";
-        case TexelFormat::rgba16_float:
-            return "rgba16_float";
-        case TexelFormat::rgba8_unorm:
-            return "rgba8_unorm";
-        case TexelFormat::rgba8_srgb:
-            break;
-    }
-    return "rgba8_srgb";
+    return properties_of(format).name;
 }
 
 void check_image(const ImageShape& shape) {
     const std::string size = detail::size_of(shape.width, shape.height, shape.layers);
     if (shape.width == 0 || shape.height == 0 || shape.layers == 0) {
-        throw Error(
-            ErrorCode::invalid_argument,
-            "an image of " + size + " is empty: width, height and layers must be at least 1");
+        detail::refuse("an image of ", size,
+                       " is empty: width, height and layers must be at least 1");
     }
     if (shape.width > MAX_MAP_EXTENT || shape.height > MAX_MAP_EXTENT ||
         shape.layers > MAX_LAYERS) {
-        throw Error(ErrorCode::invalid_argument,
-                    "an image of " + size + " is too large: the most are " +
-                        std::to_string(MAX_MAP_EXTENT) + " texels on a side and " +
-                        std::to_string(MAX_LAYERS) + " layers; cut it into several images");
+        detail::refuse("an image of ", size, " is too large: the most are ", MAX_MAP_EXTENT,
+                       " texels on a side and ", MAX_LAYERS, " layers; cut it into several images");
     }
     const std::uint64_t texels = std::uint64_t{shape.width} * shape.height * shape.layers;
     if (texels > std::numeric_limits<std::uint32_t>::max()) {
-        throw Error(ErrorCode::invalid_argument,
-                    "an image of " + size + " is too large: it has " + std::to_string(texels) +
-                        " texels, but 2^32 - 1 are the most; cut it into several images");
+        detail::refuse("an image of ", size, " is too large: it has ", texels,
+                       " texels, but 2^32 - 1 are the most; cut it into several images");
     }
 }
 
 void check_texels(const ImageView& image) {
     if (image.texels == nullptr) {
-        throw Error(ErrorCode::invalid_argument, "the image has no texels (null pointer)");
+        detail::refuse("the image has no texels (null pointer)");
     }
 }
 
@@ -121,10 +84,8 @@ MapView view_of(const std::vector<float>& texels, std::uint32_t width, std::uint
     const MapView view{texels.data(), {width, height, layers, TexelFormat::r32_float}};
     check_shape(view.shape);
     if (texels.size() != std::size_t{width} * height * layers) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the map has " + std::to_string(texels.size()) + " texels, but " +
-                        std::to_string(width) + " x " + std::to_string(height) + " x " +
-                        std::to_string(layers) + " (width x height x layers) were announced");
+        detail::refuse("the map has ", texels.size(), " texels, but ", width, " x ", height, " x ",
+                       layers, " (width x height x layers) were announced");
     }
     return view;
 }
@@ -132,19 +93,9 @@ MapView view_of(const std::vector<float>& texels, std::uint32_t width, std::uint
 void check_shape(const MapShape& shape) {
     check_image(shape);
     if (channel_count(shape.format) != 1) {
-        throw Error(ErrorCode::invalid_argument,
-                    std::string("a map has one channel, but ") + name_of(shape.format) + " has " +
-                        std::to_string(channel_count(shape.format)) +
-                        "; give the channel that holds the importance");
+        detail::refuse("a map has one channel, but ", name_of(shape.format), " has ",
+                       channel_count(shape.format), "; give the channel that holds the importance");
     }
-}
-
-std::uint32_t full_mip_levels(std::uint32_t width, std::uint32_t height,
-                              EdgeRule edge_rule) noexcept {
-    const std::uint32_t extent = std::max(width, height);
-    const auto floor_levels = static_cast<std::uint32_t>(std::bit_width(extent));
-    const bool rounds_up = edge_rule == EdgeRule::round_up && !std::has_single_bit(extent);
-    return rounds_up ? floor_levels + 1 : floor_levels;
 }
 
 }  // namespace quadtile

@@ -2,7 +2,8 @@
 #include <quadtile/reference.hpp>
 #include <quadtile/threshold.hpp>
 
-#include "text.hpp"
+#include "refuse.hpp"
+#include "texel_codec.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,9 +17,8 @@ namespace {
 
 void check_parameter(const char* name, float value) {
     if (std::isnan(value) || value < 0.0F) {
-        throw Error(ErrorCode::invalid_argument,
-                    std::string("a threshold for memory needs a ") + name +
-                        " that is neither negative nor NaN, but it is " + detail::text_of(value));
+        detail::refuse("a threshold for memory needs a ", name,
+                       " that is neither negative nor NaN, but it is ", value);
     }
 }
 
@@ -36,12 +36,10 @@ Sums texel_sums(const MapShape& shape, std::span<const float> fragments, std::ui
     for (const float count : fragments) {
         if (!std::isfinite(count) || count < 0.0F) {
             const std::size_t texel = sums.values.size();
-            throw Error(
-                ErrorCode::invalid_argument,
-                "fragment counts must not be negative, infinite or NaN, but that of texel (x " +
-                    std::to_string(texel % shape.width) + ", y " +
-                    std::to_string(texel / shape.width) + ", layer " + std::to_string(layer) +
-                    ") is " + detail::text_of(count));
+            detail::refuse(
+                "fragment counts must not be negative, infinite or NaN, but that of texel (x ",
+                texel % shape.width, ", y ", texel / shape.width, ", layer ", layer, ") is ",
+                count);
         }
         sums.values.push_back(count);
     }
@@ -58,19 +56,6 @@ Sums sums_above(const Sums& below) {
         }
     }
     return sums;
-}
-
-// Returns the integer of a unorm format that stands for 1; 0 for formats of floats.
-float largest_integer(TexelFormat format) {
-    switch (format) {
-        case TexelFormat::r8_unorm:
-            return 255.0F;
-        case TexelFormat::r16_unorm:
-        case TexelFormat::d16_unorm:
-            return 65535.0F;
-        default:
-            return 0.0F;
-    }
 }
 
 }  // namespace
@@ -107,8 +92,10 @@ Threshold Threshold::memory(float max_resolution, float nodes, const MapView& fr
     const MapShape& shape = fragments.shape;
     NodeThresholds thresholds(shape.width, shape.height, shape.layers);
     std::vector<float> counts = reference::decode(fragments);
-    if (const float largest = largest_integer(shape.format); largest != 0.0F) {
+    if (const std::uint32_t encoding = detail::encoding_of(shape.format);
+        encoding >= ENCODING_UNORM8) {
         // Texels of unorm formats were read as parts of 1, but they are counts.
+        const auto largest = static_cast<float>(encoding_largest_code(encoding));
         std::ranges::for_each(counts, [&](float& count) { count = std::round(count * largest); });
     }
     const std::size_t layer_texels = std::size_t{shape.width} * shape.height;

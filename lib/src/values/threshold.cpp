@@ -2,7 +2,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/threshold.hpp>
 
-#include "text.hpp"
+#include "refuse.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -62,11 +62,10 @@ Threshold::Threshold(Kind kind, std::vector<float> values)
     : kind_(kind), values_(std::move(values)) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
         if (std::isnan(values_[i]) || values_[i] < 0.0F) {
-            throw Error(ErrorCode::invalid_argument,
-                        "a threshold must not be negative or NaN, but " +
-                            (kind == Kind::per_level ? "that of level " + std::to_string(i)
-                                                     : std::string("this one")) +
-                            " is " + text_of(values_[i]));
+            detail::refuse("a threshold must not be negative or NaN, but ",
+                           (kind == Kind::per_level ? "that of level " + std::to_string(i)
+                                                    : std::string("this one")),
+                           " is ", values_[i]);
         }
         values_[i] += 0.0F;  // -0 + 0 is 0
     }
@@ -91,9 +90,8 @@ Threshold Threshold::map(NodeThresholds nodes) {
                                                                        auto layer) {
         float& value = nodes.at(level, x, y, layer);
         if (!(value >= 0.0F)) {
-            throw Error(ErrorCode::invalid_argument,
-                        "a threshold must not be negative or NaN, but that of " +
-                            text_of_node(level, x, y, layer) + " is " + text_of(value));
+            detail::refuse("a threshold must not be negative or NaN, but that of ",
+                           text_of_node(level, x, y, layer), " is ", value);
         }
         value = settled(value);
         // Children come before their parents.
@@ -126,10 +124,9 @@ Threshold Threshold::bound_monotone_map() {
 
 Threshold Threshold::function(ThresholdFunction function, std::vector<float> parameters) {
     if (parameters.size() > max_function_parameters) {
-        throw Error(ErrorCode::invalid_argument,
-                    "a threshold function has at most " + std::to_string(max_function_parameters) +
-                        " parameters, but " + std::to_string(parameters.size()) +
-                        " were given; bind a buffer of your own for more");
+        detail::refuse("a threshold function has at most ", max_function_parameters,
+                       " parameters, but ", parameters.size(),
+                       " were given; bind a buffer of your own for more");
     }
     Threshold threshold(Kind::function, {});
     threshold.values_ = std::move(parameters);
@@ -148,17 +145,16 @@ bool Threshold::is_known() const {
 
 Threshold Threshold::scaled(float factor) const {
     if (!is_known()) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the host cannot scale thresholds that it does not know: " + why_unknown() +
-                        "; scale them on the GPU");
+        detail::refuse("the host cannot scale thresholds that it does not know: ", why_unknown(),
+                       "; scale them on the GPU");
     }
     const std::uint32_t above_one = bits_from_float(factor) - bits_from_float(1.0F);
     const std::uint32_t step = bits_from_float(budget_factor(1)) - bits_from_float(1.0F);
     if (above_one % step != 0 || above_one / step >= BUDGET_FACTORS) {
-        throw Error(ErrorCode::invalid_argument,
-                    "thresholds can only be scaled by factors of budgets, 1 to 2^32 in steps of "
-                    "1/64 of a power of two, but the factor is " +
-                        text_of(factor) + "; take the threshold_factor of a tile list");
+        detail::refuse(
+            "thresholds can only be scaled by factors of budgets, 1 to 2^32 in steps of "
+            "1/64 of a power of two, but the factor is ",
+            factor, "; take the threshold_factor of a tile list");
     }
     Threshold threshold = *this;
     threshold.factors_.push_back(above_one / step);
@@ -187,11 +183,10 @@ void Threshold::check_fits(const MapShape& shape) const {
         (void)given_levels(top_level(shape.width, shape.height));
     } else if (nodes_ && (nodes_->width() != shape.width || nodes_->height() != shape.height ||
                           nodes_->layers() != shape.layers)) {
-        throw Error(ErrorCode::invalid_argument,
-                    "this map has " + detail::size_of(shape.width, shape.height, shape.layers) +
-                        ", but the thresholds of nodes were given for " +
-                        detail::size_of(nodes_->width(), nodes_->height(), nodes_->layers()) +
-                        "; give thresholds or fragments of the map's size");
+        detail::refuse("this map has ", detail::size_of(shape.width, shape.height, shape.layers),
+                       ", but the thresholds of nodes were given for ",
+                       detail::size_of(nodes_->width(), nodes_->height(), nodes_->layers()),
+                       "; give thresholds or fragments of the map's size");
     }
 }
 
@@ -218,17 +213,15 @@ std::vector<float> Threshold::given_levels(std::uint32_t top) const {
         case Kind::map:
         case Kind::bound_map:
         case Kind::function:
-            throw Error(ErrorCode::invalid_argument,
-                        "this threshold differs from node to node, so levels have none; call "
-                        "Threshold::resolve for those of the nodes");
+            detail::refuse(
+                "this threshold differs from node to node, so levels have none; call "
+                "Threshold::resolve for those of the nodes");
         case Kind::per_level:
             break;
     }
     if (values_.size() != count) {
-        throw Error(ErrorCode::invalid_argument,
-                    "this map has " + std::to_string(count) + " levels, 0 to " +
-                        std::to_string(top) + ", but " + std::to_string(values_.size()) +
-                        " level thresholds were given; give one per level");
+        detail::refuse("this map has ", count, " levels, 0 to ", top, ", but ", values_.size(),
+                       " level thresholds were given; give one per level");
     }
     return values_;
 }
@@ -236,9 +229,8 @@ std::vector<float> Threshold::given_levels(std::uint32_t top) const {
 ResolvedThreshold Threshold::resolve(const MapShape& shape) const {
     check_fits(shape);
     if (!is_known()) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the host does not know these thresholds: " + why_unknown() +
-                        "; give them to the host as Threshold::map");
+        detail::refuse("the host does not know these thresholds: ", why_unknown(),
+                       "; give them to the host as Threshold::map");
     }
     ResolvedThreshold resolved;
     if (nodes_) {
@@ -257,11 +249,10 @@ bool Threshold::is_monotone(std::uint32_t top) const {
 void Threshold::check_monotone(std::uint32_t top) const {
     const std::string found = growth(top);
     if (!found.empty()) {
-        throw Error(
-            ErrorCode::invalid_argument,
+        detail::refuse(
             "the strategy fused, budgets of tiles and balanced lists need thresholds that do "
-            "not grow with the level, but " +
-                found + "; use the strategy subtree, no budget and no balance");
+            "not grow with the level, but ",
+            found, "; use the strategy subtree, no budget and no balance");
     }
 }
 
@@ -274,10 +265,9 @@ std::string Threshold::growth(std::uint32_t top) const {
     }
     if (nodes_) {
         if (top != nodes_->top()) {
-            throw Error(ErrorCode::invalid_argument,
-                        "this map has levels 0 to " + std::to_string(top) +
-                            ", but the thresholds of nodes are for 0 to " +
-                            std::to_string(nodes_->top()) + "; give thresholds of this map's size");
+            detail::refuse("this map has levels 0 to ", top,
+                           ", but the thresholds of nodes are for 0 to ", nodes_->top(),
+                           "; give thresholds of this map's size");
         }
         return nodes_growth_;
     }

@@ -1,6 +1,8 @@
 #include <quadtile/error.hpp>
 #include <quadtile/threshold.hpp>
 
+#include "refuse.hpp"
+
 #include <utility>
 
 namespace quadtile {
@@ -10,9 +12,9 @@ ThresholdFunction::ThresholdFunction(std::shared_ptr<const std::string> text)
 
 ThresholdFunction ThresholdFunction::from_glsl(std::string text) {
     if (text.empty()) {
-        throw Error(ErrorCode::invalid_argument,
-                    "the GLSL of the threshold is empty; define float threshold(uint level, uvec2 "
-                    "position, uint layer)");
+        detail::refuse(
+            "the GLSL of the threshold is empty; define float threshold(uint level, uvec2 "
+            "position, uint layer)");
     }
     return ThresholdFunction(std::make_shared<const std::string>(std::move(text)));
 }

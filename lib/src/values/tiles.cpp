@@ -1,6 +1,8 @@
 #include <quadtile/error.hpp>
 #include <quadtile/tiles.hpp>
 
+#include "refuse.hpp"
+
 #include <algorithm>
 
 namespace quadtile {
@@ -37,15 +39,13 @@ std::vector<std::uint64_t> TileList::tiles_per_level() const {
 
 std::span<const Tile> TileList::tiles_of_layer(std::uint32_t layer) const {
     if (order != Order::canonical) {
-        throw Error(ErrorCode::invalid_argument,
-                    "only canonical order keeps the tiles of a layer together; subdivide with "
-                    "Order::canonical");
+        detail::refuse(
+            "only canonical order keeps the tiles of a layer together; subdivide with "
+            "Order::canonical");
     }
     if (layer >= shape.layers) {
-        throw Error(ErrorCode::invalid_argument,
-                    "there is no layer " + std::to_string(layer) +
-                        ": layers are numbered from 0, and the map has " +
-                        std::to_string(shape.layers));
+        detail::refuse("there is no layer ", layer,
+                       ": layers are numbered from 0, and the map has ", shape.layers);
     }
     // Without equal_range: Clang 14 cannot compile that of GCC's library.
     return {std::ranges::lower_bound(tiles, layer, {}, &Tile::layer),

@@ -1,13 +1,12 @@
 #include "texel_codec.hpp"
 
-#include <quadtile/reference.hpp>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
-namespace quadtile::reference {
+namespace quadtile::detail {
 
 namespace {
 
@@ -38,10 +37,9 @@ std::uint32_t unorm_code(float value, std::uint32_t largest) {
         std::nearbyint(std::clamp(scaled, 0.0F, static_cast<float>(largest))));
 }
 
-std::uint32_t srgb_code(float linear) {
-    const auto* const end = srgb_border().end() - 1;
-    return static_cast<std::uint32_t>(std::upper_bound(srgb_border().begin(), end, linear) -
-                                      srgb_border().begin());
+std::uint32_t srgb_code(float linear, const SrgbTables& tables) {
+    const float* const end = std::end(tables.border) - 1;
+    return static_cast<std::uint32_t>(std::upper_bound(tables.border, end, linear) - tables.border);
 }
 
 // Converts a float that a half can hold.
@@ -61,63 +59,7 @@ std::uint16_t half_from_float(float value) {
     return sign | static_cast<std::uint16_t>((magnitude - 0x38000000U) >> 13U);
 }
 
-}  // namespace
-
-std::uint32_t encoding_of(TexelFormat format) noexcept {
-    switch (format) {
-        case TexelFormat::r16_float:
-        case TexelFormat::rg16_float:
-        case TexelFormat::rgba16_float:
-            return ENCODING_FLOAT16;
-        case TexelFormat::r8_unorm:
-        case TexelFormat::rgba8_unorm:
-            return ENCODING_UNORM8;
-        case TexelFormat::r16_unorm:
-        case TexelFormat::d16_unorm:
-            return ENCODING_UNORM16;
-        case TexelFormat::rgba8_srgb:
-            return ENCODING_SRGB8;
-        default:
-            return ENCODING_FLOAT32;
-    }
-}
-
-const std::array<float, 256>& srgb_light() {
-    static const auto table = [] {
-        std::array<float, 256> light{};
-        for (std::size_t code = 0; code < light.size(); ++code) {
-            light[code] = static_cast<float>(linear_light(static_cast<double>(code)));
-        }
-        return light;
-    }();
-    return table;
-}
-
-const std::array<float, 256>& srgb_border() {
-    static const auto table = [] {
-        std::array<float, 256> border{};
-        for (std::size_t code = 0; code < border.size(); ++code) {
-            border[code] = static_cast<float>(linear_light(static_cast<double>(code) + 0.5));
-        }
-        return border;
-    }();
-    return table;
-}
-
-const SrgbTables& srgb_tables() {
-    static const auto tables = [] {
-        SrgbTables made{};
-        std::ranges::copy(srgb_light(), made.light);
-        std::ranges::copy(srgb_border(), made.border);
-        for (std::uint32_t bits = SRGB_DARKEST; bits <= SRGB_BRIGHTEST; bits += 1U << 16U) {
-            const std::uint32_t cell = srgb_cell(bits);
-            made.starts[cell / 4] |= srgb_code(std::bit_cast<float>(bits)) << (8 * (cell % 4));
-        }
-        return made;
-    }();
-    return tables;
-}
-
+// Converts IEEE 754 binary16 to binary32, exactly.
 float float_from_half(std::uint16_t half) {
     const std::uint32_t sign = (half & 0x8000U) << 16U;
     const std::uint32_t exponent = (half >> 10U) & 0x1fU;
@@ -128,6 +70,25 @@ float float_from_half(std::uint16_t half) {
     }
     const std::uint32_t float_exponent = exponent == 0x1fU ? 0xffU : exponent + (127 - 15);
     return std::bit_cast<float>(sign | (float_exponent << 23U) | (fraction << 13U));
+}
+
+}  // namespace
+
+const SrgbTables& srgb_tables() {
+    static const auto tables = [] {
+        SrgbTables made{};
+        for (std::uint32_t code = 0; code < SRGB_CODES; ++code) {
+            made.light[code] = static_cast<float>(linear_light(code));
+            made.border[code] = static_cast<float>(linear_light(code + 0.5));
+        }
+        for (std::uint32_t bits = SRGB_DARKEST; bits <= SRGB_BRIGHTEST; bits += 1U << 16U) {
+            const std::uint32_t cell = srgb_cell(bits);
+            made.starts[cell / 4] |= srgb_code(std::bit_cast<float>(bits), made)
+                                     << (8 * (cell % 4));
+        }
+        return made;
+    }();
+    return tables;
 }
 
 Texel decode_texel(TexelFormat format, const std::byte* bytes) {
@@ -147,7 +108,7 @@ Texel decode_texel(TexelFormat format, const std::byte* bytes) {
                 break;
             default: {
                 const auto code = load<std::uint8_t>(bytes + c);
-                texel[c] = encoding == ENCODING_SRGB8 && c < 3 ? srgb_light()[code]
+                texel[c] = encoding == ENCODING_SRGB8 && c < 3 ? srgb_tables().light[code]
                                                                : float_from_unorm(code, 8);
             }
         }
@@ -172,24 +133,12 @@ void encode_texel(TexelFormat format, const Texel& texel, std::byte* bytes) {
                 break;
             default: {
                 const bool colour = encoding == ENCODING_SRGB8 && c < 3;
-                save(bytes + c, static_cast<std::uint8_t>(colour ? srgb_code(texel[c])
-                                                                 : unorm_code(texel[c], 255)));
+                save(bytes + c,
+                     static_cast<std::uint8_t>(colour ? srgb_code(texel[c], srgb_tables())
+                                                      : unorm_code(texel[c], 255)));
             }
         }
     }
 }
 
-// Twin of the texture unit's conversion when a shader reads a texel of the map.
-std::vector<float> decode(const MapView& map) {
-    check_shape(map.shape);
-    check_texels(map);
-    const std::size_t size = texel_size_bytes(map.shape.format);
-    std::vector<float> texels(std::size_t{map.shape.width} * map.shape.height * map.shape.layers);
-    for (std::size_t i = 0; i < texels.size(); ++i) {
-        texels[i] =
-            decode_texel(map.shape.format, static_cast<const std::byte*>(map.texels) + i * size)[0];
-    }
-    return texels;
-}
-
-}  // namespace quadtile::reference
+}  // namespace quadtile::detail

@@ -1,32 +1,14 @@
-// Thresholds of layers and budgets of tiles, for reference::subdivide and the library.
-//
-// Not a public header, but libquadtile uses the functions of libquadtile_reference that are marked
-// QUADTILE_API.
+// Budgets of tiles, for reference::subdivide.
 
 #pragma once
 
 #include <quadtile/budget.h>
-#include <quadtile/export.h>
 #include <quadtile/reference.hpp>
 
-#include <span>
 #include <utility>
 #include <vector>
 
 namespace quadtile::reference {
-
-// Returns the values of a threshold per layer, each on its layer as on a map of one layer. Throws
-// Error(invalid_argument), which names the layer, if one does not fit, and if the numbers of
-// thresholds and layers differ.
-[[nodiscard]] QUADTILE_API std::vector<ResolvedThreshold> resolve_layers(
-    const MapShape& shape, std::span<const Threshold> layer_thresholds);
-
-// Combines such thresholds into one by node. Throws Error as resolve_layers does.
-[[nodiscard]] QUADTILE_API Threshold by_node(const MapShape& shape,
-                                             std::span<const Threshold> layer_thresholds);
-
-// Throws Error(invalid_argument): even the largest factor leaves more than `max_tiles`.
-[[noreturn]] QUADTILE_API void refuse_budget(std::uint64_t max_tiles, std::uint64_t least_tiles);
 
 // The number of tiles that each factor of a budget leaves: a histogram of the bins of budget.h. The
 // children inside the map replace a split node, so each bin sums their numbers less one. Thresholds
