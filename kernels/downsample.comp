@@ -29,7 +29,11 @@
 // Threads that reduce the upper levels of a block and go on with those of a group: all, or the first subgroup, so that
 // the ascent has no wide barrier. The latter pays if texels are handed over more than once; the host chooses
 // (crew_size, kernel_constants.hpp).
+#if ODD_BLOCKS  // reduced by the whole workgroup
+const uint CREW_SIZE = WORKGROUP_SIZE;
+#else
 layout(constant_id = 16) const uint CREW_SIZE = WORKGROUP_SIZE;
+#endif
 const bool CREW_IS_SUBGROUP = CREW_SIZE < WORKGROUP_SIZE;
 
 shared bool shared_announcement;

@@ -62,6 +62,17 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = read_block(thread);
+    // Most blocks of most maps end here. Their code comes first, because contiguous code is fetched sooner.
+    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
+        if (thread == 0) {
+            goes_on = send(group_of(at), at, 0);
+        }
+        barrier();
+        if (!goes_on) {
+            return;
+        }
+        receive_group(at, thread);
+    }
     while (true) {
         const bool is_root = level_of(at) == parameters.top_level;
         uint nan = 0;
