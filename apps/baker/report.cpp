@@ -1,6 +1,6 @@
 #include "report.hpp"
 
-#include "platform.hpp"
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -157,7 +157,7 @@ std::string progress_text(const BakeProgress& progress, std::uint32_t width) {
 
 ProgressLine::ProgressLine(bool quiet)
     : quiet_(quiet),
-      is_terminal_(app::platform::error_is_terminal()),
+      is_terminal_(::isatty(STDERR_FILENO) == 1),
       last_time_(std::chrono::steady_clock::now()) {}
 
 ProgressLine::~ProgressLine() {

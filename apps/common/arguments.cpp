@@ -1,6 +1,6 @@
 #include "arguments.hpp"
 
-#include "platform.hpp"
+#include <sys/stat.h>
 
 #include <array>
 #include <cctype>
@@ -117,21 +117,29 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// Number of a file, whatever paths and links lead to it. None: it does not exist.
+using FileId = std::pair<std::uint64_t, std::uint64_t>;
+
+std::optional<FileId> file_id(const fs::path& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 ? std::optional(FileId(status.st_dev, status.st_ino))
+                                              : std::nullopt;
+}
+
 struct Identity {
     bool is_device = false;  // whether it is a device that takes characters
     // The file; its directory with its name, if it does not exist; the path alone, if neither
     // exists.
-    std::pair<std::optional<platform::FileId>, fs::path> place;
+    std::pair<std::optional<FileId>, fs::path> place;
 };
 
 Identity identity_of(const fs::path& path) {
-    if (const auto file = platform::file_id(path)) {
+    if (const auto file = file_id(path)) {
         std::error_code ignored;
         return {fs::is_character_file(path, ignored), {file, ""}};
     }
     const fs::path target = follow_links(path);
-    if (const auto directory =
-            platform::file_id(target.has_parent_path() ? target.parent_path() : ".")) {
+    if (const auto directory = file_id(target.has_parent_path() ? target.parent_path() : ".")) {
         return {false, {directory, target.filename()}};
     }
     return {false, {std::nullopt, fs::absolute(target).lexically_normal()}};

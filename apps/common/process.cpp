@@ -1,7 +1,9 @@
 #include "process.hpp"
 
 #include "arguments.hpp"
-#include "platform.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -21,7 +23,7 @@ namespace quadtile::app {
 
 namespace {
 
-using platform::PathCharacter;
+using PathCharacter = std::filesystem::path::value_type;
 
 // An object or the signal that takes a path out of the list owns it.
 std::array<std::atomic<const PathCharacter*>, 128> removed_paths;
@@ -31,7 +33,9 @@ void remove_temporary_files() {
     // The content of a folder comes behind it in the list.
     for (auto path = removed_paths.rbegin(); path != removed_paths.rend(); ++path) {
         if (const PathCharacter* const name = path->exchange(nullptr)) {
-            platform::remove(name);
+            if (::unlink(name) != 0) {
+                ::rmdir(name);
+            }
         }
     }
 }
@@ -40,6 +44,22 @@ std::string program_name;  // of run_program
 
 void print_error(std::string_view message) {
     std::cerr << message_line(program_name + ": error", message) << std::endl;
+}
+
+// Does what run_program says of signals and streams.
+void prepare_process() {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+    for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
+        if (std::signal(signal, end_by_signal) == SIG_IGN) {
+            std::signal(signal, SIG_IGN);
+        }
+    }
+    for (int stream = 0; stream <= 2; ++stream) {
+        if (::fcntl(stream, F_GETFD) < 0) {
+            ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+        }
+    }
 }
 
 }  // namespace
@@ -51,7 +71,7 @@ int run_program(std::string_view name, std::string_view out_of_memory,
         print_error(message);
         return status;
     };
-    platform::prepare_process(end_by_signal);
+    prepare_process();
     // Numbers are written with a point, and read so, whatever a loaded library has set.
     std::locale::global(std::locale::classic());
     try {
@@ -67,7 +87,9 @@ int run_program(std::string_view name, std::string_view out_of_memory,
 }
 
 std::filesystem::path demo_map_path() {
-    return (platform::program_folder() / QUADTILE_DEMO_MAP).lexically_normal();
+    std::error_code ignored;  // then the current folder
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+    return (program.parent_path() / QUADTILE_DEMO_MAP).lexically_normal();
 }
 
 void check_validation(std::uint64_t messages) {
