@@ -47,9 +47,6 @@ vk::ImageSubresourceRange range_of(const Image& image) {
 
 Gpu::Gpu(const quadtile::Device& device, SubmitFunction submit)
     : instance_(device.instance()),
-      // The loader has the functions of an extension if the instance has the extension.
-      validates_(device.get_instance_proc_addr()(device.instance(),
-                                                 "vkSetDebugUtilsObjectNameEXT") != nullptr),
       physical_device_(device.physical_device()),
       queue_family_(device.queue_family()),
       device_(device.handle()),

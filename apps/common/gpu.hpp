@@ -202,7 +202,7 @@ class Gpu {
     [[nodiscard]] vk::UniqueShaderModule make_shader(SpirV words) const;
 
     vk::Instance instance_;
-    bool validates_;
+    bool validates_ = false;  // of an own device
     vk::PhysicalDevice physical_device_;
     std::uint32_t queue_family_ = 0;
     bool ends_long_loops_ = false;
