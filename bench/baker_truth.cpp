@@ -1,17 +1,12 @@
 #include "baker_truth.hpp"
 
-#include "checkpoint.hpp"
-#include "output_file.hpp"
 #include "path_tracer.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <numbers>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 
 namespace quadtile::baker {
 
@@ -19,7 +14,6 @@ namespace {
 
 constexpr float LEAST_COVERAGE = 0.5F;
 constexpr float MOST_BACKS = 0.01F;
-constexpr std::uint64_t MAGIC = 0x3168747572747471U;  // "qttruth1"
 
 // Two runs with half of the samples each. Their difference tells the error of their mean.
 struct Halves {
@@ -27,32 +21,7 @@ struct Halves {
     std::vector<float> back_share;
     std::vector<std::uint32_t> samples;
     double seconds = 0.0;
-    std::uint64_t rays = 0;
 };
-
-std::uint64_t fingerprint_of(const Scene& scene, const SurfaceMap& surface,
-                             const TruthOptions& options) {
-    Fingerprint all;
-    all.add_all(scene.positions);
-    all.add_all(scene.light_map_coordinates);
-    for (const Triangle& triangle : scene.triangles) {
-        all.add(triangle.vertices);
-    }
-    for (const Sun& sun : scene.suns) {
-        all.add(sun.direction);
-        all.add(sun.irradiance);
-    }
-    all.add(surface.extent);
-    all.add_all(surface.albedo);
-    all.add_all(surface.emission);
-    all.add_all(surface.double_sided);
-    all.add(options.samples_per_texel);
-    all.add(options.bounces);
-    all.add(options.sky);
-    all.add(options.is_of_texels);
-    all.add_all(options.texels);
-    return all.value();
-}
 
 // Returns a surface whose texels emit the light that they have received.
 SurfaceMap lit_surface(const SurfaceMap& surface, const std::vector<glm::vec3>& irradiance) {
@@ -74,10 +43,8 @@ Halves trace_halves(const Scene& scene, const SurfaceMap& surface, const TruthOp
                 {.samples_per_texel = std::max(options.samples_per_texel / 2, 1U),
                  .bounces = options.is_of_texels ? 0 : options.bounces,
                  .sky = options.sky,
-                 .seed = 1001 + 2 * gathering + i,
-                 .texels = options.texels});
+                 .seed = 1001 + 2 * gathering + i});
             halves.seconds += map.seconds;
-            halves.rays += map.rays;
         }
         halves.irradiance[i] = std::move(map.irradiance);
         halves.samples = std::move(map.samples);
@@ -86,65 +53,14 @@ Halves trace_halves(const Scene& scene, const SurfaceMap& surface, const TruthOp
     return halves;
 }
 
-void for_arrays(auto& halves, const auto& work) {
-    work(halves.irradiance[0]);
-    work(halves.irradiance[1]);
-    work(halves.back_share);
-    work(halves.samples);
-}
-
-Halves read_halves(const std::filesystem::path& path, std::uint64_t fingerprint,
-                   std::size_t texels) {
-    std::ifstream file(path, std::ios::binary);
-    std::array<std::uint64_t, 2> header{};
-    file.read(reinterpret_cast<char*>(header.data()), sizeof(header));
-    if (!file || header != std::array{MAGIC, fingerprint}) {
-        throw std::runtime_error("'" + path.string() +
-                                 "' is no truth of this scene, light and options: name another "
-                                 "file, or remove it");
-    }
-    Halves halves;
-    for_arrays(halves, [&](auto& array) {
-        array.resize(texels);
-        file.read(reinterpret_cast<char*>(array.data()),
-                  static_cast<std::streamsize>(texels * sizeof(array[0])));
-    });
-    if (!file) {
-        throw std::runtime_error("'" + path.string() + "' is cut off: remove it");
-    }
-    return halves;
-}
-
-void write_halves(const std::filesystem::path& path, std::uint64_t fingerprint,
-                  const Halves& halves) {
-    app::OutputFile file(path);
-    const auto write = [&](const void* bytes, std::size_t size_bytes) {
-        file.write(std::string_view(static_cast<const char*>(bytes), size_bytes));
-    };
-    const std::array header{MAGIC, fingerprint};
-    write(header.data(), sizeof(header));
-    for_arrays(halves,
-               [&](const auto& array) { write(array.data(), array.size() * sizeof(array[0])); });
-    file.commit();
-}
-
 }  // namespace
 
 Truth find_truth(const Scene& scene, const SurfaceMap& surface, const TruthOptions& options) {
     const std::size_t texels = surface.extent.texels();
-    Halves halves;
-    if (!options.file.empty() && std::filesystem::exists(options.file)) {
-        halves = read_halves(options.file, fingerprint_of(scene, surface, options), texels);
-    } else {
-        halves = trace_halves(scene, surface, options);
-        if (!options.file.empty()) {
-            write_halves(options.file, fingerprint_of(scene, surface, options), halves);
-        }
-    }
+    const Halves halves = trace_halves(scene, surface, options);
     Truth truth{.irradiance = std::vector<glm::vec3>(texels),
                 .is_used = std::vector<std::uint8_t>(texels),
-                .seconds = halves.seconds,
-                .rays = halves.rays};
+                .seconds = halves.seconds};
     double squares = 0.0;
     for (std::size_t i = 0; i < texels; ++i) {
         const glm::vec3& first = halves.irradiance[0][i];

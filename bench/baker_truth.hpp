@@ -6,7 +6,6 @@
 #include "surface_map.hpp"
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <vector>
 
@@ -17,10 +16,9 @@ struct Truth {
     std::vector<glm::vec3> irradiance;  // per texel
     std::vector<std::uint8_t> is_used;  // 1: the texel is compared
     std::size_t used_texels = 0;
-    double mean = 0.0;     // irradiance of used texels, over all colours
-    double error = 0.0;    // expected RMSE of the truth itself
-    double seconds = 0.0;  // 0: read from a file
-    std::uint64_t rays = 0;
+    double mean = 0.0;   // irradiance of used texels, over all colours
+    double error = 0.0;  // expected RMSE of the truth itself
+    double seconds = 0.0;
 };
 
 struct TruthOptions {
@@ -30,13 +28,10 @@ struct TruthOptions {
     // true: surfaces send the mean light of their texels, as the baker's do. false: they send the
     // light at the point that a ray meets, which is exact, but which lightmaps cannot hold.
     bool is_of_texels = false;
-    std::vector<std::uint8_t> texels;  // 1: compared texels; empty: all. Not with is_of_texels
-    std::filesystem::path file;        // empty: no file is read or written
 };
 
-// Reads the truth from the file, or makes it and writes the file. Compares texels that charts cover
-// to at least a half and that do not see the backs of surfaces, where the light is arbitrary.
-// Throws std::runtime_error if the file belongs to other inputs, or if no texel is left.
+// Compares texels that charts cover to at least a half and that do not see the backs of surfaces,
+// where the light is arbitrary. Throws std::runtime_error if no texel is left.
 [[nodiscard]] Truth find_truth(const Scene& scene, const SurfaceMap& surface,
                                const TruthOptions& options);
 

@@ -67,9 +67,6 @@ constexpr std::uint32_t BATCH_LAYERS = 64;
 constexpr std::uint32_t BATCH_EXTENT_RATIO = 8;
 constexpr std::uint32_t LARGEST_BATCHED_EXTENT = 4096;
 
-constexpr std::uint32_t DIRTY_EXTENT = 64;
-constexpr std::uint32_t LARGEST_DIRTY_EXTENT = 8192;
-
 // Sizes that are no powers of two, so that some levels are odd.
 constexpr std::array<std::array<std::uint32_t, 2>, 2> ODD_EXTENTS = {{{1920, 1080}, {4095, 4095}}};
 
@@ -97,39 +94,12 @@ std::uint32_t all_levels(const ImageShape& shape) {
     return full_mip_levels(shape.width, shape.height, EdgeRule::fold);
 }
 
-// Returns a rectangle in the image's middle. In large images it is one block.
-DirtyRectangle dirty_rectangle(const ImageShape& shape) {
-    const std::uint32_t width = std::min(shape.width, DIRTY_EXTENT);
-    const std::uint32_t height = std::min(shape.height, DIRTY_EXTENT);
-    return {shape.width / 2 / width * width, shape.height / 2 / height * height, width, height, 0};
-}
-
 // Throws WrongResult.
 void check_all(test::Gpu& gpu, const Downsampler& downsampler, const ImageShape& shape) {
     const auto texels = bench_texels(shape);
     const ImageView view = {texels.data(), shape};
     const test::MipWorkspace workspace(gpu, downsampler, view, all_levels(shape));
     gpu.run([&](VkCommandBuffer commands) { downsampler.record(commands, workspace.binding); });
-    check_levels(workspace.read(gpu), view, downsampler.options());
-}
-
-// Throws WrongResult.
-void check_update(test::Gpu& gpu, const Downsampler& downsampler, const ImageShape& shape) {
-    auto texels = bench_texels(shape);
-    const ImageView view = {texels.data(), shape};
-    const test::MipWorkspace workspace(gpu, downsampler, view, all_levels(shape));
-    gpu.run([&](VkCommandBuffer commands) { downsampler.record(commands, workspace.binding); });
-    const DirtyRectangle changed = dirty_rectangle(shape);
-    const std::size_t texel_size = texel_size_bytes(shape.format);
-    for (std::uint32_t y = changed.y; y < changed.y + changed.height; ++y) {
-        const std::size_t first = (std::size_t{y} * shape.width + changed.x) * texel_size;
-        std::ranges::fill_n(&texels[first], static_cast<std::ptrdiff_t>(changed.width * texel_size),
-                            std::byte{0x3c});
-    }
-    gpu.upload(workspace.source, texels.data());
-    gpu.run([&](VkCommandBuffer commands) {
-        downsampler.record(commands, workspace.binding, changed);
-    });
     check_levels(workspace.read(gpu), view, downsampler.options());
 }
 
@@ -151,7 +121,6 @@ class Subject : public std::enable_shared_from_this<Subject> {
     void add_roofs(const ImageShape& shape);
     void add_all(const Formats& formats, std::span<const Variant> variants,
                  const ImageShape& shape);
-    void add_dirty(const Formats& formats, const ImageShape& shape);
 
  private:
     // `check` runs once per name for each shape that stands for `shape`.
@@ -248,23 +217,6 @@ void Subject::add_all(const Formats& formats, std::span<const Variant> variants,
     }
 }
 
-void Subject::add_dirty(const Formats& formats, const ImageShape& shape) {
-    ImageShape source = shape;
-    source.format = formats.source;
-    const auto check = [=, this](const ImageShape& small) {
-        check_update(session_.gpu(), *make_downsampler(formats, VARIANTS.front()), small);
-    };
-    add(name_for(formats, "spd_dirty"), source, check, [=, this] {
-        const auto downsampler = make_downsampler(formats, VARIANTS.front());
-        const auto images = make_images(session_.gpu(), *downsampler, source);
-        session_.gpu().run(
-            [&](VkCommandBuffer commands) { downsampler->record(commands, images->binding); });
-        return [downsampler, images, source](VkCommandBuffer commands) {
-            downsampler->record(commands, images->binding, dirty_rectangle(source));
-        };
-    });
-}
-
 bool contains(const std::vector<std::uint32_t>& extents, std::uint32_t extent) {
     return std::ranges::find(extents, extent) != extents.end();
 }
@@ -306,11 +258,6 @@ void add_downsampler(Session& session, const DownsamplerSizes& sizes) {
         const ImageShape shape = {batched, batched, BATCH_LAYERS};
         subject->add_roofs(shape);
         add_formats(MAIN_FORMATS, shape, {VARIANTS, BLIT});
-    }
-
-    const std::uint32_t dirty = std::min(largest, LARGEST_DIRTY_EXTENT);
-    for (const Formats& formats : MAIN_FORMATS) {
-        subject->add_dirty(formats, {dirty, dirty});
     }
 }
 

@@ -2,8 +2,8 @@
 """Turns quadtile_bench's JSON output into tables and figures.
 
     report.py table results.json                Markdown tables on standard output, of what was run
-    report.py plot results.json figure.svg      time against SUBTREE_LEVELS
-    report.py roofline results.json figure.svg  bytes a second of each way from the map to its list,
+    report.py levels results.json figure.png    the subdivision alone: per level against subtrees
+    report.py roofline results.json figure.png  bytes a second of each way from the map to its list,
                                                 under the roof of reading all texels
 
 Figures need matplotlib: Debian's python3-matplotlib.
@@ -16,12 +16,12 @@ import textwrap
 
 TILE_BYTES = 16  # bytes per tile in the list
 
-# The subdivision alone: label and benchmark.
-SUBDIVISIONS = {str(n): f"subdivision_subtree_{n}" for n in range(1, 9)}
+# The subdivision alone by levels per dispatch: label and benchmark.
+SUBDIVISIONS = {"per level": "subdivision_per_level", **{str(n): f"subdivision_subtree_{n}" for n in range(2, 9)}}
 
 # From the map to its tiles: benchmark, label, colour and marker.
 PIPELINES = [
-    ("pipeline_subtree_1", "pyramid + subtree (1)", "#c0392b", "v"),
+    ("pipeline_per_level", "pyramid + per level", "#c0392b", "v"),
     ("pipeline_subtree_6", "pyramid + subtree (6)", "#d68910", "^"),
     ("pipeline_fused", "fused", "#2c6fbb", "o"),
     ("pipeline_fused_canonical", "fused, canonical", "#17a589", "s"),
@@ -33,7 +33,7 @@ STAGES = {
     "read all texels": "read_texels",
     "read all texels, write as many tiles": "read_texels_write_tiles",
     "pyramid": "pyramid",
-    "subtree (1)": "subdivision_subtree_1",
+    "per level": "subdivision_per_level",
     "subtree (6)": "subdivision_subtree_6",
     **{label: subject for subject, label, _, _ in PIPELINES},
 }
@@ -41,7 +41,7 @@ STAGES = {
 RATIOS = {
     "pyramid / empty dispatch": ("pyramid", "empty_dispatch"),
     "pyramid / read all texels": ("pyramid", "read_texels"),
-    "subtree (1) / subtree (6)": ("subdivision_subtree_1", "subdivision_subtree_6"),
+    "per level / subtree (6)": ("subdivision_per_level", "subdivision_subtree_6"),
     "(pyramid + subtree (6)) / empty dispatch": ("pipeline_subtree_6", "empty_dispatch"),
     "(pyramid + subtree (6)) / read all texels": ("pipeline_subtree_6", "read_texels"),
     "fused / empty dispatch": ("pipeline_fused", "empty_dispatch"),
@@ -176,40 +176,17 @@ def downsampler_cell(results, case, size):
 def print_downsampler(results):
     cases = sorted(results.downsampler, key=lambda case: case[0] != "roof")
     sizes = sorted({s for times in results.downsampler.values() for s in times}, key=texels)
-    single = [size for size in sizes if extents(size)[2] == 1]
-    even = [size for size in single if all(n & (n - 1) == 0 for n in extents(size))]
+    even = [size for size in sizes if all(n & (n - 1) == 0 for n in extents(size))]
     print(
         "Mip levels, microseconds and in brackets the ratios to pure traffic of the same format and "
         "to an empty dispatch:\n"
     )
-    for some in (even, [size for size in single if size not in even]):
+    for some in (even, [size for size in sizes if size not in even]):
         print_table("", ["case", *some], (
             [" ".join(case), *(downsampler_cell(results, case, size) for size in some)]
             for case in cases
-            if "_dirty_" not in case[2] and any(size in results.downsampler[case] for size in some)
+            if any(size in results.downsampler[case] for size in some)
         ))
-
-    batches = []
-    for size in (size for size in sizes if size not in single):
-        width, height, layers = extents(size)
-        for case, times in results.downsampler.items():
-            one = next((s for s in times if "x" not in s and texels(s) == texels(size)), None)
-            if size in times and one is not None:
-                cells = [downsampler_cell(results, case, s) for s in (size, one)]
-                batches.append([" ".join(case), f"{layers} × {width} x {height}", *cells,
-                                three_digits(times[size] / times[one])])
-    print_table("Many images at once, against one of as many texels",
-                ["case", "images", "many", "one", "many / one"], batches)
-
-    updates = []
-    for case, times in results.downsampler.items():
-        method, is_update, _ = case[2].partition("_dirty_")
-        for size, time in times.items() if is_update else ():
-            whole = results.downsampler.get((*case[:2], method), {}).get(size)
-            updates.append([" ".join(case), size, three_digits(time), three_digits(whole),
-                            three_digits(ratio(whole, time))])
-    print_table("One block of 64 x 64 changed, microseconds",
-                ["case", "size", "update", "all levels", "all levels / update"], updates)
 
 
 def print_maps(results):
@@ -224,9 +201,10 @@ def print_maps(results):
                      lambda key: f"{results.counters[key].get('tiles', 0):,}"))
     print_table("Ratios", ["map", *RATIOS],
                 rows(lambda times: (ratio(times.get(a), times.get(b)) for a, b in RATIOS.values())))
-    print_table("The subdivision alone, microseconds, by SUBTREE_LEVELS",
-                ["map", *SUBDIVISIONS],
-                rows(lambda times: map(times.get, SUBDIVISIONS.values())))
+    print_table("The subdivision alone, microseconds, by levels per dispatch",
+                ["map", *SUBDIVISIONS, "per level / best"],
+                rows(lambda times: [*(found := [times.get(name) for name in SUBDIVISIONS.values()]),
+                                    ratio(found[0], min(filter(None, found), default=None))]))
 
 
 def print_tables(results):
@@ -261,94 +239,54 @@ def make_panels(count, height, **options):
 
 def save(figure, columns, title, path):
     figure.suptitle(textwrap.fill(title, width=55 * columns), fontsize=9)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=110)
 
 
-def plot(results, path, names):
-    panels = {
-        (name, extent): times
-        for (name, extent), times in results.maps.items()
-        if all(subject in times for subject in SUBDIVISIONS.values())
-        and (not names or name in names)
-    }
-    if not panels:
-        sys.exit("report.py: error: no map with all subtree times")
-    figure, axes, columns = make_panels(len(panels), 2.8)
-    for axis, (key, times) in zip(axes, panels.items()):
-        shown = [times[subject] for subject in SUBDIVISIONS.values()]
-        bars = axis.bar(list(SUBDIVISIONS), shown, color="#2c6fbb")
-        axis.bar_label(bars, map(three_digits, shown), fontsize=6)
-        axis.margins(y=0.12)
-        axis.set_title(f"{' '.join(key)}, {results.counters[key]['tiles']:,} tiles", fontsize=9)
-        axis.set_xlabel("SUBTREE_LEVELS")
-        axis.set_ylabel("time (µs)")
-    save(figure, columns, f"Subdivision alone: {results.describe()}", path)
-
-
-# Panels of maps that differ in more than their size.
-BATCHES = "batches"
-SINGLE_MAPS = "maps of one size"
-
-
-def roofline_panels(results, names):
-    """Title -> [(label, map)]: each content in all its sizes; batches; maps of one size."""
+def levels(results, path, names):
+    """A panel for each content, a line for each size."""
     panels = {}
-    batches = []
-    for key, counters in results.counters.items():
-        name, extent = key
-        if "map_bytes" not in counters or (names and name not in names):
-            continue
-        width, height, layers = extents(extent)
-        if layers > 1:
-            batches.append((f"{name}\n{layers} × {width}²", key))
-        else:
-            label = f"{width}²" if width == height else extent
-            panels.setdefault(name, []).append((label, key))
-    single = [
-        (f"{name}, {label}", key)
-        for name, maps in panels.items() if len(maps) == 1
-        for label, key in maps
-    ]
-    several = {
-        name: sorted(maps, key=lambda m: texels(m[1][1]))
-        for name, maps in panels.items() if len(maps) > 1
-    }
-    return {
-        title: maps
-        for title, maps in [*several.items(), (BATCHES, batches), (SINGLE_MAPS, single)]
-        if maps
-    }
+    for (name, extent), times in results.maps.items():
+        if all(subject in times for subject in SUBDIVISIONS.values()) and (not names or name in names):
+            panels.setdefault(name, []).append((extents(extent)[0], [times[s] for s in SUBDIVISIONS.values()]))
+    if not panels:
+        sys.exit("report.py: error: no map with the times of all levels per dispatch")
+    figure, axes, columns = make_panels(len(panels), 2.6, sharey=True)
+    for axis, (name, sizes) in zip(axes, panels.items()):
+        for extent, times in sorted(sizes):
+            axis.plot(list(SUBDIVISIONS), times, marker="o", markersize=3, linewidth=1, label=f"{extent}²")
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.tick_params(labelsize=7)
+        axis.grid(axis="y", which="both", linewidth=0.3)
+        axis.set_title(name, fontsize=9)
+        axis.set_xlabel("levels per dispatch of subtree", fontsize=8)
+        axis.set_ylabel("µs", fontsize=8)
+    axes[0].legend(fontsize=6)
+    save(figure, columns, f"Subdivision alone, per level against subtrees: {results.describe()}", path)
 
 
 def roofline(results, path, names):
-    panels = roofline_panels(results, names)
+    """A panel for each content that has several sizes."""
+    panels = {}
+    for (name, extent), counters in results.counters.items():
+        if "map_bytes" in counters and extents(extent)[2] == 1 and (not names or name in names):
+            panels.setdefault(name, []).append((name, extent))
+    panels = {name: sorted(maps, key=lambda key: texels(key[1])) for name, maps in panels.items() if len(maps) > 1}
     if not panels:
-        sys.exit("report.py: error: no map with read_texels")
-    figure, axes, columns = make_panels(len(panels), 3.4, sharey=True)
-    for axis, (title, maps) in zip(axes, panels.items()):
-        # Lines join sizes of one content; they do not join different maps.
-        of_one_content = title not in (BATCHES, SINGLE_MAPS)
-        places = range(len(maps))
-        roof = [results.gigabytes_per_second(key, "read_texels") for _, key in maps]
-        axis.step(
-            [-0.5, *places, len(maps) - 0.5], [roof[0], *roof, roof[-1]], where="mid",
-            color="black", linewidth=1, label="roof: read all texels",
-        )
-        for subject, label, colour, marker in PIPELINES:
-            rates = [results.gigabytes_per_second(key, subject) for _, key in maps]
-            measured = [(place, rate) for place, rate in zip(places, rates) if rate is not None]
+        sys.exit("report.py: error: no map with read_texels in several sizes")
+    figure, axes, columns = make_panels(len(panels), 3, sharey=True)
+    for axis, (name, maps) in zip(axes, panels.items()):
+        labels = [f"{extents(extent)[0]}²" for _, extent in maps]
+        for subject, label, colour, marker in [("read_texels", "roof: read all texels", "black", "_"), *PIPELINES]:
+            rates = [results.gigabytes_per_second(key, subject) for key in maps]
+            measured = [(place, rate) for place, rate in zip(labels, rates) if rate is not None]
             if measured:
-                axis.plot(
-                    *zip(*measured), linestyle="-" if of_one_content else "none", linewidth=1,
-                    marker=marker, markersize=4, color=colour, label=label,
-                )
+                axis.plot(*zip(*measured), linewidth=1, marker=marker, markersize=4, color=colour, label=label)
         axis.set_yscale("log")
         axis.yaxis.set_major_formatter("{x:g}")
-        slanted = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-        axis.set_xticks(places, [label for label, _ in maps], fontsize=7,
-                        **(slanted if title == SINGLE_MAPS else {}))
+        axis.tick_params(labelsize=7)
         axis.grid(axis="y", which="both", linewidth=0.3)
-        axis.set_title(title, fontsize=9)
+        axis.set_title(name, fontsize=9)
         axis.set_ylabel("GB/s")
     legend = {
         text: handle for axis in axes for handle, text in zip(*axis.get_legend_handles_labels())
@@ -365,7 +303,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("table", "plot", "roofline"):
+    for name in ("table", "levels", "roofline"):
         command = commands.add_parser(name)
         command.add_argument("results", help="quadtile_bench --benchmark_out=FILE")
         if name != "table":
@@ -378,7 +316,7 @@ def main():
     if arguments.command == "table":
         print_tables(results)
     else:
-        draw = plot if arguments.command == "plot" else roofline
+        draw = levels if arguments.command == "levels" else roofline
         draw(results, arguments.figure, arguments.maps)
 
 

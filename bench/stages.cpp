@@ -18,17 +18,22 @@ struct Way {
     Balance balance = Balance::none;
 };
 
+// The course note's comparison: per level against subtrees. One level per dispatch is both.
+std::string subtree_name(std::uint32_t levels) {
+    return levels == 1 ? "per_level" : "subtree_" + std::to_string(levels);
+}
+
 std::vector<Way> ways_from_the_pyramid() {
     std::vector<Way> ways;
     for (std::uint32_t levels = 1; levels <= MAX_SUBTREE_LEVELS; ++levels) {
-        ways.push_back({"subtree_" + std::to_string(levels),
-                        {.strategy = Strategy::subtree, .subtree_levels = levels}});
+        ways.push_back(
+            {subtree_name(levels), {.strategy = Strategy::subtree, .subtree_levels = levels}});
     }
     return ways;
 }
 
 std::vector<Way> ways_from_the_map() {
-    return {{"subtree_1", {.strategy = Strategy::subtree, .subtree_levels = 1}},
+    return {{subtree_name(1), {.strategy = Strategy::subtree, .subtree_levels = 1}},
             {"subtree_6", {.strategy = Strategy::subtree, .subtree_levels = 6}},
             {"fused", {.strategy = Strategy::fused}},
             {"fused_canonical", {.strategy = Strategy::fused}, Order::canonical},

@@ -106,7 +106,8 @@ void add_subdivision_options(CLI::App& command, SubdivisionRequest& request) {
     OptionGroup group(command, "Subdivision");
     group
         .add_choice("--strategy", request.strategy, STRATEGIES, "NAME",
-                    "auto, fused, subtree, or reference (on the CPU, without Vulkan)")
+                    "auto, fused, subtree, per-level (subtree with one level per dispatch), or "
+                    "reference (on the CPU, without Vulkan)")
         ->default_str("auto");
     group
         .add("--subtree-levels", request.subtree_levels, "N",
@@ -274,6 +275,14 @@ void check_endings(const std::filesystem::path& output, const std::optional<Tile
 
 TilesRequest finish_tiles(const CLI::App& command, const Arguments& arguments) {
     TilesRequest request = arguments.tiles;
+    if (command["--strategy"]->as<std::string>() == PER_LEVEL) {
+        if (command.count("--subtree-levels") > 0) {
+            throw UsageError(
+                "--strategy per-level has one level per dispatch; give --strategy subtree with "
+                "--subtree-levels");
+        }
+        request.subdivision.subtree_levels = 1;
+    }
     const ThresholdArguments& thresholds = arguments.tiles_threshold;
     const std::string threshold = finish_threshold(command, thresholds, request.subdivision);
     if (threshold.empty()) {

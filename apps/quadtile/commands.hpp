@@ -94,9 +94,11 @@ void run(const DemoRequest& request);
 
 // Names in options, messages and folders, in the order of messages.
 
-constexpr std::array<Named<Strategy>, 4> STRATEGIES{{{"auto", Strategy::automatic},
+constexpr const char* PER_LEVEL = "per-level";  // subtree with one level per dispatch
+constexpr std::array<Named<Strategy>, 5> STRATEGIES{{{"auto", Strategy::automatic},
                                                      {"fused", Strategy::fused},
                                                      {"subtree", Strategy::subtree},
+                                                     {PER_LEVEL, Strategy::subtree},
                                                      {"reference", Strategy::reference}}};
 constexpr std::array<Named<LevelMethod>, 7> LEVEL_METHODS{{{"all", LevelMethod::all},
                                                            {"auto", LevelMethod::automatic},

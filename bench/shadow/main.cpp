@@ -1,5 +1,5 @@
-// Quality and GPU time of fitted shadow maps: distance of hard shadows from rays, steadiness, and
-// changed tiles; beside one map of the whole scene, and tight and stable cascades.
+// Quality and GPU time of fitted shadow maps: distance of hard shadows from rays, and changed
+// tiles; beside one map of the whole scene, and tight and stable cascades.
 
 #include "measurements.hpp"
 
@@ -20,18 +20,13 @@ struct Arguments {
     std::string scene = "../shared/data/scenes/zdm2_lightmapped.glb";
     std::string size = "1280x720";
     std::vector<float> sun_direction;
-    float sun_degrees_per_second = 0.0F;
-    std::vector<float> sun_levels;
     float sun_radius_degrees = Light{}.radius;
     std::uint32_t moving = 0;
     Filter filter = Filter::hard;
     float seconds = 60.0F;
     std::uint32_t frames = 60;
-    float frames_per_second = 0.0F;
-    std::uint32_t flicker_poses = 8;
     ShadowOptions shadow;
     std::string json;
-    bool validation = false;
 };
 
 void define_options(CLI::App& app, Arguments& arguments);
@@ -43,7 +38,7 @@ void measure(const Arguments& arguments);
 int main(int argc, char** argv) {
     using quadtile::shadow::Arguments;
     return quadtile::bench::run_program<Arguments>(
-        argc, argv, "quadtile_shadow_bench", "Errors, steadiness and times of fitted shadow maps",
+        argc, argv, "quadtile_shadow_bench", "Errors and times of fitted shadow maps",
         quadtile::shadow::define_options,
         [](const CLI::App&, const Arguments& arguments) { quadtile::shadow::measure(arguments); });
 }
@@ -61,17 +56,9 @@ void define_options(CLI::App& app, Arguments& arguments) {
                    "Where the light of the sun goes, X,Y,Z, instead of the scene's")
         ->delimiter(',')
         ->expected(3);
-    app.add_option("--sun-turn", arguments.sun_degrees_per_second,
-                   "Degrees per second by which the sun turns around the vertical axis")
-        ->check(CLI::Range(-360.0F, 360.0F));
     app.add_option("--sun-radius", arguments.sun_radius_degrees,
                    "Radius of its disc in the sky, degrees, for --filter soft")
         ->check(CLI::Range(0.0F, 20.0F));
-    app.add_option("--sun-levels", arguments.sun_levels,
-                   "Width of the first level of the sun, and the number of levels: EXTENT,N")
-        ->delimiter(',')
-        ->expected(2)
-        ->check(CLI::Range(0.001F, 1e9F));
     app.add_option("--moving", arguments.moving, "Moving boxes beside the flight")
         ->check(CLI::Range(0U, 10'000U));
     app.add_option("--filter", arguments.filter, "Of the picture, for its time")
@@ -79,34 +66,13 @@ void define_options(CLI::App& app, Arguments& arguments) {
             {"hard", Filter::hard}, {"3x3", Filter::box}, {"soft", Filter::soft}}));
     app.add_option("--frames", arguments.frames, "That are compared with rays")
         ->check(CLI::Range(1, 100000));
-    app.add_option("--fps", arguments.frames_per_second,
-                   "Of these frames, from the flight's beginning; 0: spread over the flight")
-        ->check(CLI::Range(0.0F, 1000.0F));
     app.add_option("--seconds", arguments.seconds,
                    "Of the flight, whose tiles and times are measured at 60 frames a second")
         ->check(CLI::Range(0.0F, 3600.0F));
-    app.add_option("--flicker-poses", arguments.flicker_poses, "Places where the camera trembles");
     app.add_option("--atlas", arguments.shadow.atlas_extent, "Texels of the atlas on a side");
     app.add_option("--map-extent", arguments.shadow.map_extent,
                    "Texels of importance maps on a side");
-    app.add_option("--max-tiles", arguments.shadow.max_tiles, "Tiles of all lights");
-    app.add_option("--tile-extent", arguments.shadow.tile_extent,
-                   "Texels of the largest slot on a side");
-    app.add_option("--gutter", arguments.shadow.gutter, "Texels at each edge of a slot");
-    app.add_option("--merge-ratio", arguments.shadow.merge_ratio,
-                   "Of the hysteresis; there are rows without it, too");
-    app.add_option("--resolution-scale", arguments.shadow.resolution_scale,
-                   "Shadow texels for each pixel, along a side");
-    app.add_option("--edge-scale", arguments.shadow.edge_scale,
-                   "As many times more of them beside shadows' edges");
-    app.add_option("--atlas-fill", arguments.shadow.atlas_fill,
-                   "Share of the atlas that slots may take");
-    app.add_option("--importance-decay", arguments.shadow.importance_decay,
-                   "What is kept of what was needed, from frame to frame");
-    app.add_option("--max-stretch", arguments.shadow.max_stretch,
-                   "Of shadows where light grazes, that texels follow");
     app.add_option("--json", arguments.json, "File for all numbers");
-    app.add_flag("--validate", arguments.validation, "With Vulkan's validation layer");
 }
 
 // ---- Scene and flight
@@ -139,10 +105,6 @@ Light sun_of(const Arguments& arguments, const baker::Scene& scene) {
                          arguments.sun_direction[2]};
     } else if (!scene.suns.empty()) {
         sun.direction = scene.suns.front().direction;
-    }
-    if (!arguments.sun_levels.empty()) {
-        sun.nearest_extent = arguments.sun_levels[0];
-        sun.levels = static_cast<std::uint32_t>(arguments.sun_levels[1]);
     }
     return sun;
 }
@@ -228,14 +190,11 @@ void measure(const Arguments& arguments) {
                     .sun = sun_of(arguments, scene),
                     .filter = arguments.filter,
                     .frames = arguments.frames,
-                    .frames_per_second = arguments.frames_per_second,
-                    .seconds = arguments.seconds,
-                    .sun_degrees_per_second = arguments.sun_degrees_per_second,
-                    .flicker_poses = arguments.flicker_poses};
+                    .seconds = arguments.seconds};
     add_moving_boxes(geometry, filming.flight, arguments.moving);
     ShadowOptions options = arguments.shadow;
     options.lights = filming.sun.layers();
-    Machine machine(arguments.validation);
+    Machine machine(false);
     Rig rig(machine, geometry, extent_of(arguments.size), options);
     bench::Tables tables;
     describe(arguments, options, scene.triangles.size(),
@@ -248,17 +207,7 @@ void measure(const Arguments& arguments) {
         tables.add("errors_percent", variant.name, measurements.errors(variant));
     }
     measure_runs(measurements, machine.gpu.timestamp_milliseconds() > 0.0, tables);
-    print(
-        formatted("\nPixels whose shadows change from frame to frame, while the camera trembles "
-                  "by less than a pixel around %u places",
-                  filming.flicker_poses));
-    for (const Variant& variant : VARIANTS) {
-        tables.add("flicker", variant.name, measurements.flicker(variant));
-    }
     bench::save(tables.json, arguments.json);
-    if (machine.instance.validation_messages() > 0) {
-        throw std::runtime_error("the validation layer has objections");
-    }
 }
 
 }  // namespace

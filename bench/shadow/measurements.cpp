@@ -1,12 +1,8 @@
 #include "measurements.hpp"
 
-#include <glm/ext/matrix_transform.hpp>
-#include <glm/geometric.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
 namespace quadtile::shadow {
@@ -15,39 +11,6 @@ namespace {
 
 constexpr int LEAD_IN_FRAMES = 45;
 constexpr float STEADY_FRAMES_PER_SECOND = 60.0F;
-constexpr std::uint32_t SETTLING_FRAMES = 3;  // frames until earlier ones no longer matter
-// The camera trembles by this much, at three frequencies, so that no two frames are equal. In a
-// picture of 1080 rows this is less than a pixel if surfaces are more than a unit away.
-constexpr float TREMBLE_UNITS = 0.001F;
-constexpr float TREMBLE_DEGREES = 0.01F;
-
-Camera trembling(Camera camera, std::uint32_t frame) {
-    const float phase = static_cast<float>(frame) * 2.0F * std::numbers::pi_v<float> / 7.0F;
-    const glm::vec3 right =
-        glm::normalize(glm::cross(camera.forward(), glm::vec3(0.0F, 1.0F, 0.0F)));
-    camera.position += TREMBLE_UNITS * std::sin(phase) * right;
-    camera.position.y += TREMBLE_UNITS * std::sin(0.37F * phase);
-    camera.yaw_degrees += TREMBLE_DEGREES * std::sin(1.3F * phase);
-    return camera;
-}
-
-// Counts of pixels with surfaces in both frames.
-struct Flips {
-    std::uint64_t surfaces = 0;
-    std::uint64_t drawn = 0;
-    std::uint64_t cast = 0;
-};
-
-void add_flips(const Comparison& before, const Comparison& after, Flips& sum) {
-    for (std::size_t i = 0; i < before.truth.size(); ++i) {
-        if (before.receivers[i].share < 0.0F || after.receivers[i].share < 0.0F) {
-            continue;
-        }
-        ++sum.surfaces;
-        sum.drawn += ((before.receivers[i].word ^ after.receivers[i].word) & 1U) != 0 ? 1 : 0;
-        sum.cast += before.truth[i] != after.truth[i] ? 1 : 0;
-    }
-}
 
 double percent(std::uint32_t part, std::uint32_t whole) {
     return whole == 0 ? 0.0 : 100.0 * part / whole;
@@ -87,18 +50,9 @@ Difference Measurements::difference(const FrameSettings& settings, Technique tec
     return rig_.compare(settings, technique).difference();
 }
 
-Camera Measurements::camera_at(std::uint32_t i, std::uint32_t count) const {
-    const float share = count < 2 ? 0.5F : static_cast<float>(i) / static_cast<float>(count - 1);
-    return filming_.flight.at(share * filming_.flight.seconds());
-}
-
 void Measurements::set_second(FrameSettings& settings, float second) const {
     settings.camera = filming_.flight.at(second);
     settings.second = second;
-    const glm::mat4 turn =
-        glm::rotate(glm::mat4(1.0F), glm::radians(filming_.sun_degrees_per_second * second),
-                    {0.0F, 1.0F, 0.0F});
-    settings.lights.front().direction = glm::mat3(turn) * filming_.sun.direction;
 }
 
 // Flies to the pose, since fitted shadow maps depend on earlier frames.
@@ -123,18 +77,11 @@ bench::Row Measurements::errors(const Variant& variant) {
     std::vector<double> shadowed;
     std::vector<double> settled;
     for (std::uint32_t i = 0; i < filming_.frames; ++i) {
-        if (filming_.frames_per_second > 0.0F) {
-            set_second(settings, static_cast<float>(i) / filming_.frames_per_second);
-        } else {
-            lead_in(settings, variant.technique, i);
-        }
+        lead_in(settings, variant.technique, i);
         const Difference now = difference(settings, variant.technique);
         wrong.push_back(percent(now.wrong, now.surfaces));
         lit.push_back(percent(now.wrongly_lit, now.surfaces));
         shadowed.push_back(percent(now.wrongly_shadowed, now.surfaces));
-        if (filming_.frames_per_second > 0.0F) {
-            continue;  // the next frame follows this one
-        }
         if (variant.technique != Technique::fitted) {
             settled.push_back(wrong.back());  // no frame depends on earlier ones
             continue;
@@ -149,9 +96,7 @@ bench::Row Measurements::errors(const Variant& variant) {
     add_distribution(row, "wrong_%", wrong, 4);
     add_distribution(row, "lit_%", lit, 4);
     add_distribution(row, "shadowed_%", shadowed, 4);
-    if (!settled.empty()) {
-        add_distribution(row, "settled_%", settled, 4);
-    }
+    add_distribution(row, "settled_%", settled, 4);
     return row;
 }
 
@@ -196,32 +141,6 @@ Measurements::Run Measurements::run(const Variant& variant) {
         add_distribution(result.microseconds, name, times[k++], 1);
     }
     return result;
-}
-
-bench::Row Measurements::flicker(const Variant& variant) {
-    FrameSettings settings = begin(variant);
-    Flips sum;
-    std::uint32_t frames = 0;
-    for (std::uint32_t pose = 0; pose < filming_.flicker_poses; ++pose) {
-        const Camera camera = camera_at(pose, filming_.flicker_poses);
-        Comparison last;
-        for (std::uint32_t i = 0; i < SETTLING_FRAMES + filming_.flicker_frames; ++i) {
-            settings.camera = trembling(camera, i);
-            Comparison now = rig_.compare(settings, variant.technique);
-            if (i >= SETTLING_FRAMES) {
-                add_flips(last, now, sum);
-                ++frames;
-            }
-            last = std::move(now);
-        }
-    }
-    const double count = std::max(frames, 1U);
-    const auto drawn = static_cast<double>(sum.drawn);
-    const auto cast = static_cast<double>(sum.cast);
-    return {{"drawn", drawn / count, 1},
-            {"by_rays", cast / count, 1},
-            {"excess_per_million",
-             1e6 * (drawn - cast) / static_cast<double>(std::max<std::uint64_t>(sum.surfaces, 1))}};
 }
 
 }  // namespace quadtile::shadow

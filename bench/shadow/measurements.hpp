@@ -23,13 +23,9 @@ struct Variant {
 struct Filming {
     Flight flight;
     Light sun;
-    Filter filter = Filter::hard;    // of the picture, for its time
-    std::uint32_t frames = 60;       // frames that are compared with rays, spread over the flight
-    float frames_per_second = 0.0F;  // of these frames; 0: spread
-    float seconds = 0.0F;            // of the flight at 60 frames per second, for churn and times
-    float sun_degrees_per_second = 0.0F;  // around the vertical axis
-    std::uint32_t flicker_poses = 8;
-    std::uint32_t flicker_frames = 16;  // per pose
+    Filter filter = Filter::hard;  // of the picture, for its time
+    std::uint32_t frames = 60;     // frames that are compared with rays, spread over the flight
+    float seconds = 0.0F;          // of the flight at 60 frames per second, for churn and times
 };
 
 class Measurements {
@@ -49,19 +45,12 @@ class Measurements {
     };
     [[nodiscard]] Run run(const Variant& variant);
 
-    // Counts pixels per frame whose shadow changes while the camera trembles by less than a pixel
-    // and whose surfaces are in both frames. Shadow edges move in the picture, so some change with
-    // rays, too; the excess flickers.
-    [[nodiscard]] bench::Row flicker(const Variant& variant);
-
  private:
     [[nodiscard]] FrameSettings begin(const Variant& variant);
     [[nodiscard]] Difference difference(const FrameSettings& settings, Technique technique) const;
     // Sets camera and sun of a second of the flight.
     void set_second(FrameSettings& settings, float second) const;
     void lead_in(FrameSettings& settings, Technique technique, std::uint32_t i);
-    // Returns place i of `count` places, from the first pose to the last.
-    [[nodiscard]] Camera camera_at(std::uint32_t i, std::uint32_t count) const;
 
     Rig& rig_;
     ShadowOptions options_;

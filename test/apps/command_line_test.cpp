@@ -1,5 +1,6 @@
 // The program as a black box: exit status, streams and files.
 
+#include "command_line.hpp"
 #include "image_files.hpp"
 #include "program_test.hpp"
 #include "support/glsl.hpp"
@@ -16,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 // Sanitizers need so much address space that it cannot be limited.
@@ -114,6 +116,9 @@ TEST_F(CommandLine, WrongArgumentsAreUsageErrors) {
              {with({"--constant", "1", "--image", ""}), "needs a file name"},
              {{"tiles", "map.pfm", "--constant", "1", "--image", "/dev/stdout"}, "the same file"},
              {{"tiles", "", "--constant", "1"}, "needs a file name"},
+             {{"tiles", "map.pfm", "--constant", "1", "--strategy", "per-level", "--subtree-levels",
+               "2"},
+              "one level per dispatch"},
              {with({"--constant", "1", "--tiles"}), "--tiles"}}) {
         EXPECT_THAT(error_of(arguments, 2), HasSubstr(text));
     }
@@ -286,6 +291,7 @@ TEST_F(CommandLine, GivesTheReferenceList) {
               Threshold::per_level(levels)},
              {{"--max-resolution", "16", "--strategy=subtree", "--subtree-levels=3"},
               Threshold::max_resolution(16.0F)},
+             {{"--max-resolution", "16", "--strategy=per-level"}, Threshold::max_resolution(16.0F)},
              {{"--max-resolution", "8", "--order", "any"}, Threshold::max_resolution(8.0F)},
              {{"--max-resolution", "8", "--max-tiles", "200"},
               Threshold::max_resolution(8.0F),
@@ -323,6 +329,12 @@ TEST_F(CommandLine, GivesTheReferenceList) {
                           "--max-tiles", "200"},
                          1),
                 HasSubstr("needs the strategy"));
+    // Catches an alias with more levels per dispatch, which gives the same tiles.
+    const std::array per_level{"quadtile", "tiles",      "map.pfm",  "--constant",
+                               "1",        "--strategy", "per-level"};
+    const Request request =
+        parse_command_line(static_cast<int>(per_level.size()), per_level.data());
+    EXPECT_EQ(std::get<TilesRequest>(request).subdivision.subtree_levels, 1U);
 }
 
 TEST_F(CommandLine, WritesTheFormatOfTheEndingOrTheOption) {
