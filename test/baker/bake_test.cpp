@@ -142,19 +142,26 @@ TEST(Light, SquaresHaveTheirFormFactors) {
     }
 }
 
-// Each of two suns has its channel, without the cosine at the floor.
+// Each of two suns has its channel, without the cosine at the floor. A narrow blocker hides a row
+// of texels and a half of the first one, which lights it from the side; one shines from below.
 TEST(Light, SharesOfSunsAreThoseOfTheirRays) {
-    Quads scene = blocked_floor({.irradiance = {1, 0, 0}, .angular_diameter_degrees = 0.1F});
-    scene.scene.suns.push_back({.direction = glm::normalize(glm::vec3(0.5F, -1.0F, 0.0F)),
-                                .irradiance = {0, 1, 0},
-                                .angular_diameter_degrees = 0.1F});
-    scene.scene.suns.push_back({.direction = {0, 1, 0}, .irradiance = {0, 0, 1}});
+    Quads scene(2, 1, 8);
+    scene.add_material({});
+    scene.add({0, 0, 0}, 8.0F * Z, 8.0F * X);  // rows of the lightmap go along the world's x
+    scene.add({2, 1, 0}, 8.0F * Z, 1.5F * X);
+    for (const glm::vec3& direction : {glm::vec3(1, -1, 0), glm::vec3(0.5F, -1, 0), Y}) {
+        scene.scene.suns.push_back({.direction = glm::normalize(direction),
+                                    .irradiance = glm::vec3(0.0F),
+                                    .angular_diameter_degrees = 0.1F});
+        scene.scene.suns.back().irradiance[static_cast<int>(scene.scene.suns.size()) - 1] = 1.0F;
+    }
     const Prepared what(scene.scene, scene.extent(), 4.0F);
     const LightMap map = light(what, {.directions = 16, .bounces = 0, .sun_shares = true});
     const std::vector<std::size_t> texels = scene.texels(0);
     for (std::size_t i = 0; i < texels.size(); ++i) {
-        EXPECT_NEAR(map.irradiance[texels[i]].x, share_of_sun(i), 0.04F) << i;
-        EXPECT_EQ(map.irradiance[texels[i]].z, 0.0F) << i;  // it shines from below
+        const float share = i / 8 == 3 ? 0.0F : i / 8 == 4 ? 0.5F : 1.0F;
+        EXPECT_NEAR(map.irradiance[texels[i]].x, share, 0.04F) << i;
+        EXPECT_EQ(map.irradiance[texels[i]].z, 0.0F) << i;
     }
     EXPECT_EQ(map.irradiance[texels.back()].y, 1.0F);
 }
@@ -212,7 +219,7 @@ TEST(Light, SkyPictureIsIntegrated) {
                         wall == brightest             ? 1.0
                         : wall == (brightest + 2) % 4 ? 0.0
                                                       : 0.5,
-                        0.05)
+                        0.08)
                 << degrees << ", " << wall;
         }
     }

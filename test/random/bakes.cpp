@@ -1,7 +1,6 @@
 // Bakes of small random scenes: on the device and by the reference tracer, interrupted or not, and
 // in a furnace, where all that is seen is equally bright.
 
-#include "baker/bake_bytes.hpp"
 #include "baker/quads.hpp"
 #include "subjects.hpp"
 #include "support/temporary_directory.hpp"
@@ -69,6 +68,22 @@ baker::test::Quads random_scene(Choices& choices) {
         const float edge = random.one_in(5) ? 0.0F : (random.one_in(4) ? 1e-3F : 1.0F);
         scene.add(scale * random_vector(random, -2, 2), scale * random_vector(random, -2, 2),
                   scale * edge * random_vector(random, -2, 2), material());
+    }
+    if (choices.one_in("stack", 6)) {  // longer lists than are sorted in registers
+        const glm::vec3 step(0.0F, scale * 1e-3F, 0.0F);
+        const Scene one = scene.scene;
+        for (int i = 1; i < 30; ++i) {
+            for (std::uint32_t triangle = 0; triangle < 2; ++triangle) {
+                Triangle copy = one.triangles[triangle];
+                for (std::uint32_t& vertex : copy.vertices) {
+                    scene.scene.light_map_coordinates.push_back(one.light_map_coordinates[vertex]);
+                    scene.scene.positions.push_back(one.positions[vertex] +
+                                                    static_cast<float>(i) * step);
+                    vertex = static_cast<std::uint32_t>(scene.scene.positions.size()) - 1;
+                }
+                scene.scene.triangles.push_back(copy);
+            }
+        }
     }
     const std::size_t vertices = scene.scene.positions.size();
     for (std::size_t i = 0; has_holes && i < vertices; ++i) {
@@ -140,10 +155,11 @@ std::string check_resume(Choices& choices, const Prepared& what, BakeOptions opt
         std::chrono::seconds(choices.one_in("few_checkpoints", 2) ? 60 : 0);
     const std::uint32_t end = choices.number("interrupted_after", 0, asks - 1);
     const auto twin = make_reference_tracer(what.traced, what.tiles, 1);
-    const BakeResult cut = bake_by(*twin, what, options,
+    Tracer& first = choices.one_in("interrupted_on_device", 4) ? device : *twin;
+    const BakeResult cut = bake_by(first, what, options,
                                    {.interrupted = [end, n = 0U]() mutable { return n++ == end; }});
-    if (!cut.interrupted) {  // it asks less often than with more threads
-        return bytes_of(cut) == expected ? "" : "the lightmap has other bits with one thread";
+    if (!cut.interrupted) {  // it asks less often than the first twin
+        return bytes_of(cut) == expected ? "" : "the lightmap has other bits with checkpoints";
     }
     options.resume = true;
     Tracer& next = choices.one_in("resumed_by_device", 2) ? device : *twin;
@@ -195,7 +211,8 @@ std::string check_bake(Choices& choices, Room& room) {
     }
     const GpuTracerOptions memory{.pool_bytes = choices.one_in("little_memory", 3)
                                                     ? std::uint64_t{256} << 10U
-                                                    : std::uint64_t{64} << 20U};
+                                                    : std::uint64_t{64} << 20U,
+                                  .submission_seconds = 1e-4};
     if (memory.pool_bytes < std::uint64_t{1} << 20U) {
         what.tiles.max_nodes = 2048.0F;
     }
