@@ -185,6 +185,7 @@ std::string check_bake(Choices& choices, Room& room) {
         }
         quads.scene.suns.clear();
         quads.scene.point_lights.clear();
+        quads.scene.normals.clear();  // weights by the cosine are rounded
     }
     constexpr float PIXELS[] = {1.0F, 0.3F, 3.0F};
     Prepared what(quads.scene, quads.extent(), PIXELS[choices.number("pixels", 0, 2)]);
