@@ -165,30 +165,25 @@ inline void check_atlas(const Scene& scene, int gutter) {
     EXPECT_EQ(shared, 0U) << "texels that two charts touch";
 
     std::size_t close = 0;
-    const auto width = static_cast<int>(extent.width);
-    const auto height = static_cast<int>(extent.height);
-    for (int y = 0; y < height; ++y) {
-        for (int x = 0; x < width; ++x) {
+    for (int y = 0; y < static_cast<int>(extent.height); ++y) {
+        for (int x = 0; x < static_cast<int>(extent.width); ++x) {
             const auto owner_at = [&](int i, int j) {
-                return owners[static_cast<std::size_t>(j) * extent.width +
-                              static_cast<std::size_t>(i)];
+                const bool is_inside =
+                    i >= 0 && i < static_cast<int>(extent.width) && j < int(extent.height);
+                return is_inside ? owners[static_cast<std::size_t>(j) * extent.width +
+                                          static_cast<std::size_t>(i)]
+                                 : NONE;
             };
-            const std::uint32_t owner = owner_at(x, y);
-            if (owner == NONE) {
-                continue;
-            }
-            // Earlier texels have already been compared with this one.
-            bool is_close = false;
-            for (int j = y; j <= std::min(y + gutter, height - 1); ++j) {
-                for (int i = std::max(x - gutter, 0); i <= std::min(x + gutter, width - 1); ++i) {
+            // Earlier rows have already been compared with this one.
+            for (int j = y; owner_at(x, y) != NONE && j <= y + gutter; ++j) {
+                for (int i = x - gutter; i <= x + gutter; ++i) {
                     const std::uint32_t other = owner_at(i, j);
-                    is_close |= other != NONE && other != owner;
+                    close += other != NONE && other != owner_at(x, y) ? 1 : 0;
                 }
             }
-            close += is_close ? 1 : 0;
         }
     }
-    EXPECT_EQ(close, 0U) << "texels with those of another chart in their gutter";
+    EXPECT_EQ(close, 0U) << "texels of two charts within a gutter";
 }
 
 // The least and the greatest number of texels per unit, of the edges that are so long in texels.

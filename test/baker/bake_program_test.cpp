@@ -9,7 +9,6 @@
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
-#include <OpenEXR/ImfRgbaFile.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -21,7 +20,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
-#include <random>
 #include <set>
 #include <string>
 #include <thread>
@@ -101,52 +99,46 @@ std::pair<std::uint32_t, std::uint32_t> png_size(const fs::path& path) {
 }
 
 // A floor and a wall.
-constexpr const char* CORNER = R"(
-v 0 0 0
-v 0 0 1
-v 1 0 1
-v 1 0 0
-v 1 1 0
-v 0 1 0
-vt 0.05 0.05
-vt 0.45 0.05
-vt 0.45 0.95
-vt 0.05 0.95
-vt 0.55 0.05
-vt 0.95 0.05
-vt 0.95 0.95
-vt 0.55 0.95
-f 1/1 2/2 3/3 4/4
-f 1/5 4/6 5/7 6/8
-)";
+constexpr const char* CORNER =
+    "v 0 0 0\nv 0 0 1\nv 1 0 1\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
+    "vt 0.05 0.05\nvt 0.45 0.05\nvt 0.45 0.95\nvt 0.05 0.95\n"
+    "vt 0.55 0.05\nvt 0.95 0.05\nvt 0.95 0.95\nvt 0.55 0.95\n"
+    "f 1/1 2/2 3/3 4/4\nf 1/5 4/6 5/7 6/8\n";
 
-const Arguments QUICK{"--size",    "32", "--direct-samples", "16",
-                      "--samples", "16", "--bounces",        "1"};
+const Arguments QUICK{"--size",    "32", "--direct-samples", "16", "--samples", "16",
+                      "--bounces", "1",  "--threads",        "2"};
 const Arguments ROOM{QUADTILE_BAKER_ROOM, "--sky", "1.6,2.1,2.8"};
-const Arguments DEMO =
-    ROOM + Arguments{"--size",    "64", "--direct-samples", "64", "--samples", "64",
-                     "--bounces", "2",  "--directional"};
+const Arguments BY_CPU{"--reference"};
+// So long that signals find it at work, with checkpoints all the time.
+const Arguments LONG = ROOM + BY_CPU +
+                       Arguments{"--size",
+                                 "40",
+                                 "--direct-samples",
+                                 "32",
+                                 "--samples",
+                                 "32",
+                                 "--bounces",
+                                 "1",
+                                 "--directional",
+                                 "--checkpoint-interval",
+                                 "0"};
 
 // ---- What can be asked
 
+// Options that are rarely needed, and those words that bakers do not use first, are elsewhere.
 TEST_F(BakeProgram, TellsWhatItIs) {
     const ProgramResult help = run({"--help"});
     EXPECT_EQ(help.status, 0);
     EXPECT_THAT(help.error, IsEmpty());
-    for (const char* const option :
-         {"SCENE", "--output", "--size", "--unwrap", "--quality", "--resume", "--report"}) {
-        EXPECT_THAT(help.output, HasSubstr(option));
-    }
     quadtile::test::expect_readable_help(help.output, 90);
-    // Options that are rarely needed, and those words that bakers do not use first, are elsewhere.
-    EXPECT_THAT(help.output, AllOf(HasSubstr("--help-all"), HasSubstr("--margin"),
-                                   testing::Not(HasSubstr("--pixels-per-texel"))));
+    EXPECT_THAT(help.output,
+                AllOf(HasSubstr("--unwrap"), HasSubstr("--help-all"), HasSubstr("--margin"),
+                      testing::Not(HasSubstr("--pixels-per-texel"))));
     const ProgramResult all = run({"--help-all"});
     EXPECT_EQ(all.status, 0);
     quadtile::test::expect_readable_help(all.output, 140);
-    EXPECT_THAT(all.output,
-                AllOf(HasSubstr("Bake, rarely needed:\n"), HasSubstr("--pixels-per-texel"),
-                      HasSubstr("--samples N"), HasSubstr("--quality")));
+    EXPECT_THAT(all.output, AllOf(HasSubstr("Bake, rarely needed:\n"),
+                                  HasSubstr("--pixels-per-texel"), HasSubstr("--samples N")));
     const ProgramResult version = run({"--version"});
     EXPECT_EQ(version.status, 0);
     EXPECT_THAT(version.output, StartsWith("quadtile-bake "));
@@ -206,73 +198,67 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
 TEST_F(BakeProgram, ScenesThatCannotBeReadAreNamed) {
     (void)directory_.add("bare.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     (void)directory_.add("text.glb", "this is no glTF file at all");
-    const std::pair<std::string, const char*> cases[] = {{"none.glb", ""},
-                                                         {"bare.obj", "--unwrap"},
-                                                         {"text.glb", "glTF 2.0 file: its JSON"},
-                                                         {"scene.fbx", ".obj"},
-                                                         {".", ""}};
-    for (const auto& [name, text] : cases) {
-        const std::string error = error_of({name, "-o", "x.exr"}, 1);
-        EXPECT_THAT(error, AllOf(HasSubstr(name), HasSubstr(text)));
+    for (const auto& [name, text] : {std::pair<std::string, const char*>("none.glb", ""),
+                                     {"bare.obj", "--unwrap"},
+                                     {"text.glb", "glTF 2.0 file: its JSON"},
+                                     {"scene.fbx", ".obj"},
+                                     {".", ""}}) {
+        EXPECT_THAT(error_of({name, "-o", "x.exr"}, 1), AllOf(HasSubstr(name), HasSubstr(text)));
     }
 }
 
 // ---- What it makes
 
+// On the device, with the validation layer. Catches files that are left out or have another size,
+// and reports that do not tell what was done.
 TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
-    const ProgramResult result =
-        run(DEMO + Arguments{"-o", "map.exr", "--preview", "view.png", "--atlas", "atlas.png",
-                             "--report", "report.json", "--preview-size", "80x50", "--validation",
-                             "--quantity", "radiance"});
+    const Arguments bake = ROOM + QUICK + Arguments{"-o", "map.exr", "--directional"};
+    const ProgramResult result = run(
+        bake + Arguments{"--preview", "view.png", "--atlas", "atlas.png", "--report", "report.json",
+                         "--preview-size", "80x50", "--validation", "--quantity", "radiance"});
     ASSERT_EQ(result.status, 0) << result.error;
     EXPECT_THAT(result.output, IsEmpty());
     EXPECT_THAT(directory_.names(),
                 UnorderedElementsAre("map.exr", "view.png", "atlas.png", "report.json"));
-
     const Image map = read_exr(path("map.exr"));
-    EXPECT_EQ(map.width, 64);
-    EXPECT_EQ(map.height, 64);
+    EXPECT_EQ(std::pair(map.width, map.height), std::pair(32, 32));
     EXPECT_THAT(map.channels, IsSupersetOf({"R", "G", "B", "A", "sh0.R", "sh3.B"}));
-    EXPECT_THAT(map.values.at("A"), ::testing::Each(::testing::AnyOf(0.0F, 1.0F)));
-    EXPECT_THAT(map.values.at("R"), ::testing::Each(::testing::Ge(0.0F)));
+    EXPECT_THAT(map.values.at("A"), Each(::testing::AnyOf(0.0F, 1.0F)));
+    EXPECT_THAT(map.values.at("R"), Each(::testing::Ge(0.0F)));
     const std::ptrdiff_t known = known_texels(path("map.exr"));
-
     EXPECT_EQ(png_size(path("view.png")), std::pair(80U, 50U));
-    EXPECT_EQ(png_size(path("atlas.png")), std::pair(64U, 64U));
+    EXPECT_EQ(png_size(path("atlas.png")), std::pair(32U, 32U));
 
     const Json report = Json::parse(read_file(path("report.json")));
-    EXPECT_EQ(report["light_map"], Json({64, 64}));
+    EXPECT_EQ(report["light_map"], Json({32, 32}));
     EXPECT_EQ(report["quantity"], "radiance");
     EXPECT_THAT(result.error, HasSubstr("the lightmap holds radiance\n"));
     EXPECT_EQ(report["known_texels"], known);
-    EXPECT_GT(known, 2000);
+    EXPECT_GT(known, 500);
     EXPECT_GE(report["covered_texels"].get<std::ptrdiff_t>(), known);
     EXPECT_FALSE(report["interrupted"].get<bool>());
-    EXPECT_EQ(report["options"]["directions"], 64);
-    EXPECT_GT(report["noise_percent"].get<double>(), 1.0);
+    EXPECT_EQ(report["options"]["directions"], 16);
     EXPECT_EQ(report["passes"].back()["noise_percent"], report["noise_percent"]);
     EXPECT_LT(report["denoised_noise_percent"], report["noise_percent"]);
     EXPECT_EQ(report["options"]["directional"], true);
     EXPECT_GT(report["tracing"]["nodes"].get<double>(), 1000.0);
-    EXPECT_GE(report["tracing"]["tiles"].get<double>(), 64.0);
+    EXPECT_GE(report["tracing"]["tiles"].get<double>(), 16.0);
     std::set<std::string> passes;
     for (const Json& pass : report["passes"]) {
         passes.insert(pass["name"]);
         EXPECT_GE(pass["seconds"].get<double>(), 0.0);
         // Lamps have 64 points of five directions each.
-        EXPECT_EQ(pass["directions"], pass["name"] == "lamps" ? 320 : 64);
+        const std::string name = pass["name"];
+        EXPECT_EQ(pass["directions"], name == "lamps" ? 320 : name == "sun" ? 64 : 16) << name;
     }
-    EXPECT_THAT(passes,
-                IsSupersetOf({"lamps", "direct light", "bounce 1", "bounce 2", "moment x"}));
+    EXPECT_THAT(passes, IsSupersetOf({"lamps", "direct light", "bounce 1", "moment x"}));
 
     // On a pipe progress is lines; each of them of one kind, and the last one near the end.
     EXPECT_THAT(result.error, StartsWith("[.............................."));
-    EXPECT_THAT(result.error, HasSubstr("bounce 2"));
-    EXPECT_EQ(result.error.find('\r'), std::string::npos);
-    EXPECT_EQ(result.error.find('\033'), std::string::npos);
+    EXPECT_THAT(result.error, HasSubstr("bounce 1"));
+    EXPECT_EQ(result.error.find_first_of("\r\033"), std::string::npos);
     EXPECT_LT(std::ranges::count(result.error, '\n'), 30);
-
-    const ProgramResult quiet = run(DEMO + Arguments{"-o", "map.exr", "--quiet"});
+    const ProgramResult quiet = run(bake + BY_CPU + Arguments{"--quiet"});
     EXPECT_EQ(quiet.status, 0);
     EXPECT_THAT(quiet.error, IsEmpty());
 }
@@ -281,7 +267,7 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
 TEST_F(BakeProgram, WritesProbes) {
     (void)directory_.add("corner.obj", CORNER);
     (void)directory_.add("points.txt", "0.5 0.5 0.25\n");
-    const Arguments corner = Arguments{"corner.obj", "--sky", "1"} + QUICK;
+    const Arguments corner = Arguments{"corner.obj", "--sky", "1"} + QUICK + BY_CPU;
     (void)bake(corner + Arguments{"--probes", "1,1,1", "--probes-out", "p.json", "--probe-box",
                                   "0,0,0,1,1,0.5"},
                "a.exr");
@@ -316,7 +302,7 @@ TEST_F(BakeProgram, TerminalsShowOneLineThatChanges) {
     int terminal = -1;
     int its_end = -1;
     ASSERT_EQ(::openpty(&terminal, &its_end, nullptr, nullptr, nullptr), 0);
-    app::test::RunningProgram program(DEMO + Arguments{"-o", "map.exr"},
+    app::test::RunningProgram program(ROOM + QUICK + BY_CPU + Arguments{"-o", "map.exr"},
                                       {.directory = directory_.path()}, its_end);
     ::close(its_end);
     std::string text;
@@ -334,9 +320,6 @@ TEST_F(BakeProgram, TerminalsShowOneLineThatChanges) {
 }
 
 // ---- The same bits
-
-// So long that signals find it at work, with checkpoints all the time.
-const Arguments LONG = DEMO + Arguments{"--checkpoint-interval", "0"};
 
 // Catches an interrupted bake that replaces the good files of the last one.
 TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
@@ -375,11 +358,6 @@ TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
                 HasSubstr("SCENE and the partial file of --output name the same file"));
 }
 
-// A corner, and a triangle from it to a vertex anywhere.
-std::string with_stray_vertex(const std::string& place) {
-    return CORNER + ("v " + place + "\nf 1/5 4/6 7/7\n");
-}
-
 // A direction that takes minutes is no reason to go on: the program has two minutes for all.
 TEST_F(BakeProgram, CtrlCIsHeardWithinADirection) {
     (void)directory_.add("corner.obj", CORNER);
@@ -396,39 +374,15 @@ TEST_F(BakeProgram, CtrlCIsHeardWithinADirection) {
 }
 
 TEST_F(BakeProgram, WithoutResumeItBeginsAnew) {
-    const std::string expected = bake(QUICK + ROOM, "whole.exr");
+    const Arguments room = QUICK + ROOM + BY_CPU;
+    const std::string expected = bake(room, "whole.exr");
     (void)directory_.add("map.exr.checkpoint", "QDTBAKE1 and no more");
-    EXPECT_THAT(error_of(QUICK + ROOM + Arguments{"-o", "map.exr", "--resume"}, 1),
+    EXPECT_THAT(error_of(room + Arguments{"-o", "map.exr", "--resume"}, 1),
                 AllOf(HasSubstr("map.exr.checkpoint"), HasSubstr("without --resume")));
-    EXPECT_TRUE(expected == bake(QUICK + ROOM, "map.exr"));
+    EXPECT_TRUE(expected == bake(room, "map.exr"));
     EXPECT_FALSE(fs::exists(path("map.exr.checkpoint")));
-    const ProgramResult anew = run(QUICK + ROOM + Arguments{"--resume", "-o", "map.exr"});
+    const ProgramResult anew = run(room + Arguments{"--resume", "-o", "map.exr"});
     EXPECT_THAT(anew.error, HasSubstr("nothing to resume"));
-    EXPECT_TRUE(expected == read_file(path("map.exr")));
-}
-
-// Killed at any moment, also while a checkpoint is written, and again while it resumes.
-TEST_F(BakeProgram, KilledBakesAreResumed) {
-    const std::string expected = bake(LONG, "whole.exr");
-    std::mt19937 random(20);
-    std::uint32_t kills = 0;
-    for (std::uint32_t run = 0;; ++run) {
-        ASSERT_LT(run, 60U);
-        LoggedProgram program = start(LONG + Arguments{"-o", "map.exr", "--resume"});
-        program.wait_for("%");
-        if (run < 6) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(random() % 250));
-            program.send(SIGKILL);
-        }
-        const int status = program.wait();
-        if (status == 0) {
-            break;
-        }
-        ++kills;
-        ASSERT_EQ(status, 128 + SIGKILL) << program.log();
-        EXPECT_FALSE(fs::exists(path("map.exr")));
-    }
-    EXPECT_GT(kills, 2U);
     EXPECT_TRUE(expected == read_file(path("map.exr")));
 }
 
@@ -473,14 +427,10 @@ TEST_F(BakeProgram, TakesLightsInTheUnitOfTheirExporter) {
         EXPECT_THAT(run(apart + Arguments{is_sun ? "points" : "suns", "-o", "none.exr"}).error,
                     HasSubstr("name more lights in --lights"));
     }
-}
-
-// The sphere reaches below the triangle, so that its light is not that of a point.
-TEST_F(BakeProgram, GivesLightsTheRadiusOfTheOptionUnlessTheyHaveOne) {
-    const Arguments options{"--size", "16", "--quality", "draft", "--reference", "light.gltf"};
+    // The sphere reaches below the triangle, so that its light is not that of a point.
     const auto with = [&](const std::string& extras, const std::string& radius) {
         (void)directory_.add("light.gltf", lit_scene("another", "3", "\"point\"" + extras));
-        return bake(options + Arguments{"--light-radius", radius}, "radius.exr");
+        return bake(options + Arguments{"light.gltf", "--light-radius", radius}, "radius.exr");
     };
     const std::string of_option = with("", "1.25");
     EXPECT_FALSE(of_option == with("", "0"));
@@ -500,48 +450,6 @@ TEST_F(BakeProgram, WritesScenesThatBakeToTheSameBits) {
         const std::string light = bake(second, "again.exr");
         EXPECT_TRUE(light == bake(first + Arguments{"--lit-scene", "beside.glb"}, "map.exr"));
         EXPECT_TRUE(baked == read_file(path("beside.glb")));
-    }
-}
-
-// Four walls around a middle, which face outwards: a sky whose middle columns shine lights that at
-// -Z most, and after a turn by Blender's -90 degrees that at +X. A turn the other way lights -X.
-TEST_F(BakeProgram, TurnsSkiesCounterClockwiseSeenFromAbove) {
-    std::string walls;
-    const std::array<std::array<int, 2>, 4> facing{{{0, -1}, {1, 0}, {0, 1}, {-1, 0}}};  // x, z
-    for (int i = 0; i < 4; ++i) {
-        const auto [x, z] = facing[static_cast<std::size_t>(i)];
-        for (const auto& [along, height] : {std::pair(-1, 0), {1, 0}, {1, 1}, {-1, 1}}) {
-            walls += "v " + std::to_string(x + along * z) + " " + std::to_string(height) + " " +
-                     std::to_string(z - along * x) + "\nvt " +
-                     std::to_string(0.25 * i + 0.125 + 0.1 * along) + " " +
-                     std::to_string(0.1 + 0.8 * height) + "\n";
-        }
-        walls += "f -4/-4 -3/-3 -2/-2 -1/-1\n";
-    }
-    (void)directory_.add("walls.obj", walls);
-    std::vector<Imf::Rgba> pixels(8 * 4, Imf::Rgba(0.0F, 0.0F, 0.0F));
-    for (const std::size_t bright : {11U, 12U, 19U, 20U}) {
-        pixels[bright] = Imf::Rgba(1.0F, 1.0F, 1.0F);
-    }
-    {
-        Imf::RgbaOutputFile sky(path("sky.exr").c_str(), 8, 4, Imf::WRITE_RGB);
-        sky.setFrameBuffer(pixels.data(), 1, 8);
-        sky.writePixels(4);
-    }
-    const std::pair<const char*, std::size_t> cases[] = {
-        {"0", 0}, {"-90", 1}, {"180", 2}, {"90", 3}, {"-360", 0}};
-    for (const auto& [degrees, brightest] : cases) {
-        (void)bake({"walls.obj", "--sky-image", "sky.exr", "--sky-rotation", degrees, "--size",
-                    "32x8", "--quality", "draft", "--reference"},
-                   "map.exr");
-        const std::vector<float> row = read_exr(path("map.exr")).values.at("R");
-        std::array<float, 4> light{};
-        for (std::size_t i = 0; i < 4; ++i) {
-            light[i] = row[4 * 32 + 8 * i + 4];
-        }
-        EXPECT_EQ(std::ranges::max_element(light) - light.begin(),
-                  static_cast<std::ptrdiff_t>(brightest))
-            << degrees << ": " << ::testing::PrintToString(light);
     }
 }
 
@@ -582,27 +490,26 @@ TEST_F(BakeProgram, KindsOfLightSumUpToAllLight) {
 // behind the wall leaves half of the floor in its shadow, and does not see the wall's front.
 TEST_F(BakeProgram, MakesOcclusionAndShadowMasks) {
     (void)directory_.add("corner.obj", CORNER);
-    const Arguments quick{"corner.obj", "--size",   "32", "--quality",
-                          "draft",      "--dilate", "0",  "--reference"};
-    (void)bake(quick + Arguments{"--quantity", "ambient-occlusion", "--direct-samples", "1024"},
-               "ao.exr");
-    const Image open = read_exr(path("ao.exr"));
-    (void)bake(quick + Arguments{"--quantity", "shadow-mask", "--sun-direction", "0,-1,0.5"},
-               "mask.exr");
-    const Image mask = read_exr(path("mask.exr"));
+    const auto map_of = [&](const Arguments& more) {
+        (void)bake(Arguments{"corner.obj", "--size", "32", "--quality", "draft", "--dilate", "0"} +
+                       BY_CPU + more,
+                   "map.exr");
+        return read_exr(path("map.exr")).values;
+    };
+    auto open = map_of({"--quantity", "ambient-occlusion", "--direct-samples", "1024"});
+    auto mask = map_of({"--quantity", "shadow-mask", "--sun-direction", "0,-1,0.5"});
     double sum = 0.0;
     double known = 0.0;
-    for (std::size_t i = 0; i < open.values.at("A").size(); ++i) {
-        sum += open.values.at("A")[i] * open.values.at("G")[i];
-        known += open.values.at("A")[i];
+    for (std::size_t i = 0; i < open["A"].size(); ++i) {
+        sum += open["A"][i] * open["G"][i];
+        known += open["A"][i];
         const std::size_t column = i % 32;
         const std::size_t row = i / 32;
-        const bool is_lit = column > 8 && column < 16;
         const bool is_penumbra = column == 7 || column == 8 || row < 3 || row > 28;
-        if (mask.values.at("A")[i] == 1.0F && !is_penumbra) {
-            EXPECT_EQ(mask.values.at("R")[i], is_lit ? 1.0F : 0.0F) << i;
+        if (mask["A"][i] == 1.0F && !is_penumbra) {
+            EXPECT_EQ(mask["R"][i], column > 8 && column < 16 ? 1.0F : 0.0F) << i;
         }
-        EXPECT_EQ(mask.values.at("G")[i] + mask.values.at("B")[i], 0.0F) << i;
+        EXPECT_EQ(mask["G"][i] + mask["B"][i], 0.0F) << i;
     }
     EXPECT_NEAR(sum / known, 1.0 - 0.20004, 0.005);
 }
@@ -620,7 +527,7 @@ TEST_F(BakeProgram, NoOutputDestroysAnotherFile) {
     for (const std::string& name : directory_.names()) {
         before[name] = read_file(path(name));
     }
-    const Arguments bake = Arguments{"corner.obj"} + QUICK;
+    const Arguments bake = Arguments{"corner.obj"} + QUICK + BY_CPU;
     const std::pair<Arguments, int> cases[] = {
         {{"-o", "corner.obj"}, 2},
         {{"-o", "link"}, 2},
@@ -640,7 +547,7 @@ TEST_F(BakeProgram, NoOutputDestroysAnotherFile) {
 
 TEST_F(BakeProgram, LongNamesHaveCheckpointsToo) {
     const std::string name(255, 'x');
-    (void)bake(QUICK + ROOM + Arguments{"--checkpoint-interval", "0"}, name);
+    (void)bake(QUICK + ROOM + BY_CPU + Arguments{"--checkpoint-interval", "0"}, name);
     EXPECT_EQ(directory_.names(), std::set<std::string>{name});
 }
 
@@ -662,18 +569,20 @@ TEST_F(BakeProgram, WhatCannotBeWrittenIsToldAtOnce) {
 }
 
 TEST_F(BakeProgram, FullDisksAreErrors) {
-    EXPECT_THAT(error_of(QUICK + ROOM + Arguments{"-o", "/dev/full", "--no-checkpoint"}, 1),
-                HasSubstr("/dev/full"));
     EXPECT_THAT(
-        error_of(QUICK + ROOM + Arguments{"-o", "map.exr"}, 1, {.largest_file_bytes = 2000}),
-        HasSubstr("map.exr"));
+        error_of(QUICK + ROOM + BY_CPU + Arguments{"-o", "/dev/full", "--no-checkpoint"}, 1),
+        HasSubstr("/dev/full"));
+    EXPECT_THAT(error_of(QUICK + ROOM + BY_CPU + Arguments{"-o", "map.exr"}, 1,
+                         {.largest_file_bytes = 2000}),
+                HasSubstr("map.exr"));
     // The light is what counts, but that there is no checkpoint has to be known.
     EXPECT_THAT(error_of(LONG + Arguments{"-o", "map.exr"}, 1, {.largest_file_bytes = 100'000}),
                 HasSubstr("map.exr.checkpoint"));
     // Files appear together, or none of them.
     (void)directory_.add("map.exr", "the last bake's");
-    EXPECT_THAT(error_of(QUICK + ROOM + Arguments{"-o", "map.exr", "--report", "/dev/full"}, 1),
-                HasSubstr("/dev/full"));
+    EXPECT_THAT(
+        error_of(QUICK + ROOM + BY_CPU + Arguments{"-o", "map.exr", "--report", "/dev/full"}, 1),
+        HasSubstr("/dev/full"));
     EXPECT_EQ(read_file(path("map.exr")), "the last bake's");
 }
 
@@ -716,65 +625,57 @@ TEST_F(BakeProgram, PacksObjectsOnPages) {
     EXPECT_EQ(read_file(path("sky_1.exr")), "none");
 }
 
-// However far a vertex is, there is light or a line that names it.
-TEST_F(BakeProgram, StrayVerticesAreBakedOrNamed) {
-    const std::pair<const char*, const char*> cases[] = {
-        {"0 1e6 0", ""},
-        {"0 1e8 0", "triangle 4 of object 0 at (0, 1e+08, 0)"},
-        {"1e20 1e20 0", "triangle 4 of object 0 at (1e+20, 1e+20, 0)"},
-        {"0 1e39 0", ""},
-        {"0 nan 0", ""},
-        {"0.5 1e-20 0", ""}};
-    const Arguments quick{"far.obj", "--sky", "1", "--size", "32", "--direct-samples", "4"};
-    for (const auto& [place, error] : cases) {
-        (void)directory_.add("far.obj", with_stray_vertex(place));
-        if (*error != '\0') {
-            EXPECT_THAT(error_of(quick + Arguments{"-o", "map.exr"}, 1), HasSubstr(error));
+// Light, with or without a warning, or a line that names what is wrong; no texel that is not
+// finite. By the device: what it does with odd triangles the validation layer sees.
+TEST_F(BakeProgram, OddScenesAreBakedOrNamed) {
+    const std::string corner = CORNER;
+    const std::string lamp = "mtllib corner.mtl\nusemtl lamp\n" + corner;
+    const auto with_vertex = [&](const std::string& place) {
+        return corner + "v " + place + "\nf 1/5 4/6 7/7\n";
+    };
+    (void)directory_.add("corner.mtl", "newmtl lamp\nKe 1e30 0 0\n");
+    struct Case {
+        std::string scene;
+        Arguments arguments;
+        int status;
+        const char* text;
+    };
+    const Arguments sky{"--sky", "1"};
+    const Case cases[] = {
+        {with_vertex("0 1e6 0"), sky, 0, ""},
+        {with_vertex("0 1e8 0"), sky, 1, "triangle 4 of object 0 at (0, 1e+08, 0)"},
+        {with_vertex("1e20 1e20 0"), sky, 1, "triangle 4 of object 0 at (1e+20, 1e+20, 0)"},
+        {with_vertex("0 1e39 0"), sky, 0, "quadtile-bake: warning: "},
+        {with_vertex("0 nan 0"), sky, 0, "quadtile-bake: warning: "},
+        {with_vertex("0.5 1e-20 0"), sky, 0, ""},
+        // Without area, in the world and in the lightmap.
+        {corner + "f 1/1 1/1 2/2\nf 1/1 2/1 3/1\n", sky, 0, ""},
+        {corner + "v 0 2 0\nv 0 2 1\nv 1 2 1\nf 7/1 8/2 9/3\n", sky, 0, "quadtile-bake: warning: "},
+        {corner, {}, 1, "has no light"},
+        {corner, {"--sky", "0"}, 0, ""},  // darkness that was asked for
+        {corner,
+         {"--sky", "1e12", "--sun-direction", "1e9,-1e9,0", "--sun", "1e12", "--directional",
+          "--preview", "view.png"},
+         0,
+         ""},
+        {lamp, {}, 1, "material 'lamp'"}};
+    for (const auto& [scene, arguments, status, text] : cases) {
+        (void)directory_.add("odd.obj", scene);
+        const Arguments all = Arguments{"odd.obj",   "-o", "map.exr",          "--validation",
+                                        "--size",    "32", "--direct-samples", "4",
+                                        "--bounces", "0"} +
+                              arguments;
+        if (status != 0) {
+            EXPECT_THAT(error_of(all, status), HasSubstr(text));
             continue;
         }
-        (void)bake(quick + Arguments{"--bounces", "0"}, "map.exr");
-        EXPECT_GT(known_texels(path("map.exr")), 200) << place;
-        fs::remove(path("map.exr"));
-    }
-}
-
-TEST_F(BakeProgram, OddScenesAreBakedWithWarnings) {
-    const std::string corner = CORNER;
-    // Without area, in the world and in the lightmap.
-    (void)directory_.add("flat.obj", corner + "f 1/1 1/1 2/2\nf 1/1 2/1 3/1\n");
-    (void)directory_.add("infinite.obj", corner + "v 1e39 0 0\nf 7/1 2/2 3/3\n");
-    (void)directory_.add("overlap.obj", corner + "v 0 2 0\nv 0 2 1\nv 1 2 1\nf 7/1 8/2 9/3\n");
-    (void)directory_.add("corner.obj", corner);
-    for (const std::string name : {"flat", "infinite", "overlap"}) {
-        const ProgramResult result =
-            run(Arguments{name + ".obj", "--sky", "1", "-o", "map.exr", "--validation"} + QUICK);
+        const ProgramResult result = run(all);
         EXPECT_EQ(result.status, 0) << result.error;
-        EXPECT_GT(known_texels(path("map.exr")), 200) << name;
-        if (name != "flat") {
-            EXPECT_THAT(result.error, HasSubstr("quadtile-bake: warning: "));
-        }
+        EXPECT_THAT(result.error, HasSubstr(text));
+        EXPECT_GT(known_texels(path("map.exr")), 200) << scene;
+        fs::remove(path("map.exr"));
+        fs::remove(path("view.png"));
     }
-    EXPECT_THAT(error_of(Arguments{"corner.obj", "-o", "dark.exr"} + QUICK, 1),
-                AllOf(HasSubstr("the scene 'corner.obj' has no light"), HasSubstr("--sky")));
-    // Darkness that was asked for is no mistake.
-    const ProgramResult black = run(Arguments{"corner.obj", "-o", "b.exr", "--sky", "0"} + QUICK);
-    EXPECT_EQ(black.status, 0);
-    EXPECT_EQ(black.error.find("shines"), std::string::npos) << black.error;
-    EXPECT_THAT(read_exr(path("b.exr")).values.at("R"), ::testing::Each(0.0F));
-}
-
-// All light that options allow can be summed; files may have more.
-TEST_F(BakeProgram, LightMapsAreFinite) {
-    (void)directory_.add("corner.obj", CORNER);
-    (void)bake(Arguments{"corner.obj", "--sky", "1e12", "--sun-direction", "1e9,-1e9,0", "--sun",
-                         "1e12", "--directional", "--preview", "view.png"} +
-                   QUICK,
-               "map.exr");
-    EXPECT_GT(known_texels(path("map.exr")), 200);
-    (void)directory_.add("corner.mtl", "newmtl lamp\nKe 1e30 0 0\n");
-    (void)directory_.add("lamp.obj", std::string("mtllib corner.mtl\nusemtl lamp\n") + CORNER);
-    EXPECT_THAT(error_of(Arguments{"lamp.obj", "-o", "x.exr"} + QUICK, 1),
-                AllOf(HasSubstr("material 'lamp'"), HasSubstr("brighter than 1e+12")));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Checkpoints that are not what they should be.
+// Bakes that are interrupted, and checkpoints that are not what they should be. That bakes go on to
+// the same bits is in random cases (test/random), too.
 
 #include "bake_fixture.hpp"
 
@@ -10,6 +11,8 @@
 
 #include <sys/stat.h>
 
+#include <map>
+#include <set>
 #include <string>
 
 namespace quadtile::baker::test {
@@ -22,28 +25,12 @@ using ::testing::HasSubstr;
 BakeState filled(std::size_t texels) {
     BakeState state{
         .fingerprint = 0x123456789abcdefU, .pass = 3, .directions_done = 17, .tiles_done = 5};
-    const auto values = [&](float first) {
-        std::vector<glm::vec3> result;
-        for (std::size_t i = 0; i < texels; ++i) {
-            result.emplace_back(first, static_cast<float>(i), -0.0F);
-        }
-        return result;
-    };
     state.more = {1, 0, 1};
-    state.sources = values(0.5F);
-    state.direct = values(1.0F);
-    state.sent = values(2.0F);
-    state.indirect = values(3.0F);
+    state.direct.assign(texels, {1.0F, 2.0F, -0.0F});
     state.known.assign(texels, 1);
     state.half.assign(texels, 6.0F);
-    state.sources_error.assign(texels, 6.5F);
-    state.direct_error.assign(texels, 7.0F);
-    state.indirect_error.assign(texels, 8.0F);
-    state.moments = {values(4.0F), {}, values(5.0F)};
+    state.moments = {state.direct, {}, state.direct};
     state.sums.resize(texels);
-    for (std::size_t i = 0; i < texels; ++i) {
-        state.sums[i].weight[1] = static_cast<std::uint32_t>(i);
-    }
     return state;
 }
 
@@ -137,53 +124,47 @@ TEST_F(CheckpointTest, FitsOneBakeOnly) {
             << "difference " << number;
     };
     using OfOptions = void (*)(BakeOptions&);
-    for (const OfOptions change :
-         std::initializer_list<OfOptions>{[](BakeOptions& other) { other.directions = 9; },
-                                          [](BakeOptions& other) { other.bounces = 2; },
-                                          [](BakeOptions& other) { other.sun_directions = 5; },
-                                          [](BakeOptions& other) { other.seed = 2; },
-                                          [](BakeOptions& other) { other.noise = 0.1; },
-                                          [](BakeOptions& other) { other.directional = true; },
-                                          [](BakeOptions& other) { other.sun_shares = true; }}) {
+    for (const OfOptions change : {OfOptions([](BakeOptions& o) { o.directions = 9; }),
+                                   OfOptions([](BakeOptions& o) { o.bounces = 2; }),
+                                   OfOptions([](BakeOptions& o) { o.sun_directions = 5; }),
+                                   OfOptions([](BakeOptions& o) { o.seed = 2; }),
+                                   OfOptions([](BakeOptions& o) { o.noise = 0.1; }),
+                                   OfOptions([](BakeOptions& o) { o.directional = true; }),
+                                   OfOptions([](BakeOptions& o) { o.sun_shares = true; })}) {
         BakeOptions other = options;
         change(other);
         expect_refused(first, other);
     }
     using OfScene = void (*)(Scene&);
-    for (const OfScene change : std::initializer_list<OfScene>{
-             [](Scene& scene) { scene.positions[5].x += 0.001F; },
-             [](Scene& scene) {
-                 for (glm::vec3& position : scene.positions) {
-                     position.x += 1.0F;
-                 }
-             },
-             [](Scene& scene) { scene.light_map_coordinates[5].x += 0.001F; },
-             [](Scene& scene) { scene.materials[0].albedo.g = 0.61F; },
-             [](Scene& scene) { scene.materials[2].emission.g = 4.01F; },
-             [](Scene& scene) { scene.materials[3].double_sided = false; },
-             [](Scene& scene) { std::ranges::reverse(scene.triangles[7].vertices); },
-             [](Scene& scene) { scene.suns[0].irradiance.b = 0.99F; },
-             [](Scene& scene) { scene.suns[0].direction = -Z; },
-             [](Scene& scene) { scene.suns[0].angular_diameter_degrees = 1.0F; },
-             [](Scene& scene) { scene.suns.clear(); },
-             [](Scene& scene) { scene.point_lights[0].position.x = 1.01F; },
-             [](Scene& scene) { scene.point_lights[0].intensity.b = 0.99F; },
-             [](Scene& scene) { scene.point_lights[0].radius = 0.01F; },
-             [](Scene& scene) { scene.point_lights[0].range = 100.0F; },
-             [](Scene& scene) { scene.point_lights[0].is_spot = false; },
-             [](Scene& scene) { scene.point_lights[0].direction = -Y; },
-             [](Scene& scene) { scene.point_lights[0].inner_angle = 0.1F; },
-             [](Scene& scene) { scene.point_lights[0].outer_angle = 0.7F; }}) {
+    for (const OfScene change :
+         {OfScene([](Scene& s) { s.positions[5].x += 0.001F; }),
+          OfScene([](Scene& s) { s.light_map_coordinates[5].x += 0.001F; }),
+          OfScene([](Scene& s) { s.materials[0].albedo.g = 0.61F; }),
+          OfScene([](Scene& s) { s.materials[2].emission.g = 4.01F; }),
+          OfScene([](Scene& s) { s.materials[3].double_sided = false; }),
+          OfScene([](Scene& s) { std::ranges::reverse(s.triangles[7].vertices); }),
+          OfScene([](Scene& s) { s.suns[0].irradiance.b = 0.99F; }),
+          OfScene([](Scene& s) { s.suns[0].direction = -Z; }),
+          OfScene([](Scene& s) { s.suns[0].angular_diameter_degrees = 1.0F; }),
+          OfScene([](Scene& s) { s.suns.clear(); }),
+          OfScene([](Scene& s) { s.point_lights[0].position.x = 1.01F; }),
+          OfScene([](Scene& s) { s.point_lights[0].intensity.b = 0.99F; }),
+          OfScene([](Scene& s) { s.point_lights[0].radius = 0.01F; }),
+          OfScene([](Scene& s) { s.point_lights[0].range = 100.0F; }),
+          OfScene([](Scene& s) { s.point_lights[0].is_spot = false; }),
+          OfScene([](Scene& s) { s.point_lights[0].direction = -Y; }),
+          OfScene([](Scene& s) { s.point_lights[0].inner_angle = 0.1F; }),
+          OfScene([](Scene& s) { s.point_lights[0].outer_angle = 0.7F; })}) {
         Scene scene = room.scene;
         change(scene);
         expect_refused(prepared(scene), options);
     }
     using OfOthers = void (*)(Prepared&);
     for (const OfOthers change :
-         std::initializer_list<OfOthers>{[](Prepared& what) { what.sky.radiance.r = 2.0F; },
-                                         [](Prepared& what) { what.tiles.map_extent = 64; },
-                                         [](Prepared& what) { what.tiles.max_resolution = 17.0F; },
-                                         [](Prepared& what) { what.tiles.max_nodes = 2047.0F; }}) {
+         {OfOthers([](Prepared& what) { what.sky.radiance.r = 2.0F; }),
+          OfOthers([](Prepared& what) { what.tiles.map_extent = 64; }),
+          OfOthers([](Prepared& what) { what.tiles.max_resolution = 17.0F; }),
+          OfOthers([](Prepared& what) { what.tiles.max_nodes = 2047.0F; })}) {
         Prepared other = first;
         change(other);
         expect_refused(other, options);
@@ -193,6 +174,136 @@ TEST_F(CheckpointTest, FitsOneBakeOnly) {
     larger.sky = first.sky;
     expect_refused(larger, options);
     EXPECT_FALSE(bake_it(first, options, false).interrupted);
+}
+
+// ---- Interruption
+
+// Everything that a bake can have.
+Prepared everything(float pixels_per_texel = 1.0F) {
+    Quads room = small_room();
+    room.scene.suns = {{.direction = glm::normalize(glm::vec3(0.5F, -0.4F, -1.0F)),
+                        .irradiance = {3.0F, 2.0F, 1.0F},
+                        .angular_diameter_degrees = 4.0F},
+                       {.direction = {0.0F, 0.0F, -1.0F}, .irradiance = {0.0F, 0.0F, 0.25F}}};
+    room.scene.point_lights = {
+        {.position = {2.5F, 1.5F, 0.5F}, .intensity = {0.0F, 1.0F, 0.0F}, .radius = 0.25F},
+        {.position = {0.5F, 1.5F, 0.5F},
+         .intensity = glm::vec3(1.0F),
+         .is_spot = true,
+         .outer_angle = 1.25F}};
+    Prepared what(room.scene, room.extent(), pixels_per_texel);
+    what.sky.radiance = {0.5F, 0.75F, 1.0F};
+    return what;
+}
+
+constexpr std::uint32_t BOUNCES = 2;
+BakeOptions all_passes() {
+    return {.directions = 20,
+            .bounces = BOUNCES,
+            .sun_directions = 12,
+            .lamp_points = 4,
+            .directional = true};
+}
+
+// In the room, above the lamp, in the block, behind the panel, and outside.
+BakeOptions with_probes(BakeOptions options) {
+    options.probes = {{1.0F, 1.0F, 1.0F},
+                      {1.5F, 1.9F, 1.5F},
+                      {0.8F, 0.5F, 1.8F},
+                      {2.6F, 1.0F, 1.5F},
+                      {1.0F, 3.0F, 1.0F}};
+    return options;
+}
+
+// Stops the bake when it asks for the k-th time.
+BakeWatcher interrupting(std::uint32_t k, std::string* pass = nullptr) {
+    return {.progress =
+                [pass](const BakeProgress& progress) {
+                    if (pass != nullptr) {
+                        *pass = progress.pass;
+                    }
+                },
+            .interrupted = [k, calls = 0U]() mutable { return calls++ == k; }};
+}
+
+// Returns how often a bake by the reference asks whether it is interrupted.
+std::uint32_t count_asks(const Prepared& what, const BakeOptions& options) {
+    std::uint32_t asks = 0;
+    const auto twin = make_reference_tracer(what.traced, what.tiles, 1);
+    (void)bake_with(*twin, what, options, {.interrupted = [&] {
+        ++asks;
+        return false;
+    }});
+    return asks;
+}
+
+// Catches a pass that cannot be interrupted or is counted wrongly, and one that begins anew or
+// counts in part when the bake goes on.
+TEST(Interruption, MayBeInEachPass) {
+    const quadtile::test::TemporaryDirectory directory;
+    const Prepared what = everything();
+    BakeOptions options = with_probes(all_passes());
+    const std::string expected = bytes_of(bake_by_reference(what, options));
+    options.checkpoint = directory.path() / "checkpoint";
+    options.checkpoint_interval = std::chrono::seconds(3600);  // none but when it ends
+    std::set<std::string> passes;
+    constexpr std::uint32_t INTERRUPTIONS = 24;
+    const std::uint32_t asks = count_asks(what, options);
+    for (std::uint32_t i = 0; i < INTERRUPTIONS; ++i) {
+        options.resume = false;
+        std::string pass;
+        const auto one = make_reference_tracer(what.traced, what.tiles, 1);
+        const std::uint32_t k = i + 1 < INTERRUPTIONS ? i * asks / INTERRUPTIONS : asks - 10;
+        const BakeResult cut = bake_with(*one, what, options, interrupting(k, &pass));
+        EXPECT_TRUE(cut.interrupted);
+        EXPECT_FALSE(expected == bytes_of(cut));
+        EXPECT_THAT(cut.map.radiance_sh[0], ::testing::IsEmpty());
+        if (!passes.insert(pass).second) {
+            continue;
+        }
+        options.resume = true;
+        BakeProgress last;
+        const BakeResult whole =
+            bake_by_reference(what, options, {.progress = [&](const auto& now) { last = now; }});
+        EXPECT_TRUE(expected == bytes_of(whole)) << i << ", in " << pass;
+        EXPECT_LT(last.resumed_directions, last.directions);
+        EXPECT_GE(last.directions_done, last.resumed_directions);
+        EXPECT_EQ(last.directions, (2 + 6 + 5) * 12 + 4 * 5 + 9 * 20 + 4 * 12 + 20);
+    }
+    EXPECT_THAT(passes, ::testing::UnorderedElementsAre(
+                            "lamps", "sun", "point light", "spot light", "direct light", "bounce 1",
+                            "bounce 2", "moment x", "moment y", "moment z", "probes"));
+}
+
+// Interrupting a bounce keeps the light before it, without the noise of a few directions.
+TEST(Interruption, LeavesTheLightBeforeABounce) {
+    const Prepared what = everything();
+    BakeOptions options = all_passes();
+    options.directional = false;
+    const auto before = [&](std::uint32_t bounces) {
+        BakeOptions fewer = options;
+        fewer.bounces = bounces;
+        return bytes_of(bake_by_reference(what, fewer));
+    };
+    const std::map<std::string, std::string> expected{{"bounce 1", before(0)},
+                                                      {"bounce 2", before(1)}};
+    std::string pass;
+    std::uint32_t bounces = 0;
+    // So many steps that several fall into the bounces.
+    const std::uint32_t step = count_asks(what, options) / 40;
+    for (std::uint32_t k = 0;; k += step) {
+        const auto one = make_reference_tracer(what.traced, what.tiles, 1);
+        const BakeResult cut = bake_with(*one, what, options, interrupting(k, &pass));
+        if (!cut.interrupted) {
+            break;
+        }
+        const auto here = expected.find(pass);
+        if (here != expected.end()) {
+            ++bounces;
+            EXPECT_TRUE(bytes_of(cut) == here->second) << k << ", in " << pass;
+        }
+    }
+    EXPECT_GT(bounces, 1U);
 }
 
 }  // namespace

@@ -18,57 +18,31 @@
 namespace quadtile::baker::test {
 namespace {
 
-// A floor of 8 by 8 metres and as many texels, cell 0, and what else there is.
-class LitFloor {
- public:
+// A floor of 8 by 8 metres and as many texels, cell 0, under a light; rows of the lightmap go along
+// the world's x.
+struct LitFloor {
     explicit LitFloor(const PointLight& light) {
-        quads_.add_material({.albedo = glm::vec3(0.5F)});
-        quads_.add_material({.albedo = glm::vec3(0.5F), .double_sided = true});
-        quads_.add({0, 0, 0}, 8.0F * Z, 8.0F * X);
-        quads_.scene.point_lights = {light};
+        quads.add_material({.albedo = glm::vec3(0.5F)});
+        quads.add_material({.albedo = glm::vec3(0.5F), .double_sided = true});
+        quads.add({0, 0, 0}, 8.0F * Z, 8.0F * X);
+        quads.scene.point_lights = {light};
     }
-
     // Looks up.
     std::uint32_t add_sheet(const glm::vec3& corner, float along_x, float along_z,
                             std::uint32_t material = 0) {
-        return quads_.add(corner, along_z * Z, along_x * X, material);
+        return quads.add(corner, along_z * Z, along_x * X, material);
     }
-
-    // In a texel of its own, as are all of these.
-    void add_apart(const std::array<glm::vec3, 4>& corners) {
-        const glm::vec2 texel = 1.0F / glm::vec2(quads_.extent().width, quads_.extent().height);
-        add_quad(quads_.scene, corners, rectangle(glm::vec2(1.0F) - texel, glm::vec2(1.0F)));
-    }
-
-    // Beside the floor, in its plane: a texel of the third cell, and a tenth of the next one.
-    // Returns the first.
-    std::size_t add_strip() {
-        const std::size_t texel = texels(2).front();
-        const glm::vec2 size(quads_.extent().width, quads_.extent().height);
-        const glm::vec2 low(static_cast<float>(texel % quads_.extent().width),
-                            static_cast<float>(texel / quads_.extent().width));
-        const glm::vec2 high = low + glm::vec2(1.1F, 1.0F);
-        const glm::vec3 corner(9, 0, 0);
-        add_quad(quads_.scene, {corner, corner + 1.1F * Z, corner + 1.1F * Z + X, corner + X},
-                 {low / size, glm::vec2(high.x, low.y) / size, high / size,
-                  glm::vec2(low.x, high.y) / size});
-        return texel;
-    }
-
     [[nodiscard]] BakeResult bake_result(const BakeOptions& options,
                                          float pixels_per_texel = 2.0F) const {
-        return bake_by_reference(Prepared(quads_.scene, quads_.extent(), pixels_per_texel),
-                                 options);
+        return bake_by_reference(Prepared(quads.scene, quads.extent(), pixels_per_texel), options);
     }
     [[nodiscard]] LightMap bake(const BakeOptions& options, float pixels_per_texel = 2.0F) const {
         return bake_result(options, pixels_per_texel).map;
     }
-
     [[nodiscard]] std::vector<std::size_t> texels(std::uint32_t cell = 0) const {
-        return quads_.texels(cell);
+        return quads.texels(cell);
     }
-
-    // The mean of a function over a floor's texel; rows of the lightmap go along the world's x.
+    // The mean of a function over a floor's texel.
     template <typename Function>
     static double mean_over(std::size_t texel, int points, const Function& at) {
         double sum = 0.0;
@@ -79,8 +53,7 @@ class LitFloor {
         return sum / (points * points);
     }
 
- private:
-    Quads quads_{3, 1, 8};
+    Quads quads{3, 1, 8};
 };
 
 double greatest_difference(const LightMap& map, const std::vector<std::size_t>& texels,
@@ -179,13 +152,12 @@ TEST(PointLights, ReachTexelsThatNoRayMeets) {
     BakeOptions options = DIRECT;
     options.sun_directions = 4;
     const LightMap map = floor.bake(options, 1.0F);
-    const std::vector<std::size_t> texels = floor.texels();
-    for (std::size_t i = 0; i < texels.size(); ++i) {
+    for (std::size_t i = 0; i < 64; ++i) {
         const double expected = LitFloor::mean_over(i, 32, [](const glm::dvec3& point) {
             return 1000.0 * 0.5 / std::pow(glm::length(glm::dvec3(-1.0, 0.5, 4.0) - point), 3);
         });
-        EXPECT_NEAR(map.irradiance[texels[i]].x / expected, 1.0, 0.005) << i;
-        EXPECT_EQ(map.known[texels[i]], 1);
+        EXPECT_NEAR(map.irradiance[floor.texels()[i]].x / expected, 1.0, 0.005) << i;
+        EXPECT_EQ(map.known[floor.texels()[i]], 1);
     }
 }
 
@@ -206,7 +178,11 @@ TEST(PointLights, DoNotShineThroughAMesh) {
     for (int row = 0; row < CELLS; ++row) {
         for (int i = row * (CELLS + 1); i < row * (CELLS + 1) + CELLS; ++i) {
             const auto at = [&](int point) { return points[static_cast<std::size_t>(point)]; };
-            floor.add_apart({at(i), at(i + 1), at(i + CELLS + 2), at(i + CELLS + 1)});
+            // In a texel of its own, as are all of these.
+            const Extent extent = floor.quads.extent();
+            add_quad(
+                floor.quads.scene, {at(i), at(i + 1), at(i + CELLS + 2), at(i + CELLS + 1)},
+                rectangle(1.0F - 1.0F / glm::vec2(extent.width, extent.height), glm::vec2(1.0F)));
         }
     }
     const LightMap map = floor.bake(DIRECT, 8.0F);
@@ -270,10 +246,17 @@ TEST(PointLights, HavePenumbrasOfASphere) {
     }
 }
 
-// A neighbour in its plane knows more than what few rays find of a sliver.
+// A neighbour in its plane knows more than what few rays find of a sliver: a tenth of a texel.
 TEST(PointLights, ForgetSlivers) {
     LitFloor floor({.position = {9, 3, 0}, .intensity = glm::vec3(1.0F)});
-    const std::size_t texel = floor.add_strip();
+    const std::size_t texel = floor.texels(2).front();
+    const Extent extent = floor.quads.extent();
+    const glm::vec2 size(extent.width, extent.height);
+    const glm::vec2 low(texel % extent.width, texel / extent.width);
+    const glm::vec2 high = low + glm::vec2(1.1F, 1.0F);
+    add_quad(floor.quads.scene, {{{9, 0, 0}, {9, 0, 1.1F}, {10, 0, 1.1F}, {10, 0, 0}}},
+             {low / size, glm::vec2(high.x, low.y) / size, high / size,
+              glm::vec2(low.x, high.y) / size});
     const LightMap map = floor.bake(DIRECT);
     EXPECT_EQ(map.known[texel], 1);
     EXPECT_EQ(map.known[texel + 1], 0);

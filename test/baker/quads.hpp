@@ -1,4 +1,5 @@
-// Scenes of quads, ready to bake: each has a cell of the lightmap to itself.
+// Scenes of quads, ready to bake: each has a cell of the lightmap to itself. And the bits of a
+// bake.
 
 #pragma once
 
@@ -6,10 +7,7 @@
 
 #include "bake.hpp"
 
-#include <array>
-#include <memory>
-#include <optional>
-#include <utility>
+#include <string>
 
 namespace quadtile::baker::test {
 
@@ -97,23 +95,6 @@ class Quads {
     std::uint32_t count_ = 0;
 };
 
-// A floor of 8 by 8 texels, cell 0, and a narrow blocker over it: light that goes to +x moves the
-// blocker's shadow one texel further at a height of 1. A second sun shines on all that turns away.
-inline Quads blocked_floor(const Sun& sun) {
-    Quads quads(2, 1, 8);
-    quads.add_material({});
-    quads.add({0, 0, 0}, 8.0F * Z, 8.0F * X);
-    quads.add({2, 1, 0}, 8.0F * Z, 1.5F * X);
-    quads.scene.suns = {sun, {.direction = {0, 1, 0}, .irradiance = glm::vec3(9.0F)}};
-    quads.scene.suns[0].direction = glm::normalize(glm::vec3(1.0F, -1.0F, 0.0F));
-    return quads;
-}
-// Share of the sun that a texel of the floor sees.
-inline float share_of_sun(std::size_t texel) {
-    const std::size_t x = texel / 8;  // rows of the lightmap go along the world's x
-    return x == 3 ? 0.0F : x == 4 ? 0.5F : 1.0F;
-}
-
 // Arguments of bake().
 struct Prepared {
     Prepared(const Scene& of, const Extent& extent, float pixels_per_texel = 1.0F)
@@ -136,5 +117,23 @@ struct Prepared {
     // So that also small scenes have many tiles of many sizes.
     TileOptions tiles{.map_extent = 32, .max_resolution = 16.0F, .max_nodes = 2048.0F};
 };
+
+inline std::string bytes_of(const BakeResult& result) {
+    std::string bytes;
+    const auto add = [&](const auto& values) {
+        bytes.append(reinterpret_cast<const char*>(values.data()),
+                     values.size() * sizeof(values[0]));
+    };
+    add(result.map.irradiance);
+    add(result.map.known);
+    add(result.error);
+    add(result.probes);
+    for (const auto& band : result.map.radiance_sh) {
+        add(band);
+    }
+    const double noise = result.noise.value_or(-1.0);
+    bytes.append(reinterpret_cast<const char*>(&noise), sizeof(noise));
+    return bytes + std::to_string(result.inside_texels);
+}
 
 }  // namespace quadtile::baker::test

@@ -6,6 +6,8 @@
 
 #include <glm/geometric.hpp>
 
+#include <array>
+
 namespace quadtile::baker::test {
 
 inline std::uint32_t add_vertex(Scene& scene, const glm::vec3& position,

@@ -1,14 +1,17 @@
-// Bakes of small random scenes: on the device and by the reference tracer.
+// Bakes of small random scenes: on the device and by the reference tracer, interrupted or not, and
+// in a furnace, where all that is seen is equally bright.
 
-#include "baker/bake_bytes.hpp"
 #include "baker/quads.hpp"
 #include "subjects.hpp"
+#include "support/temporary_directory.hpp"
 
 #include "gpu_tracer.hpp"
 #include "reference_tracer.hpp"
 
 #include <quadtile/device.hpp>
 
+#include <cmath>
+#include <numbers>
 #include <optional>
 
 namespace quadtile::test {
@@ -34,6 +37,7 @@ baker::test::Quads random_scene(Choices& choices) {
         ++columns;
     }
     baker::test::Quads scene(columns, columns, choices.number("quad_texels", 1, 8));
+    const bool has_holes = choices.one_in("holes", 3);
     Random random = choices.random("scene");
     scene.add_material({.albedo = random_vector(random, 0.0F, 0.95F)});
     for (int i = 0; i < 3; ++i) {
@@ -41,6 +45,11 @@ baker::test::Quads random_scene(Choices& choices) {
                           .double_sided = random.one_in(2)};
         if (random.one_in(2)) {
             material.emission = random_vector(random, 0.0F, 4.0F);
+        }
+        if (has_holes && random.one_in(2)) {
+            material.alpha_mode = random.one_in(2) ? AlphaMode::mask : AlphaMode::blend;
+            material.alpha = random.unit();
+            material.albedo_texture = 0;
         }
         scene.add_material(material);
     }
@@ -59,6 +68,40 @@ baker::test::Quads random_scene(Choices& choices) {
         const float edge = random.one_in(5) ? 0.0F : (random.one_in(4) ? 1e-3F : 1.0F);
         scene.add(scale * random_vector(random, -2, 2), scale * random_vector(random, -2, 2),
                   scale * edge * random_vector(random, -2, 2), material());
+    }
+    if (choices.one_in("stack", 6)) {  // longer lists than are sorted in registers
+        const glm::vec3 step(0.0F, scale * 1e-3F, 0.0F);
+        const Scene one = scene.scene;
+        for (int i = 1; i < 30; ++i) {
+            for (std::uint32_t triangle = 0; triangle < 2; ++triangle) {
+                Triangle copy = one.triangles[triangle];
+                for (std::uint32_t& vertex : copy.vertices) {
+                    scene.scene.light_map_coordinates.push_back(one.light_map_coordinates[vertex]);
+                    scene.scene.positions.push_back(one.positions[vertex] +
+                                                    static_cast<float>(i) * step);
+                    vertex = static_cast<std::uint32_t>(scene.scene.positions.size()) - 1;
+                }
+                scene.scene.triangles.push_back(copy);
+            }
+        }
+    }
+    const std::size_t vertices = scene.scene.positions.size();
+    for (std::size_t i = 0; has_holes && i < vertices; ++i) {
+        scene.scene.texture_coordinates.push_back(glm::vec2(random_vector(random, -3, 3)));
+    }
+    if (has_holes) {
+        Texture& texture = scene.scene.textures.emplace_back(Texture{.extent = {7, 5}});
+        for (int i = 0; i < 35; ++i) {
+            texture.texels.push_back({200, 100, 50, static_cast<std::uint8_t>(random.below(256))});
+        }
+    }
+    if (choices.one_in("smooth", 3)) {
+        for (std::size_t i = 0; i < vertices; ++i) {
+            scene.scene.normals.push_back(glm::normalize(random_vector(random, -1, 1) + 1e-3F));
+        }
+    }
+    if (choices.one_in("far_vertex", 6)) {  // the rest is seen as exactly
+        scene.scene.positions.back().y = scale * 1e4F;
     }
     for (std::uint32_t i = choices.number("suns", 0, 2); i > 0; --i) {
         scene.scene.suns.push_back(
@@ -83,6 +126,48 @@ struct Room {
     std::optional<app::Gpu> gpu;
 };
 
+using baker::test::bytes_of;
+using baker::test::Prepared;
+
+BakeResult bake_by(Tracer& tracer, const Prepared& what, const BakeOptions& options,
+                   const BakeWatcher& watcher = {}) {
+    return bake(what.traced, what.surface, what.suns, what.lights, what.lamps(options), what.sky,
+                what.tiles, options, tracer, watcher);
+}
+
+// Whether the light of all known texels is what a furnace of radiance 1 gives.
+bool is_even(const LightMap& map) {
+    for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+        const glm::vec3 error = glm::abs(map.irradiance[i] / std::numbers::pi_v<float> - 1.0F);
+        if (map.known[i] != 0 && !(greatest_of(error) < 1e-5F)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Ends a bake by the twin somewhere, also within a direction, and goes on by any tracer.
+std::string check_resume(Choices& choices, const Prepared& what, BakeOptions options,
+                         Tracer& device, std::uint32_t asks, const std::string& expected) {
+    const TemporaryDirectory directory;
+    options.checkpoint = directory.path() / "checkpoint";
+    options.checkpoint_interval =
+        std::chrono::seconds(choices.one_in("few_checkpoints", 2) ? 60 : 0);
+    const std::uint32_t end = choices.number("interrupted_after", 0, asks - 1);
+    const auto twin = make_reference_tracer(what.traced, what.tiles, 1);
+    Tracer& first = choices.one_in("interrupted_on_device", 4) ? device : *twin;
+    const BakeResult cut = bake_by(first, what, options,
+                                   {.interrupted = [end, n = 0U]() mutable { return n++ == end; }});
+    if (!cut.interrupted) {  // it asks less often than the first twin
+        return bytes_of(cut) == expected ? "" : "the lightmap has other bits with checkpoints";
+    }
+    options.resume = true;
+    Tracer& next = choices.one_in("resumed_by_device", 2) ? device : *twin;
+    return bytes_of(bake_by(next, what, options)) == expected
+               ? ""
+               : "the lightmap has other bits after an interruption";
+}
+
 std::string check_bake(Choices& choices, Room& room) {
     if (!room.gpu) {
         const char* const validation = std::getenv("QUADTILE_VALIDATION");
@@ -91,10 +176,21 @@ std::string check_bake(Choices& choices, Room& room) {
                                   (validation == nullptr || std::string(validation) != "0"));
         room.gpu.emplace(*room.instance, std::string(), vk::SurfaceKHR());
     }
-    const baker::test::Quads quads = random_scene(choices);
+    baker::test::Quads quads = random_scene(choices);
+    const bool is_furnace = choices.one_in("furnace", 3);
+    if (is_furnace) {
+        for (Material& material : quads.scene.materials) {
+            material.emission = glm::vec3(1.0F);
+            material.double_sided = true;
+        }
+        quads.scene.suns.clear();
+        quads.scene.point_lights.clear();
+        quads.scene.normals.clear();  // weights by the cosine are rounded
+    }
     constexpr float PIXELS[] = {1.0F, 0.3F, 3.0F};
-    baker::test::Prepared what(quads.scene, quads.extent(), PIXELS[choices.number("pixels", 0, 2)]);
+    Prepared what(quads.scene, quads.extent(), PIXELS[choices.number("pixels", 0, 2)]);
     what.sky.radiance = choices.one_in("sky", 2) ? glm::vec3(0.5F, 0.75F, 1.0F) : glm::vec3(0.0F);
+    what.sky.radiance = is_furnace ? glm::vec3(1.0F) : what.sky.radiance;
     what.tiles.map_extent = 16U << choices.number("map_extent_log2", 0, 3);
     what.tiles.max_resolution =
         16.0F * static_cast<float>(1U << choices.number("resolution", 0, 3));
@@ -104,7 +200,11 @@ std::string check_bake(Choices& choices, Room& room) {
                         .sun_directions = choices.number("sun_directions", 1, 6),
                         .lamp_points = choices.number("lamp_points", 0, 6),
                         .seed = choices.number("bake_seed", 1, 1000),
-                        .directional = choices.one_in("directional", 2)};
+                        .directional = choices.one_in("directional", 2),
+                        .sun_shares = choices.one_in("sun_shares", 8),
+                        .noise = choices.one_in("noise", 6) ? 0.3 : 0.0};
+    options.bounces = is_furnace || options.sun_shares ? 0 : options.bounces;
+    options.lamp_points = is_furnace ? 0 : options.lamp_points;
     Random places = choices.random("probe_places");
     options.probes.resize(choices.number("probes", 0, 3));
     for (glm::vec3& probe : options.probes) {
@@ -112,23 +212,38 @@ std::string check_bake(Choices& choices, Room& room) {
     }
     const GpuTracerOptions memory{.pool_bytes = choices.one_in("little_memory", 3)
                                                     ? std::uint64_t{256} << 10U
-                                                    : std::uint64_t{64} << 20U};
+                                                    : std::uint64_t{64} << 20U,
+                                  .submission_seconds = 1e-4};
     if (memory.pool_bytes < std::uint64_t{1} << 20U) {
         what.tiles.max_nodes = 2048.0F;
     }
-    const auto bake_by = [&](Tracer& tracer) {
-        return baker::test::bytes_of(bake(what.traced, what.surface, what.suns, what.lights,
-                                          what.lamps(options), what.sky, what.tiles, options,
-                                          tracer));
-    };
     const auto device = make_gpu_tracer(*room.gpu, what.traced, what.tiles, memory);
-    const auto twin = make_reference_tracer(what.traced, what.tiles, 1);
+    const auto twin =
+        make_reference_tracer(what.traced, what.tiles, choices.number("threads", 1, 3));
     const std::uint32_t messages = room.instance->validation_messages();
-    const bool is_same = bake_by(*device) == bake_by(*twin);
-    if (room.instance->validation_messages() != messages) {
-        return "validation messages, printed above";
+    std::uint32_t asks = 0;
+    const BakeResult result = bake_by(*twin, what, options, {.interrupted = [&] {
+        ++asks;
+        return false;
+    }});
+    const std::string expected = bytes_of(result);
+    if (is_furnace && !is_even(result.map)) {
+        return "a furnace is not evenly lit";
     }
-    return is_same ? "" : "the lightmap has other bits than the reference tracer's";
+    // A tracer is made for one scene, not for one bake.
+    for (std::uint32_t bakes = choices.one_in("again", 4) ? 2 : 1; bakes > 0; --bakes) {
+        if (bytes_of(bake_by(*device, what, options)) != expected) {
+            return "the lightmap has other bits than the reference tracer's";
+        }
+    }
+    if (device->statistics().most_pool_bytes > memory.pool_bytes) {
+        return "the tracer takes more memory than it is given";
+    }
+    const std::string wrong = choices.one_in("interrupted", 2) && asks > 0
+                                  ? check_resume(choices, what, options, *device, asks, expected)
+                                  : "";
+    return room.instance->validation_messages() == messages ? wrong
+                                                            : "validation messages, printed above";
 }
 
 }  // namespace

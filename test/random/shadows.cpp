@@ -1,5 +1,7 @@
-// Fitted shadow maps: some frames of a random scene on the GPU and by the twin.
+// Fitted shadow maps: some frames of a random scene on the GPU and by the twin, and against their
+// definition.
 
+#include "shadow/definition.hpp"
 #include "shadow/fitter_workspace.hpp"
 #include "shadow/spheres.hpp"
 #include "subjects.hpp"
@@ -21,7 +23,7 @@ ShadowOptions random_options(Choices& choices) {
     options.map_extent = 16U << choices.number("map_extent_log2", 0, 3);
     options.tile_extent = 64U << choices.number("tile_extent_log2", 0, 1);
     options.atlas_extent = options.tile_extent << choices.number("atlas_extent_log2", 0, 4);
-    options.gutter = 1;
+    options.gutter = choices.number("gutter", 1, options.tile_extent == 64 ? 1 : 3);
     options.max_tiles = choices.number("max_tiles", options.lights, 1000, [&](Random& random) {
         return random.one_in(3) ? options.lights + random.below(8) : random.below(1000);
     });
@@ -95,6 +97,52 @@ std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count,
     return lights;
 }
 
+ShadowBox random_box(Random& random) {
+    const float size = random.one_in(8) ? 30.0F : 2.0F;
+    ShadowBox box{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        box.low[axis] = 20.0F * random.unit() - 10.0F;
+        box.high[axis] = box.low[axis] + size * (random.unit() - 0.05F);  // some have no extent
+    }
+    return box;
+}
+
+// Culls boxes, perhaps with too little room for their instances.
+std::string check_culling(Random& random, Workspace& workspace, const ShadowFrame& frame,
+                          const reference::ShadowFitter& twin, const ShadowResult& result) {
+    const ShadowOptions& options = workspace.fitter().options();
+    std::vector<ShadowObject> objects(1 + random.below(150));
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        const ShadowBox box = random_box(random);
+        std::ranges::copy(box.low, objects[i].low);
+        std::ranges::copy(box.high, objects[i].high);
+        objects[i].index_count = static_cast<std::uint32_t>(3 * i);
+        objects[i].first_index = static_cast<std::uint32_t>(7 * i);
+        objects[i].vertex_offset = static_cast<std::int32_t>(i) - 50;
+        objects[i].light_mask = random.below(256);
+    }
+    const auto expected = twin.cull(objects);
+    std::string wrong = broken_culling(options, frame, result, objects, expected);
+    if (!wrong.empty()) {
+        return "the twin culls " + wrong + " otherwise than defined";
+    }
+    std::uint32_t pairs = 0;
+    for (const auto& tiles : expected) {
+        pairs += static_cast<std::uint32_t>(tiles.size());
+    }
+    if (workspace.cull(objects, options.max_tiles + pairs) != expected) {
+        return "other objects are culled";
+    }
+    // What finds no room is drawn in all tiles.
+    const auto drawn = workspace.cull(objects, options.max_tiles + random.below(pairs + 1));
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        if (drawn[i] != expected[i] && drawn[i] != result.render) {
+            return "object " + std::to_string(i) + " without room is drawn in other tiles";
+        }
+    }
+    return workspace.header().instances == 2 * pairs ? "" : "the header counts other instances";
+}
+
 constexpr float INF = std::numeric_limits<float>::infinity();
 constexpr std::array SPECIAL_DEPTHS{
     0.0F,  1e-38F, 1e-45F, -0.0F, 1.0F,
@@ -140,6 +188,8 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
     std::vector<Walk> walks;
     std::vector<ShadowProjection> lights = random_lights(random, options.lights, walks);
     int place = static_cast<int>(random.below(300));
+    ShadowFrame last_frame{};
+    ShadowResult last;
     for (std::uint32_t i = 0; i < frames; ++i) {
         place += random.one_in(3) ? 0 : static_cast<int>(random.below(12));
         if (random.one_in(6)) {
@@ -150,11 +200,9 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
         const std::vector<float> depth = random_depths(random, camera, depths);
         std::vector<ShadowChange> changes(random.one_in(2) ? random.below(5) : random.below(200));
         for (ShadowChange& change : changes) {
-            const float size = random.one_in(8) ? 30.0F : 2.0F;
-            for (std::size_t axis = 0; axis < 3; ++axis) {
-                change.low[axis] = 20.0F * random.unit() - 10.0F;
-                change.high[axis] = change.low[axis] + size * (random.unit() - 0.05F);
-            }
+            const ShadowBox box = random_box(random);
+            std::ranges::copy(box.low, change.low);
+            std::ranges::copy(box.high, change.high);
             change.light_mask = random.below(256);
         }
         std::vector<float> atlas = empty_atlas(options);
@@ -166,12 +214,24 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
             }
         }
         const ShadowFrame frame = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights);
+        const ShadowResult result = twin.next(frame, depth, atlas, changes);
+        std::string wrong = broken_rule(options, last_frame, last, frame, result, changes);
+        if (!wrong.empty()) {
+            return "frame " + std::to_string(i) + " of the twin is not as defined: " + wrong;
+        }
         workspace.run(frame, depth, atlas, changes);
-        const std::string wrong =
-            difference(options, workspace.result(), twin.next(frame, depth, atlas, changes));
+        wrong = difference(options, workspace.result(), result);
         if (!wrong.empty()) {
             return "frame " + std::to_string(i) + ": other " + wrong;
         }
+        if (i + 1 == frames || random.one_in(4)) {
+            wrong = check_culling(random, workspace, frame, twin, result);
+            if (!wrong.empty()) {
+                return "frame " + std::to_string(i) + ": " + wrong;
+            }
+        }
+        last = result;
+        last_frame = frame;
     }
     return {};
 }

@@ -1,5 +1,5 @@
-// make_shadow_frame: the way from pixels to the map, and which side of a surface faces the light,
-// by brute force.
+// make_shadow_frame and the requests of pixels: the way from pixels to the map, which side of a
+// surface faces the light, and the resolution that a pixel needs, by brute force.
 
 #include <quadtile/error.hpp>
 #include <quadtile/shadow.hpp>
@@ -11,9 +11,11 @@
 
 #include <limits>
 #include <map>
+#include <numbers>
 #include <optional>
 #include <random>
 #include <string>
+#include <tuple>
 
 namespace quadtile {
 namespace {
@@ -24,6 +26,7 @@ using test::operator-;
 using test::operator*;
 using test::Point;
 using test::Row;
+using test::Rows;
 using testing::HasSubstr;
 
 constexpr std::uint32_t MAP_EXTENT = 256;
@@ -84,14 +87,15 @@ struct Surface {
     Point normal;
     Row plane;
     bool faces_light;
+    bool is_flat;  // its depths change so fast that floats hardly tell
 };
 
 // Returns none if a side is seen at too flat an angle.
 std::optional<Surface> random_surface(std::mt19937& random, const Camera& camera,
                                       const Light& light) {
     Surface surface{};
-    surface.column = uniform(random, 1, test::CAMERA_PICTURE.width - 1);
-    surface.row = uniform(random, 1, test::CAMERA_PICTURE.height - 1);
+    surface.column = std::floor(uniform(random, 0, test::CAMERA_PICTURE.width - 1)) + 0.5;
+    surface.row = std::floor(uniform(random, 0, test::CAMERA_PICTURE.height - 1)) + 0.5;
     const Row before{camera.forward[0], camera.forward[1], camera.forward[2],
                      -test::dot(camera.forward, camera.eye) - uniform(random, 1, 25)};
     surface.point =
@@ -108,6 +112,8 @@ std::optional<Surface> random_surface(std::mt19937& random, const Camera& camera
         std::abs(test::dot(surface.normal, to_light)) < 0.05) {
         return std::nullopt;
     }
+    surface.is_flat = std::abs(test::dot(surface.normal, to_camera)) < 0.3 ||
+                      std::abs(test::dot(surface.normal, to_light)) < 0.3;
     surface.faces_light = test::dot(surface.normal, to_light) > 0.0;
     surface.plane = {surface.normal[0], surface.normal[1], surface.normal[2],
                      -test::dot(surface.normal, surface.point)};
@@ -121,79 +127,204 @@ ShadowOptions options_of(std::uint32_t lights) {
     return options;
 }
 
-ShadowFrame frame_of(const Camera& camera, const ShadowProjection& light) {
-    return make_shadow_frame(options_of(1), camera.view, test::CAMERA_PICTURE, {&light, 1});
+ShadowFrame frame_of(const Camera& camera, const ShadowProjection& light,
+                     const ShadowOptions& options = options_of(1)) {
+    return make_shadow_frame(options, camera.view, test::CAMERA_PICTURE, {&light, 1});
 }
 
-TEST(ShadowFrame, FacingIsTheSignOfTheJacobian) {
+// The request of a pixel that sees a plane.
+ShadowRequest ask(const ShadowOptions& options, const Camera& camera, const ShadowFrame& frame,
+                  std::uint32_t column, std::uint32_t row, const Row& plane) {
+    const auto rows = test::rows_of(camera.view.clip_from_world);
+    const auto depth = [&](std::uint32_t c, std::uint32_t r) {
+        const Point at = test::seen_on(camera.view, test::CAMERA_PICTURE, c + 0.5, r + 0.5, plane);
+        const Row point{at[0], at[1], at[2], 1.0};
+        return static_cast<float>(test::apply(rows[2], point) / test::apply(rows[3], point));
+    };
+    const float here = depth(column, row);
+    return shadow_request(shadow_parameters(options), frame.lights[0], column, row, here,
+                          depth(column + 1, row) - here, depth(column, row + 1) - here);
+}
+
+// Cameras and lights of all kinds, and planes. Catches a sign of one kind of them, a way to another
+// texel or depth, and needs that are not those of the numerical Jacobian.
+TEST(ShadowFrame, IsTheWayFromPixelsToTheMap) {
     std::mt19937 random(1);
+    ShadowOptions options = options_of(1);
+    options.max_stretch = 1024.0F;
     std::map<std::string, int> seen;
+    int requests = 0;
     for (int i = 0; i < 4000; ++i) {
-        const Camera camera = random_camera(random);
-        const Light light = random_light(random);
-        const std::optional<Surface> surface = random_surface(random, camera, light);
-        const Row point =
-            surface ? Row{surface->point[0], surface->point[1], surface->point[2], 1} : Row{};
-        const double w = test::apply(test::rows_of(light.projection.clip_from_world)[3], point);
-        if (!surface || w < 0.5) {
-            continue;
-        }
-        const auto [xc, xr, yc, yr] =
-            test::jacobian(camera.view, test::CAMERA_PICTURE, light.projection.clip_from_world,
-                           MAP_EXTENT, surface->column, surface->row, surface->plane);
-        const double determinant = xc * yr - yc * xr;
-        const ShadowFrame frame = frame_of(camera, light.projection);
-        const double facing = frame.lights[0].facing;
-        EXPECT_EQ(std::abs(facing), 1.0);
-        EXPECT_EQ(determinant * facing > 0.0, surface->faces_light)
-            << "camera " << i << " parallel " << camera.is_parallel << " background "
-            << camera.view.background_depth << " spot " << light.is_spot;
-        seen[std::string(camera.is_parallel ? "parallel" : "perspective") +
-             (camera.view.background_depth > 0 ? " standard" : " reversed") +
-             (light.is_spot ? " spot" : " sun") + (surface->faces_light ? " front" : " back") +
-             (facing > 0 ? " +" : " -")] += 1;
-    }
-    EXPECT_EQ(seen.size(), 32U);  // all kinds came up
-}
-
-TEST(ShadowFrame, MapFromPixelIsTheWayToTheMap) {
-    std::mt19937 random(2);
-    int checked = 0;
-    for (int i = 0; i < 1000; ++i) {
         const Camera camera = random_camera(random);
         const Light light = random_light(random);
         const std::optional<Surface> surface = random_surface(random, camera, light);
         if (!surface) {
             continue;
         }
-        const Row point{surface->point[0], surface->point[1], surface->point[2], 1.0};
-        const auto camera_rows = test::rows_of(camera.view.clip_from_world);
-        const double depth =
-            test::apply(camera_rows[2], point) / test::apply(camera_rows[3], point);
-        const ShadowLight frame_light = frame_of(camera, light.projection).lights[0];
-        const Row pixel{surface->column, surface->row, depth, 1.0};
+        SCOPED_TRACE(testing::Message()
+                     << "case " << i << ", parallel " << camera.is_parallel << ", background "
+                     << camera.view.background_depth << ", spot " << light.is_spot);
+        const Row point{surface->point[0], surface->point[1], surface->point[2], 1};
+        const Rows light_rows = test::rows_of(light.projection.clip_from_world);
+        const double w = test::apply(light_rows[3], point);
+        const ShadowFrame frame = frame_of(camera, light.projection, options);
+        const ShadowLight& of_frame = frame.lights[0];
+        const Rows camera_rows = test::rows_of(camera.view.clip_from_world);
+        const Row pixel{surface->column, surface->row,
+                        test::apply(camera_rows[2], point) / test::apply(camera_rows[3], point),
+                        1.0};
         std::array<double, 3> on_map{};
         for (std::size_t k = 0; k < 3; ++k) {
-            const float* const m = frame_light.map_from_pixel + 4 * k;
+            const float* const m = of_frame.map_from_pixel + 4 * k;
             on_map[k] = test::apply({m[0], m[1], m[2], m[3]}, pixel);
         }
-        const double w = test::apply(test::rows_of(light.projection.clip_from_world)[3], point);
         EXPECT_EQ(on_map[2] > 0.0, w > 0.0);
         if (w < 1.0) {
             continue;
         }
-        const auto expected =
+        const auto texel =
             test::on_map(light.projection.clip_from_world, MAP_EXTENT, surface->point);
         // Floats of 24 bits times what is far from 0.
-        EXPECT_NEAR(on_map[0] / on_map[2], expected[0], 0.05);
-        EXPECT_NEAR(on_map[1] / on_map[2], expected[1], 0.05);
-        const float* const d = frame_light.depth_from_pixel;
-        const double light_depth =
-            test::apply(test::rows_of(light.projection.clip_from_world)[2], point) / w;
-        EXPECT_NEAR(test::apply({d[0], d[1], d[2], d[3]}, pixel) / on_map[2], light_depth, 1e-3);
-        ++checked;
+        EXPECT_NEAR(on_map[0] / on_map[2], texel[0], 0.05);
+        EXPECT_NEAR(on_map[1] / on_map[2], texel[1], 0.05);
+        const float* const d = of_frame.depth_from_pixel;
+        EXPECT_NEAR(test::apply({d[0], d[1], d[2], d[3]}, pixel) / on_map[2],
+                    test::apply(light_rows[2], point) / w, 1e-3);
+
+        const auto [xc, xr, yc, yr] =
+            test::jacobian(camera.view, test::CAMERA_PICTURE, light.projection.clip_from_world,
+                           MAP_EXTENT, surface->column, surface->row, surface->plane);
+        const double determinant = xc * yr - yc * xr;
+        const double facing = of_frame.facing;
+        EXPECT_EQ(std::abs(facing), 1.0);
+        EXPECT_EQ(determinant * facing > 0.0, surface->faces_light);
+        seen[std::string(camera.is_parallel ? "parallel" : "perspective") +
+             (camera.view.background_depth > 0 ? " standard" : " reversed") +
+             (light.is_spot ? " spot" : " sun") + (surface->faces_light ? " front" : " back") +
+             (facing > 0 ? " +" : " -")] += 1;
+
+        const auto [least, most] = std::minmax(texel[0], texel[1]);
+        if (surface->is_flat || std::abs(least) < 0.1 || std::abs(most - MAP_EXTENT) < 0.1) {
+            continue;
+        }
+        const ShadowRequest request =
+            ask(options, camera, frame, static_cast<std::uint32_t>(surface->column),
+                static_cast<std::uint32_t>(surface->row), surface->plane);
+        ASSERT_EQ(request.inside, surface->faces_light && least > 0.0 && most < MAP_EXTENT);
+        if (request.inside != 0) {
+            const double squares = xc * xc + xr * xr + yc * yc + yr * yr;
+            EXPECT_NEAR(request.x + 0.5, texel[0], 0.55);
+            EXPECT_NEAR(request.y + 0.5, texel[1], 0.55);
+            EXPECT_NEAR(request.exact_x, texel[0], 0.05);
+            EXPECT_NEAR(request.exact_y, texel[1], 0.05);
+            // Differences of depths of 24 bits keep about 10.
+            EXPECT_NEAR(request.pixel_squared / squares, 1.0, 0.05);
+            EXPECT_NEAR(request.importance / std::sqrt(0.5 * squares) * std::abs(determinant), 1.0,
+                        0.05);
+            ++requests;
+        }
     }
-    EXPECT_GT(checked, 300);
+    EXPECT_EQ(seen.size(), 32U);  // all kinds came up
+    EXPECT_GT(requests, 300);
+}
+
+constexpr Row GROUND{0.0, 1.0, 0.0, 0.0};
+
+ShadowProjection sun(double degrees_from_zenith) {
+    const double angle = degrees_from_zenith * std::numbers::pi / 180.0;
+    return directional_shadow_projection(
+        {static_cast<float>(std::sin(angle)), static_cast<float>(-std::cos(angle)), 0.0F},
+        {{-10, 0, -10}, {10, 1, 10}});
+}
+
+// The definition, of the pixels along the axes of the ellipse that a texel of the map is: the
+// camera looks straight down. Catches a limit of the stretch that is another one, and scales that
+// are forgotten.
+TEST(ShadowRequest, TiltedLightStretchesUpToALimit) {
+    constexpr double SLOPE = 0.5;
+    constexpr double HEIGHT = 10.0;
+    constexpr double PIXEL = 2.0 * HEIGHT * SLOPE / test::CAMERA_PICTURE.height;  // on the ground
+    const Camera camera = test::camera_at({0, HEIGHT, 0}, {0, 0, 0}, SLOPE, 16.0 / 9);
+    for (const double most : {8.0, 1.0}) {  // 1: a pixel counts as a circle
+        for (const double degrees : {0.0, 30.0, 60.0, 80.0, 85.0, 89.0, 89.9, 91.0, 180.0}) {
+            SCOPED_TRACE(degrees);
+            ShadowOptions options = options_of(1);
+            options.max_stretch = static_cast<float>(most);
+            options.resolution_scale = 1.5F;
+            ShadowProjection light = sun(degrees);
+            light.weight = 0.5F;
+            const ShadowFrame frame = frame_of(camera, light, options);
+            const ShadowRequest request = ask(options, camera, frame, 80, 45, GROUND);
+            ASSERT_EQ(request.inside, degrees < 90.0 ? 1U : 0U);
+            // Texels that a pixel is long, and wide.
+            const double a = PIXEL / frame.lights[0].texel_extent;
+            const double b = a * std::cos(degrees * std::numbers::pi / 180.0);
+            const double needed = a / b <= most
+                                      ? std::sqrt(0.5 * (a * a + b * b)) / (a * b)
+                                      : std::sqrt(0.5 / (a * a + b * b)) * (most + 1.0 / most);
+            if (request.inside != 0) {
+                EXPECT_NEAR(request.importance / needed, 0.75, 1e-3);
+            }
+        }
+    }
+}
+
+// Catches another limit, and distances from the texel's corner.
+TEST(ShadowRequest, APixelIsNearUpToSixteenPixelsAway) {
+    ShadowRequest request{};
+    request.exact_x = 100.5F;
+    request.exact_y = 40.25F;
+    const auto is_near = [&](float across, float down) {
+        return shadow_is_near(request, request.exact_x + across, request.exact_y + down);
+    };
+    for (const auto& [squared, across, down, near] : {std::tuple(0.25F, 0.0F, 8.0F, true),
+                                                      {0.25F, -8.0F, -1.0F, true},
+                                                      {0.25F, 8.0F, 1.0625F, false},
+                                                      {0.25F, -8.125F, 0.0F, false},
+                                                      {0.0F, 0.0F, 1.0F, true},  // within a texel
+                                                      {0.0F, 0.75F, 0.75F, false}}) {
+        request.pixel_squared = squared;  // 16 pixels are 8 texels
+        EXPECT_EQ(is_near(across, down), near) << across << " " << down;
+    }
+}
+
+TEST(ShadowRequest, NoNumberHarms) {
+    const ShadowOptions options = options_of(1);
+    const Camera camera = test::camera_at({0, 10, 0}, {0, 0, 0}, 0.5, 16.0 / 9);
+    const ShadowFrame frame = frame_of(camera, sun(20.0));
+    const float inf = std::numeric_limits<float>::infinity();
+    const float values[] = {0.0F, -1.0F, 0.01F, 1e30F, -1e30F, 1e-38F, inf, -inf, std::nanf("")};
+    for (const float depth : values) {
+        for (const float by_column : values) {
+            for (const float by_row : values) {
+                const ShadowRequest request = shadow_request(
+                    shadow_parameters(options), frame.lights[0], 80, 45, depth, by_column, by_row);
+                EXPECT_TRUE(request.importance >= 0.0F && request.importance <= 128.0F);
+                EXPECT_TRUE(request.x < MAP_EXTENT && request.y < MAP_EXTENT);
+            }
+        }
+    }
+}
+
+TEST(ShadowArithmetic, ReciprocalsAndRoots) {
+    std::mt19937 random(1);
+    double worst_reciprocal = 0.0;
+    double worst_root = 0.0;
+    for (int i = 0; i < 1'000'000; ++i) {
+        const auto value = static_cast<float>(std::exp2(uniform(random, -100.0, 100.0)));
+        worst_reciprocal =
+            std::max(worst_reciprocal, std::abs(shadow_reciprocal(value) * double{value} - 1.0));
+        worst_root = std::max(worst_root,
+                              std::abs(shadow_square_root(value) / std::sqrt(double{value}) - 1.0));
+    }
+    EXPECT_LT(worst_reciprocal, 0x1p-23 * 1.5);
+    EXPECT_LT(worst_root, 0x1p-22);
+    for (int i = -100; i <= 100; ++i) {
+        EXPECT_EQ(shadow_reciprocal(std::ldexp(1.0F, i)), std::ldexp(1.0F, -i));
+    }
+    EXPECT_EQ(shadow_depth_step(1.0F, 2.0F), 1.0F);  // the lesser one
+    EXPECT_EQ(shadow_depth_step(3.0F, -2.0F), -2.0F);
+    EXPECT_EQ(shadow_depth_step(-1.0F, 1.0F), 1.0F);  // a tie
 }
 
 TEST(ShadowFrame, TexelExtent) {
@@ -210,94 +341,67 @@ TEST(ShadowFrame, TexelExtent) {
     EXPECT_EQ(perspective.perspective, 1.0F);
 }
 
-TEST(ShadowFrame, CopiesWhatItIsGiven) {
-    const Camera camera = test::camera_at({0, 5, 10}, {0, 0, 0}, 0.5, 1.0, Depths::standard);
-    const std::array<ShadowProjection, 2> lights{
-        directional_shadow_projection({0, -1, 0}, {{0, 0, 0}, {1, 1, 1}}),
-        spot_shadow_projection({0, 9, 0}, {0, -1, 0}, 90, 1, 50)};
-    const ShadowFrame frame =
-        make_shadow_frame(options_of(2), camera.view, test::CAMERA_PICTURE, lights);
-    EXPECT_EQ(frame.depth_width, 160U);
-    EXPECT_EQ(frame.depth_height, 90U);
-    EXPECT_EQ(frame.background_depth, 1.0F);
-    for (std::size_t i = 0; i < 2; ++i) {
-        EXPECT_THAT(frame.lights[i].clip_from_world,
-                    testing::ElementsAreArray(lights[i].clip_from_world));
-    }
-}
-
 struct Input {
     ShadowOptions options = options_of(2);
     ShadowView view = test::camera_at({0, 5, 10}, {0, 0, 0}, 0.5, 1.0).view;
     VkExtent2D extent = test::CAMERA_PICTURE;
     std::vector<ShadowProjection> lights{
         2, directional_shadow_projection({0, -1, 0}, {{0, 0, 0}, {1, 1, 1}})};
+    std::array<ShadowProjection, SHADOW_FACES> faces = point_shadow_projections({0, 1, 0}, 0.1F, 9);
 
-    // Empty where there is no error.
-    [[nodiscard]] std::string error() const {
-        return test::refusal_of([&] { return make_shadow_frame(options, view, extent, lights); });
+    void take_faces(std::ptrdiff_t first, std::ptrdiff_t last) {
+        lights.assign(faces.begin() + first, faces.begin() + last);
+        options.lights = static_cast<std::uint32_t>(lights.size());
     }
 };
 
-template <typename Change>
-std::string error_after(Change change) {
-    Input input;
-    change(input);
-    return input.error();
-}
-
 TEST(ShadowFrame, RefusesWhatMakesNoSense) {
-    EXPECT_EQ(Input{}.error(), "");
-    EXPECT_THAT(error_after([](Input& i) { i.lights.pop_back(); }),
-                HasSubstr("lights is 2, but 1 projections"));
-    EXPECT_THAT(error_after([](Input& i) { i.options.gutter = 0; }), HasSubstr("gutter is 0"));
-    const auto faces = point_shadow_projections({0, 1, 0}, 0.1F, 9);
-    const auto of_point = [&faces](std::size_t first, std::size_t last) {
-        return error_after([&](Input& i) {
-            i.lights.assign(faces.begin() + static_cast<std::ptrdiff_t>(first),
-                            faces.begin() + static_cast<std::ptrdiff_t>(last));
-            i.options.lights = static_cast<std::uint32_t>(i.lights.size());
+    using I = Input;
+    const std::pair<void (*)(I&), const char*> cases[] = {
+        {[](I&) {}, ""},
+        {[](I& i) { i.take_faces(0, 6); }, ""},
+        {[](I& i) { i.lights.pop_back(); }, "lights is 2, but 1 projections"},
+        {[](I& i) { i.options.gutter = 0; }, "gutter is 0"},
+        {[](I& i) { i.take_faces(0, 4); }, "light 0 has 6 layers, but only 4 projections"},
+        {[](I& i) { i.take_faces(1, 3); }, "layers of light 0 is 0, but must be 1, or 6"},
+        {[](I& i) { i.lights[0].layers = 6; },
+         "layers of light 1 is 1, but must be 0: it belongs to light 0"},
+        {[](I& i) { i.lights[0].layers = 9; }, "layers of light 0 is 9, but must be 1, or up to 8"},
+        {[](I& i) {
+             i.lights = {i.lights[0], i.faces[1]};
+             i.lights[0].layers = 2;
+         },
+         "light 1 belongs to light 0, but one of them is parallel"},
+        {[](I& i) { i.lights[1].weight = 65.0F; }, "weight of light 1 is 65"},
+        {[](I& i) { i.extent.height = 0; }, "160 x 0 pixels"},
+        {[](I& i) { i.view.background_depth = std::nanf(""); }, "background depth"},
+        {[](I& i) { i.view.clip_from_world[3] = std::nanf(""); },
+         "matrix of the camera has a number"},
+        {[](I& i) { i.view.clip_from_world = {}; }, "matrix of the camera cannot be inverted"},
+        {[](I& i) {
+             for (const std::size_t k : {0U, 4U, 8U, 12U}) {  // x is y
+                 i.view.clip_from_world[k] = i.view.clip_from_world[k + 1];
+             }
+         },
+         "matrix of the camera cannot be inverted"},
+        {[](I& i) { i.lights[1].clip_from_world[0] = std::numeric_limits<float>::infinity(); },
+         "matrix of light 1 has a number"},
+        {[](I& i) { i.lights[1].clip_from_world = {}; }, "matrix of light 1 cannot be inverted"},
+        {[](I& i) {
+             for (float& number : i.lights[0].clip_from_world) {
+                 number = -number;
+             }
+         },
+         "matrix of light 0 makes all w negative"}};
+    for (const auto& [change, text] : cases) {
+        Input input;
+        change(input);
+        const std::string refusal = test::refusal_of([&] {
+            return make_shadow_frame(input.options, input.view, input.extent, input.lights);
         });
-    };
-    EXPECT_EQ(of_point(0, 6), "");
-    EXPECT_THAT(of_point(0, 4), HasSubstr("light 0 has 6 layers, but only 4 projections"));
-    EXPECT_THAT(of_point(1, 3), HasSubstr("layers of light 0 is 0, but must be 1, or 6"));
-    EXPECT_THAT(error_after([](Input& i) { i.lights[0].layers = 6; }),
-                HasSubstr("layers of light 1 is 1, but must be 0: it belongs to light 0"));
-    EXPECT_THAT(error_after([](Input& i) { i.lights[0].layers = 9; }),
-                HasSubstr("layers of light 0 is 9, but must be 1, or up to 8"));
-    EXPECT_THAT(error_after([&faces](Input& i) {
-                    i.lights = {i.lights[0], faces[1]};
-                    i.lights[0].layers = 2;
-                }),
-                HasSubstr("light 1 belongs to light 0, but one of them is parallel"));
-    EXPECT_THAT(error_after([](Input& i) { i.lights[1].weight = 65.0F; }),
-                HasSubstr("weight of light 1 is 65"));
-    EXPECT_THAT(error_after([](Input& i) { i.extent.height = 0; }), HasSubstr("160 x 0 pixels"));
-    EXPECT_THAT(error_after([](Input& i) { i.view.background_depth = std::nanf(""); }),
-                HasSubstr("background depth"));
-    EXPECT_THAT(error_after([](Input& i) { i.view.clip_from_world[3] = std::nanf(""); }),
-                HasSubstr("matrix of the camera has a number"));
-    EXPECT_THAT(error_after([](Input& i) { i.view.clip_from_world = {}; }),
-                HasSubstr("matrix of the camera cannot be inverted"));
-    EXPECT_THAT(error_after([](Input& i) {
-                    for (const std::size_t k : {0U, 4U, 8U, 12U}) {  // x is y
-                        i.view.clip_from_world[k] = i.view.clip_from_world[k + 1];
-                    }
-                }),
-                HasSubstr("matrix of the camera cannot be inverted"));
-    EXPECT_THAT(error_after([](Input& i) {
-                    i.lights[1].clip_from_world[0] = std::numeric_limits<float>::infinity();
-                }),
-                HasSubstr("matrix of light 1 has a number"));
-    EXPECT_THAT(error_after([](Input& i) { i.lights[1].clip_from_world = {}; }),
-                HasSubstr("matrix of light 1 cannot be inverted"));
-    EXPECT_THAT(error_after([](Input& i) {
-                    for (float& number : i.lights[0].clip_from_world) {
-                        number = -number;
-                    }
-                }),
-                HasSubstr("matrix of light 0 makes all w negative"));
+        EXPECT_EQ(refusal.empty(), *text == '\0') << refusal;
+        EXPECT_THAT(refusal, HasSubstr(text));
+    }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace quadtile {
@@ -93,36 +94,30 @@ TEST(ShadowOptions, ErrorsNameTheMemberAndItsRange) {
 
 TEST(ShadowOptions, TheEndsOfTheRangesAreAllowed) {
     EXPECT_EQ(error_of({}), "");
-    ShadowOptions least;
-    least.map_extent = 16;
-    least.tile_extent = 64;
-    least.atlas_extent = 64;
-    least.gutter = 1;
-    least.max_tiles = 1;
-    least.merge_ratio = 0.501F;
-    least.resolution_scale = 1.0F / 64;
-    least.max_stretch = 1.0F;
-    EXPECT_EQ(error_of(least), "");
-    ShadowOptions most;
-    most.lights = 16;
-    most.map_extent = 512;
-    most.tile_extent = 1024;
-    most.atlas_extent = 16384;
-    most.gutter = 31;
-    most.max_tiles = 65535;
-    most.merge_ratio = 1.0F;
-    most.resolution_scale = 64.0F;
-    most.max_stretch = 1024.0F;
-    EXPECT_EQ(error_of(most), "");
-    for (const std::uint32_t lights : {2U, 3U, 8U}) {
-        ShadowOptions many;
-        many.lights = lights;
-        many.map_extent = lights == 2 ? 2048 : 1024;
-        EXPECT_EQ(error_of(many), "");
-        many.map_extent *= 2;
-        const std::string largest = std::to_string(many.map_extent / 2);
-        EXPECT_THAT(error_of(many),
-                    HasSubstr(lights == 2 ? "16 to " + largest : largest + " or less"));
+    EXPECT_EQ(error_of({.map_extent = 16,
+                        .atlas_extent = 64,
+                        .tile_extent = 64,
+                        .gutter = 1,
+                        .max_tiles = 1,
+                        .merge_ratio = 0.501F,
+                        .resolution_scale = 1.0F / 64,
+                        .max_stretch = 1.0F}),
+              "");
+    EXPECT_EQ(error_of({.lights = 16,
+                        .map_extent = 512,
+                        .atlas_extent = 16384,
+                        .tile_extent = 1024,
+                        .gutter = 31,
+                        .max_tiles = 65535,
+                        .merge_ratio = 1.0F,
+                        .resolution_scale = 64.0F,
+                        .max_stretch = 1024.0F}),
+              "");
+    for (const auto& [lights, map_extent, text] : {std::tuple(2U, 2048U, "16 to 2048"),
+                                                   {3U, 1024U, "1024 or less"},
+                                                   {8U, 1024U, "1024 or less"}}) {
+        EXPECT_EQ(error_of({.lights = lights, .map_extent = map_extent}), "");
+        EXPECT_THAT(error_of({.lights = lights, .map_extent = 2 * map_extent}), HasSubstr(text));
     }
 }
 

@@ -1,6 +1,5 @@
-// Cameras, lights, and the cascades that fitted shadow maps are compared with.
+// Cameras and lights.
 
-#include "cascades.hpp"
 #include "scenes.hpp"
 
 #include <cmath>
@@ -8,7 +7,6 @@
 namespace quadtile::shadow {
 namespace {
 
-constexpr ShadowBox BOUNDS{{-300.0F, -5.0F, -250.0F}, {350.0F, 60.0F, 400.0F}};
 constexpr float ASPECT = 16.0F / 9.0F;
 
 Camera random_pose(Random& random) {
@@ -72,31 +70,6 @@ TEST(Lights, AreThoseOfTheScene) {
     scene.point_lights.resize(4);
     EXPECT_EQ(lights(scene).size(), 4U);
     EXPECT_EQ(warnings.size(), 1U);
-}
-
-// Catches texels of stable cascades that crawl as the camera moves.
-TEST(StableCascades, MoveByWholeTexels) {
-    Random random(2);
-    for (int i = 0; i < 200; ++i) {
-        SCOPED_TRACE(i);
-        Camera camera = random_pose(random);
-        const auto views_now = [&] {
-            return fixed_views(Technique::stable_cascades, {-0.5F, -1.0F, -0.35F}, camera, BOUNDS,
-                               ASPECT, 1024);
-        };
-        const std::vector<FixedView> before = views_now();
-        camera.position += random.between(glm::vec3(-0.5F), glm::vec3(0.5F));
-        camera.yaw_degrees += random.between(-2.0F, 2.0F);
-        const std::vector<FixedView> views = views_now();
-        for (std::size_t k = 0; k < views.size(); ++k) {
-            const glm::vec2 extent(views[k].width, views[k].height);
-            const glm::vec2 texels =
-                0.5F * extent *
-                glm::vec2(views[k].clip_from_world[3] - before[k].clip_from_world[3]);
-            EXPECT_LT(glm::distance(texels, glm::round(texels)), 0.02F) << k;
-            EXPECT_EQ(views[k].texel_extent, before[k].texel_extent);
-        }
-    }
 }
 
 }  // namespace

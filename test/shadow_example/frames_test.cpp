@@ -4,7 +4,6 @@
 #include "scenes.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 namespace quadtile::shadow {
@@ -53,17 +52,6 @@ void expect_as_fresh(Machine& machine, const Geometry& geometry, const ShadowOpt
     EXPECT_GE(few_drawn, frames - 3);
 }
 
-// Catches tiles that are kept although the camera's way has changed what they need.
-TEST_F(Shadows, OfAFlightAreThoseOfAFreshFit) {
-    Random random(1);
-    const Geometry geometry = random_room(random);
-    expect_as_fresh(*machine_, geometry, FRAMES_BASE, two_lights(random), 8, 0.5,
-                    [](FrameSettings& settings, int) {
-                        settings.camera.position += 0.02F * settings.camera.forward();
-                        settings.camera.yaw_degrees += 0.2F;
-                    });
-}
-
 // Catches ghosts where something has left, shadows that are missing where it has come to, and ways
 // of the device that are not those of the host.
 TEST_F(Shadows, OfWhatMovesAreThoseOfAFreshFit) {
@@ -72,7 +60,6 @@ TEST_F(Shadows, OfWhatMovesAreThoseOfAFreshFit) {
     for (int i = 0; i < 8; ++i) {
         add_moving_box(geometry, random.between({-8.0F, 2.0F, -8.0F}, {8.0F, 6.0F, 8.0F}), 2.0F);
     }
-    std::vector<Receiver> last;
     expect_as_fresh(*machine_, geometry, FRAMES_BASE, two_lights(random), 6, 0.9,
                     [&](FrameSettings& settings, int frame) {
                         settings.second = 1.3F * static_cast<float>(frame);
@@ -94,80 +81,6 @@ TEST_F(Shadows, OfSteppingSunLevelsAreThoseOfAFreshFit) {
     options.max_tiles = 3000;
     expect_as_fresh(*machine_, geometry, options, settings, 12, 0.6,
                     [](FrameSettings& next, int) { next.camera.position.x += 0.12F; });
-}
-
-// Catches boxes that redraw nothing, or everything.
-TEST_F(Shadows, MovingBoxesDrawTheTilesThatTheyTouch) {
-    Random random(4);
-    Geometry geometry = random_room(random);
-    FrameSettings settings = two_lights(random);
-    std::uint32_t last = 0;
-    for (const int boxes : {1, 6, 24}) {
-        while (geometry.moving.size() < static_cast<std::size_t>(boxes)) {
-            add_moving_box(geometry, random.between({-9.0F, 2.0F, -9.0F}, {9.0F, 5.0F, 9.0F}),
-                           1.0F);
-        }
-        Rig rig(*machine_, geometry, SMALL_PICTURE, FRAMES_BASE);
-        settings.second = 0.0F;
-        rig.draw(settings);
-        rig.draw(settings);
-        EXPECT_EQ(rig.renderer().header().render_count, 0U);
-        settings.second = 0.05F;
-        rig.draw(settings);
-        const ShadowHeader header = rig.renderer().header();
-        EXPECT_GT(header.render_count, last);
-        EXPECT_LT(header.render_count, header.tiles / 2);
-        last = header.render_count;
-    }
-}
-
-// Finer edges are other edges, which ask for other tiles; that comes to an end.
-TEST_F(Shadows, SettleWhereNothingMoves) {
-    Random random(5);
-    const Geometry geometry = random_room(random);
-    const FrameSettings settings = two_lights(random);
-    ShadowOptions options = FRAMES_BASE;
-    options.max_tiles = 2000;
-    options.merge_ratio = 0.8F;
-    options.importance_decay = 0.9F;
-    options.edge_scale = 8.0F;
-    Rig rig(*machine_, geometry, SMALL_PICTURE, options);
-    rig.draw(settings);
-    const std::uint32_t tiles_at_first = rig.renderer().header().tiles;
-    EXPECT_EQ(rig.renderer().header().render_count, tiles_at_first);
-    rig.draw(settings);
-    EXPECT_GT(rig.renderer().header().tiles, tiles_at_first);  // it has found edges
-    for (int frame = 2; frame < 34; ++frame) {
-        rig.draw(settings);
-        EXPECT_TRUE(frame < 30 || rig.renderer().header().render_count == 0) << frame;
-    }
-}
-
-// Catches a host that must look between frames, and missing barriers between them.
-TEST_F(Shadows, OfFramesInOneSubmissionAreThoseOfOneByOne) {
-    Random random(6);
-    const Geometry geometry = random_room(random);
-    FrameSettings settings = two_lights(random);
-    ShadowOptions options = FRAMES_BASE;
-    options.edge_scale = 8.0F;
-    Rig at_once(*machine_, geometry, SMALL_PICTURE, options);
-    Rig one_by_one(*machine_, geometry, SMALL_PICTURE, options);
-    std::vector<FrameSettings> frames(5, settings);
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        frames[i].camera.yaw_degrees += 2.0F * static_cast<float>(i);
-        one_by_one.draw(frames[i]);
-    }
-    machine_->gpu.run([&](vk::CommandBuffer commands) {
-        for (const FrameSettings& frame : frames) {
-            at_once.renderer().record(commands, frame);
-        }
-    });
-    const ShadowHeader header = at_once.renderer().header();
-    const ShadowHeader expected = one_by_one.renderer().header();
-    EXPECT_EQ(std::memcmp(&header, &expected, sizeof(ShadowHeader)), 0);
-    EXPECT_EQ(
-        share_that_differs(at_once.receivers(frames.back()), one_by_one.receivers(frames.back())),
-        0.0);
 }
 
 }  // namespace

@@ -163,17 +163,5 @@ TEST_F(ShadowWindow, IsSteeredByTheLettersOfTheKeyboard) {
     EXPECT_EQ(window.exit_status(), 0) << window.log();
 }
 
-// Catches a program that ends when a window system takes the surface away.
-TEST_F(ShadowWindow, MakesALostSurfaceAnew) {
-    ProgramWindow window(*server_, directory_.path(), arguments_,
-                         {{"VK_LAYER_PATH", LAYER_FOLDER ":/usr/share/vulkan/explicit_layer.d"},
-                          {"VK_INSTANCE_LAYERS", "VK_LAYER_QUADTILE_lost_surface"}});
-    window.wait_for("the surface is lost");
-    window.act("key h");
-    EXPECT_THAT(window.wait_for("soft"), HasSubstr("on screen: "));
-    window.act("key ctrl+q");
-    EXPECT_EQ(window.exit_status(), 0) << window.log();
-}
-
 }  // namespace
 }  // namespace quadtile::shadow::test

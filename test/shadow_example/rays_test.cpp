@@ -54,16 +54,16 @@ Geometry squares_in_a_cube() {
 // (the truth of all other tests) that miss or invent something.
 TEST_F(Shadows, OfSquaresAroundALampAreSquares) {
     for (const Light::Kind kind : {Light::Kind::point, Light::Kind::spot}) {
+        std::vector<Light> lights{{.kind = kind, .angle_degrees = 80.0F}};
+        Rig rig(*machine_, squares_in_a_cube(), SMALL_PICTURE, with_lights(lights));
         for (int side = 0; side < 6; ++side) {
             SCOPED_TRACE(testing::Message() << "kind " << int(kind) << ", side " << side);
             glm::vec3 towards(0.0F);
             towards[side / 2] = side % 2 == 0 ? 1.0F : -1.0F;
-            const std::vector<Light> lights{
-                {.kind = kind, .direction = towards, .angle_degrees = 80.0F}};
+            lights[0].direction = towards;
             const glm::vec3 aside(0.3F, 0.4F, 0.5F);  // so that no camera looks straight up
             const FrameSettings settings{.camera = look(5.0F * towards + aside, 8.0F * towards),
                                          .lights = lights};
-            Rig rig(*machine_, squares_in_a_cube(), SMALL_PICTURE, with_lights(lights));
             const Comparison comparison = settled(rig, settings);
             int shadowed = 0;
             for (std::size_t i = 0; i < comparison.receivers.size(); ++i) {
@@ -98,7 +98,7 @@ TEST_F(Shadows, OfSquaresAroundALampAreSquares) {
 TEST_F(Shadows, AreThoseOfRaysInRandomScenes) {
     using enum Light::Kind;
     const std::vector<std::vector<Light::Kind>> kinds{
-        {sun}, {spot}, {point}, {sun, spot}, {sun, point}, {spot, sun, spot}, {point, point}};
+        {sun, spot}, {sun}, {point, spot}, {point, sun}};
     double sum = 0.0;
     for (unsigned int seed = 0; seed < kinds.size(); ++seed) {
         SCOPED_TRACE(seed);
@@ -106,14 +106,14 @@ TEST_F(Shadows, AreThoseOfRaysInRandomScenes) {
         FrameSettings settings{.camera = random_camera(random), .lights = {}};
         for (const Light::Kind kind : kinds[seed]) {
             settings.lights.push_back(random_light(random, kind));
-            if (seed % 3 == 1 && kind == sun) {  // with levels, beyond the scene and within
+            if (seed % 2 == 1 && kind == sun) {  // with levels, beyond the scene and within
                 settings.lights.back().nearest_extent = random.between(5.0F, 40.0F);
                 settings.lights.back().levels = 5;
             }
         }
-        Rig rig(*machine_, random_room(random), {240, 135}, with_lights(settings.lights));
+        Rig rig(*machine_, random_room(random), {192, 108}, with_lights(settings.lights));
         const Difference difference = settled(rig, settings).difference();
-        EXPECT_GT(difference.surfaces, 10'000U);
+        EXPECT_GT(difference.surfaces, 6'000U);
         EXPECT_LT(difference.share_wrong(), 0.01);
         sum += difference.share_wrong();
     }
@@ -137,7 +137,7 @@ TEST_F(Shadows, AreThereForAllPixelsAtAnyBudget) {
     Rig rig(*machine_, random_room(random), SMALL_PICTURE, options);
     double least = 1.0;
     for (const std::uint32_t atlas_extent : {64U, 1024U}) {
-        for (const std::uint32_t max_tiles : {2U, 17U, 1000U}) {  // 2: one for each light
+        for (const std::uint32_t max_tiles : {2U, 1000U}) {  // 2: one for each light
             SCOPED_TRACE(testing::Message() << max_tiles << " tiles, atlas of " << atlas_extent);
             options.atlas_extent = atlas_extent;
             options.max_tiles = max_tiles;
@@ -157,7 +157,7 @@ TEST_F(Shadows, AreThereForAllPixelsAtAnyBudget) {
 // The purpose of it all: nearer to rays than other techniques with the same memory.
 TEST_F(Shadows, AreNearerToRaysThanOtherTechniques) {
     std::array<double, 4> wrong{};
-    for (unsigned int seed = 60; seed < 64; ++seed) {
+    for (const unsigned int seed : {60U, 61U}) {
         Random random(seed);
         const FrameSettings settings{.camera = random_camera(random),
                                      .lights = {random_light(random, Light::Kind::sun)}};
@@ -165,7 +165,7 @@ TEST_F(Shadows, AreNearerToRaysThanOtherTechniques) {
         options.atlas_extent = 512;
         options.tile_extent = 64;
         options.gutter = 1;
-        Rig rig(*machine_, random_room(random, 200.0F), {240, 135}, options);
+        Rig rig(*machine_, random_room(random, 200.0F), SMALL_PICTURE, options);
         for (const Technique technique : {Technique::fitted, Technique::single, Technique::cascades,
                                           Technique::stable_cascades}) {
             wrong[static_cast<std::size_t>(technique)] +=
@@ -176,7 +176,7 @@ TEST_F(Shadows, AreNearerToRaysThanOtherTechniques) {
     EXPECT_LT(fitted, 0.5 * single);
     EXPECT_LT(fitted, cascades);
     EXPECT_LT(fitted, stable);
-    EXPECT_LT(cascades, 0.05 * 4);  // else they are drawn wrongly
+    EXPECT_LT(cascades, 0.05 * 2);  // else they are drawn wrongly
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "path_tracer.hpp"
 
-#include "../../support/hash.hpp"
+#include "../../test/support/hash.hpp"
 
 #include <embree3/rtcore.h>
 #include <glm/common.hpp>

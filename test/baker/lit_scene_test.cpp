@@ -1,0 +1,378 @@
+// Scenes that are written with their lightmap, and compressed ones.
+
+#include "lit_gltf.hpp"
+
+#include "gltf_file.hpp"
+#include "scene.hpp"
+#include "unwrap.hpp"
+
+#include <draco/compression/encode.h>
+#include <draco/mesh/triangle_soup_mesh_builder.h>
+#include <meshoptimizer.h>
+#include <glm/geometric.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace quadtile::baker::test {
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+namespace fs = std::filesystem;
+
+// The file, to be written with a lightmap.
+std::unique_ptr<LitGltf> lit_of(const fs::path& path) {
+    return load_scene(path, LightMapCoordinates::ignore, true).gltf;
+}
+
+class LitScene : public SceneFile {
+ protected:
+    // The JSON of a .glb file.
+    static Json json_of(const std::string& glb) {
+        return Json::parse(glb.substr(
+            20, static_cast<unsigned char>(glb[12]) + 256U * static_cast<unsigned char>(glb[13])));
+    }
+};
+
+// By corner of a triangle: its place, normal and place in the lightmap.
+std::vector<std::array<float, 8>> corners_in(const Scene& scene) {
+    std::vector<std::array<float, 8>> all;
+    for (const Triangle& triangle : scene.triangles) {
+        for (const std::uint32_t v : triangle.vertices) {
+            const glm::vec3 p = scene.positions[v];
+            const glm::vec3 n = scene.normals[v];
+            const glm::vec2 l = scene.light_map_coordinates[v];
+            all.push_back({p.x, p.y, p.z, n.x, n.y, n.z, l.x, l.y});
+        }
+    }
+    return all;
+}
+
+// ---- Compressed scenes
+
+// The square's positions, normals, lightmap coordinates and indices, each with its filter and
+// mode; all in the buffer 0, with buffer 1 for other programs. Without fallback that has no bytes.
+Gltf meshopt_square(bool is_list) {
+    Gltf gltf = square(R"({"extensionsUsed":["EXT_meshopt_compression"],
+        "extensionsRequired":["KHR_mesh_quantization","EXT_meshopt_compression"]})");
+    Json& json = gltf.json;
+    std::string bytes;
+    const auto compress = [&](std::size_t view, const std::string& mode, const std::string& filter,
+                              std::size_t count, std::size_t stride, const void* data) {
+        std::vector<unsigned char> buffer(1000);
+        const auto* const indices = static_cast<const unsigned*>(data);
+        buffer.resize(mode == "ATTRIBUTES"
+                          ? meshopt_encodeVertexBuffer(buffer.data(), 1000, data, count, stride)
+                      : mode == "TRIANGLES"
+                          ? meshopt_encodeIndexBuffer(buffer.data(), 1000, indices, count)
+                          : meshopt_encodeIndexSequence(buffer.data(), 1000, indices, count));
+        Json& to = json["bufferViews"][view];
+        to = {{"buffer", 1}, {"byteLength", count * stride}};
+        if (mode == "ATTRIBUTES") {
+            to["byteStride"] = stride;
+        }
+        to["extensions"]["EXT_meshopt_compression"] = {
+            {"buffer", 0},     {"byteOffset", bytes.size()}, {"byteLength", buffer.size()},
+            {"count", count},  {"byteStride", stride},       {"mode", mode},
+            {"filter", filter}};
+        bytes.append(buffer.begin(), buffer.end());
+    };
+    std::array<std::uint32_t, 12> positions{};
+    meshopt_encodeFilterExp(positions.data(), 4, 12, 15, SQUARE_POSITIONS.data());
+    compress(0, "ATTRIBUTES", "EXPONENTIAL", 4, 12, positions.data());
+    const std::array<float, 16> up{0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0};
+    std::array<std::int8_t, 16> normals{};
+    meshopt_encodeFilterOct(normals.data(), 4, 4, 8, up.data());
+    compress(1, "ATTRIBUTES", "OCTAHEDRAL", 4, 4, normals.data());
+    json["accessors"][1].update(Json{{"componentType", 5120}, {"normalized", true}});
+    compress(2, "ATTRIBUTES", "NONE", 4, 8, SQUARE_COORDINATES.data());
+    const std::array<unsigned, 6> indices{0, 1, 2, 0, 2, 3};
+    compress(3, is_list ? "TRIANGLES" : "INDICES", "NONE", 6, 2, indices.data());
+    // A turn about z by a right angle.
+    const std::array<float, 4> turn{0, 0, std::sqrt(0.5F), std::sqrt(0.5F)};
+    std::array<std::int16_t, 4> turned{};
+    meshopt_encodeFilterQuat(turned.data(), 1, 8, 16, turn.data());
+    compress(4, "ATTRIBUTES", "QUATERNION", 1, 8, turned.data());
+    json["accessors"].push_back({{"bufferView", 4},
+                                 {"componentType", 5122},
+                                 {"normalized", true},
+                                 {"count", 1},
+                                 {"type", "VEC4"}});
+    json["nodes"][0]["extensions"]["EXT_mesh_gpu_instancing"]["attributes"]["ROTATION"] = 4;
+    json["buffers"] = {
+        {{"byteLength", bytes.size()}},
+        {{"byteLength", 200}, {"extensions", {{"EXT_meshopt_compression", {{"fallback", true}}}}}}};
+    gltf.bytes = bytes;
+    return gltf;
+}
+
+// The square in Draco's data, with and without connectivity of its own; `lossy`: of 14 bits.
+Gltf draco_square(int method, bool lossy) {
+    draco::TriangleSoupMeshBuilder builder;
+    builder.Start(2);
+    using Attribute = draco::GeometryAttribute;
+    const std::vector<float> normals{0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1};
+    for (const auto& [type, size, values] : {std::tuple(Attribute::POSITION, 3, SQUARE_POSITIONS),
+                                             {Attribute::NORMAL, 3, normals},
+                                             {Attribute::GENERIC, 2, SQUARE_COORDINATES}}) {
+        const int id =
+            builder.AddAttribute(type, static_cast<std::int8_t>(size), draco::DT_FLOAT32);
+        for (std::uint32_t t = 0; t < 2; ++t) {
+            builder.SetAttributeValuesForFace(id, draco::FaceIndex(t), values.data(),
+                                              &values[size * (t + 1)], &values[size * (t + 2)]);
+        }
+    }
+    const std::unique_ptr<draco::Mesh> built = builder.Finalize();
+    draco::Encoder encoder;
+    encoder.SetEncodingMethod(method);
+    for (const auto type : {Attribute::POSITION, Attribute::NORMAL, Attribute::GENERIC}) {
+        if (lossy) {
+            encoder.SetAttributeQuantization(type, 14);
+        }
+    }
+    draco::EncoderBuffer data;
+    EXPECT_TRUE(encoder.EncodeMeshToBuffer(*built, &data).ok());
+    Gltf gltf = square(R"({"extensionsRequired":["KHR_draco_mesh_compression"]})");
+    const std::size_t view = gltf.add_bytes(std::string(data.data(), data.size()));
+    gltf.json["meshes"][0]["primitives"][0]["extensions"]["KHR_draco_mesh_compression"] = {
+        {"bufferView", view}, {"attributes", {{"POSITION", 0}, {"NORMAL", 1}, {"TEXCOORD_1", 2}}}};
+    for (std::size_t i = 0; i < 4; ++i) {
+        gltf.json["accessors"][i].erase("bufferView");
+    }
+    return gltf;
+}
+
+// Catches filters, modes, attributes and types that are mixed up, and a lit scene that still says
+// it is compressed, or has the data of the compressed one.
+TEST_F(LitScene, OfCompressedMeshesIsTheSame) {
+    const Scene plain = load(square()).scene;
+    const Scene turned =
+        load(square(R"({"nodes":[{"mesh":0,"rotation":[0,0,0.70710678,0.70710678]}]})")).scene;
+    for (const auto& [file, expected, bound] : {std::tuple(draco_square(0, false), plain, 0.0F),
+                                                {draco_square(1, false), plain, 0.0F},
+                                                {draco_square(1, true), plain, 1e-3F},
+                                                {meshopt_square(true), turned, 1e-4F},
+                                                {meshopt_square(false), turned, 1e-4F}}) {
+        const fs::path path = added("compressed.glb", file.binary());
+        const LoadedScene loaded = load_scene(path);
+        EXPECT_THAT(loaded.warnings, IsEmpty());
+        auto actual = corners_in(loaded.scene);
+        auto wanted = corners_in(expected);
+        std::ranges::sort(actual);
+        std::ranges::sort(wanted);
+        ASSERT_EQ(actual.size(), wanted.size());
+        for (std::size_t i = 0; i < 8 * wanted.size(); ++i) {
+            EXPECT_NEAR(actual[i / 8][i % 8], wanted[i / 8][i % 8], bound) << i;
+        }
+        const std::string glb = lit_of(path)->with_light_map(loaded.scene, {{"\x89PNG"}}, {8, 8});
+        EXPECT_THAT(glb, AllOf(Not(HasSubstr("compression")), Not(HasSubstr("DRACO"))));
+        const Scene baked = load("baked.glb", glb).scene;
+        EXPECT_TRUE(corners_in(baked) == corners_in(loaded.scene));
+    }
+}
+
+// Catches damaged data that crashes, and sizes of gigabytes.
+TEST_F(LitScene, OfDamagedDataIsASceneOrAnError) {
+    for (const Gltf& whole : {draco_square(0, true), draco_square(1, true), meshopt_square(true),
+                              meshopt_square(false)}) {
+        for (std::size_t i = 0; i < whole.bytes.size(); ++i) {
+            for (const int bit : {0, 5, 7}) {
+                Gltf damaged = whole;
+                damaged.bytes[i] = static_cast<char>(damaged.bytes[i] ^ (1 << bit));
+                (void)refusal(damaged);
+            }
+        }
+        Gltf cut = whole;
+        const bool is_draco = cut.text().find("KHR_draco") != std::string::npos;
+        Json& views = cut.json["bufferViews"];
+        Json& length =
+            is_draco ? views[4]["byteLength"] : views[3]["extensions"].front()["byteLength"];
+        for (std::size_t i = length; i-- > 1;) {
+            length = i;
+            EXPECT_THAT(refusal(cut),
+                        AllOf(HasSubstr(is_draco ? "mesh 0 'Walls', primitive 0" : "buffer view 3"),
+                              HasSubstr("is damaged"), HasSubstr("compress the scene again")));
+        }
+        if (!is_draco) {
+            views[0]["extensions"].front()["count"] = 1'000'000'000;
+            EXPECT_THAT(refusal(cut), HasSubstr("cannot have 1000000000 elements of 12"));
+        }
+    }
+}
+
+// ---- Lit scenes
+
+// Two nodes with one mesh, one of them mirrored; a strip; what only some vertices have; a vertex
+// that nothing uses; things that the baker does not know.
+Gltf odd_scene() {
+    Gltf gltf = empty_gltf();
+    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, -1, 1, 0, 1, 1, 1, 9, 9, 9});
+    gltf.add("VEC2", {0, 0, 1, 0, 0, 1, 1, 1, 5, 5});
+    gltf.add("VEC3", {0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0});
+    gltf.add({0, 1, 2, 3});
+    return gltf.with(R"({"asset":{"generator":"a program","extras":{"mine":[1,{}]}},
+        "extensionsUsed":["MINE_thing"],"extensions":{"MINE_thing":{"x":1.5}},
+        "materials":[{"name":"Paint","extras":{"y":2},"extensions":{"MINE_thing":{}}},{}],
+        "meshes":[{"name":"Walls","extras":7,"weights":[0],"primitives":[
+            {"attributes":{"POSITION":0,"TEXCOORD_0":1},"targets":[{"POSITION":2}],"indices":3,
+             "mode":5,"material":0},{"attributes":{"POSITION":0},"mode":0}]}],
+        "animations":[{"name":"Turn","channels":[],"samplers":[]}],
+        "nodes":[{"mesh":0,"name":"Left"},{"mesh":0,"scale":[-2,1,1],"translation":[9,0,0]}],
+        "scenes":[{"nodes":[0,1],"name":"All"}],"scene":0})");
+}
+
+TEST_F(LitScene, HasTheCoordinatesOfTheUnwrappedScene) {
+    Gltf apart = odd_scene();
+    (void)added("odd.bin", apart.bytes);
+    apart.with(R"({"buffers":[{"uri":"odd.bin","byteLength":)" +
+               std::to_string(apart.bytes.size()) + "}]}");
+    for (const bool binary : {true, false}) {
+        const fs::path path =
+            binary ? added("odd.glb", odd_scene().binary()) : added("odd.gltf", apart.text());
+        Scene scene = load_scene(path, LightMapCoordinates::ignore).scene;
+        unwrap(scene, {.extent = Extent{64, 32}});
+        const auto lit = lit_of(path);
+        lit->set_light_map_coordinates(scene);
+        const std::string glb = lit->with_light_map(scene, {{"\x89PNG", 2.5}}, {64, 32});
+
+        const Scene baked = load("baked.glb", glb).scene;
+        EXPECT_TRUE(baked.light_map_extent == Extent(64, 32));
+        ASSERT_EQ(baked.triangles.size(), scene.triangles.size());
+        for (std::size_t t = 0; t < scene.triangles.size(); ++t) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                const std::uint32_t a = baked.triangles[t].vertices[i];
+                const std::uint32_t b = scene.triangles[t].vertices[i];
+                EXPECT_EQ(baked.positions[a], scene.positions[b]) << t;
+                EXPECT_EQ(baked.light_map_coordinates[a], scene.light_map_coordinates[b]) << t;
+            }
+        }
+
+        // All but the primitives, which are now lists, is as it was.
+        const Json old = odd_scene().json;
+        Json now = json_of(glb);
+        const Json light_map{{"index", 0}, {"texCoord", 1}, {"intensity", 2.5}};
+        EXPECT_EQ(now["materials"][0]["extensions"].at("MOZ_lightmap"), light_map);
+        EXPECT_EQ(now["extensionsUsed"], Json({"MINE_thing", "MOZ_lightmap"}));
+        EXPECT_EQ(now["asset"]["extras"]["lightmap_size"], Json({64, 32}));
+        EXPECT_EQ(now["nodes"][1]["mesh"], 1);
+        for (const Json& mesh : now["meshes"]) {
+            const Json& list = mesh["primitives"][0];
+            EXPECT_FALSE(list.contains("mode"));
+            EXPECT_EQ(list["attributes"].size(), 3U);
+            const Json& moved = now["accessors"][list["targets"][0]["POSITION"].get<int>()];
+            EXPECT_EQ(moved["count"], now["accessors"][list["indices"].get<int>()]["count"]);
+            EXPECT_EQ(mesh["primitives"][1], old["meshes"][0]["primitives"][1]);  // points
+        }
+        now["materials"][0]["extensions"].erase("MOZ_lightmap");
+        now["extensionsUsed"] = old["extensionsUsed"];
+        now["asset"]["extras"].erase("lightmap_size");
+        now["nodes"][1]["mesh"] = 0;
+        for (Json& mesh : now["meshes"]) {
+            mesh["primitives"] = old["meshes"][0]["primitives"];
+        }
+        EXPECT_EQ(now["meshes"][0], now["meshes"][1]);
+        now["meshes"].erase(1);
+        for (const auto& [key, value] : old.items()) {
+            if (key != "buffers" && key != "bufferViews" && key != "accessors") {
+                EXPECT_EQ(now[key], value) << key;
+            }
+        }
+    }
+}
+
+TEST_F(LitScene, WithItsOwnCoordinatesKeepsItsMeshes) {
+    const Gltf file =
+        square(R"({"images":[{"name":"Wood","uri":"wood.png"}],"textures":[{"source":0}]})");
+    const std::string picture = "\x89PNG, all of it";
+    (void)added("wood.png", picture);
+    const fs::path path = added("scene.glb", file.binary());
+    const Scene scene = load_scene(path).scene;
+    const std::string glb = lit_of(path)->with_light_map(scene, {{"\x89PNG"}}, {8, 8});
+    const Json& old = file.json;
+    Json now = json_of(glb);
+    EXPECT_EQ(now["accessors"], old["accessors"]);
+    EXPECT_EQ(now["textures"][0], old["textures"][0]);
+    // glTF's default material is all metal.
+    EXPECT_EQ(now["meshes"][0]["primitives"][0]["material"], 0);
+    EXPECT_EQ(now["materials"][0]["pbrMetallicRoughness"]["metallicFactor"], 0.0);
+    // The picture is in the file.
+    EXPECT_FALSE(now["images"][0].contains("uri"));
+    EXPECT_EQ(now["images"][0]["mimeType"], "image/png");
+    const Json& view = now["bufferViews"][now["images"][0]["bufferView"].get<std::size_t>()];
+    const std::size_t binary = glb.find(std::string("BIN\0", 4)) + 4;
+    EXPECT_EQ(glb.substr(binary + view["byteOffset"].get<std::size_t>(), picture.size()), picture);
+    // A second bake replaces the lightmap of the first.
+    const fs::path baked = added("baked.glb", glb);
+    const Scene again = load_scene(baked).scene;
+    EXPECT_TRUE(glb == lit_of(baked)->with_light_map(again, {{"\x89PNG"}}, {8, 8}));
+}
+
+// Catches coordinates that are not those of a page, nodes that share them, and materials that have
+// the lightmap of another page, or one though their node is excluded.
+TEST_F(LitScene, HasAMaterialForEachPage) {
+    const fs::path path = added("scene.glb", square(R"({"meshes":[{"primitives":[{"attributes":
+        {"POSITION":0,"NORMAL":1,"TEXCOORD_1":2},"indices":3,"material":0}]}],
+        "nodes":[{"mesh":0,"name":"A"},{"mesh":0,"name":"B","translation":[5,0,0]},
+                 {"mesh":0,"name":"C","translation":[9,0,0],"extras":{"lightmap_exclude":true}}],
+        "scenes":[{"nodes":[0,1,2]}],"materials":[{"name":"Paint",
+            "extensions":{"MOZ_lightmap":{"index":0}}}]})")
+                                                 .binary());
+    Scene scene = load_scene(path, LightMapCoordinates::where_given).scene;
+    EXPECT_TRUE(scene.parts[2].excluded);
+    unwrap(scene, {.extent = Extent{24, 24}, .keeps_layouts = true, .makes_pages = true});
+    EXPECT_EQ(scene.pages->count, 2U);
+    const auto lit = lit_of(path);
+    lit->set_light_map_coordinates(scene);
+    const std::string glb =
+        lit->with_light_map(scene, {{"\x89PNG 0", 2.0}, {"\x89PNG 1", 3.0}}, {24, 24});
+    const Json json = json_of(glb);
+    const auto primitive = [&](std::size_t node) {
+        return json["meshes"][json["nodes"][node]["mesh"].get<std::size_t>()]["primitives"][0];
+    };
+    for (const std::size_t node : {0U, 1U}) {
+        const Json& material = json["materials"][primitive(node)["material"].get<std::size_t>()];
+        EXPECT_EQ(material["name"], "Paint");
+        EXPECT_EQ(material["extensions"]["MOZ_lightmap"]["index"], scene.parts[node].page);
+        EXPECT_EQ(material["extensions"]["MOZ_lightmap"]["intensity"], 2 + scene.parts[node].page);
+    }
+    EXPECT_NE(scene.parts[0].page, scene.parts[1].page);
+    const Json& excluded = json["materials"][primitive(2)["material"].get<std::size_t>()];
+    EXPECT_FALSE(excluded.contains("extensions"));
+    EXPECT_EQ(primitive(2)["attributes"]["TEXCOORD_1"], 2);  // as it was
+
+    const fs::path baked = added("baked.glb", glb);
+    const Scene again = load_scene(baked).scene;
+    for (std::size_t i = 0; i < 6; ++i) {  // both squares have 20 of 24 texels
+        const glm::vec2 at =
+            again.light_map_coordinates[again.triangles[i / 3 * 2].vertices[i % 3]];
+        EXPECT_LT(glm::distance(at * 24.0F, glm::round(at * 1.2F) * 20.0F), 1e-4F);
+    }
+    // The lightmaps of another bake replace both.
+    EXPECT_EQ(
+        json_of(lit_of(baked)->with_light_map(again, {{"\x89PNG"}}, {24, 24}))["images"].size(),
+        1U);
+}
+
+TEST_F(LitScene, IsRefusedWhereUnwrappingWouldBreakATexture) {
+    const fs::path path = added("scene.glb", square(R"({"images":[{"uri":"none.png"}],
+        "textures":[{"source":0}],
+        "materials":[{"occlusionTexture":{"index":0,"texCoord":1}}],
+        "meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_1":2},"indices":3,
+                                  "material":0}]}]})")
+                                                 .binary());
+    Scene scene = load_scene(path, LightMapCoordinates::ignore).scene;
+    unwrap(scene, {.extent = Extent{16, 16}});
+    const auto lit = lit_of(path);
+    EXPECT_THAT(quadtile::test::message_of([&] { lit->set_light_map_coordinates(scene); }),
+                AllOf(HasSubstr("scene.glb"), HasSubstr("material 0"), HasSubstr("TEXCOORD_1")));
+}
+
+}  // namespace
+
+}  // namespace quadtile::baker::test
