@@ -164,9 +164,10 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
     const Kind& kind = all_kinds()[number];
     const DownsamplerOptions& options = kind.options;
     const Device& device = device_for(all_variants()[kind.variant]);
-    ImageShape shape = random_shape(choices, {.max_extent = device.info().max_map_extent,
-                                              .max_layers = std::min(device.info().max_layers, 2048U),
-                                              .max_texels = settings.max_texels});
+    ImageShape shape =
+        random_shape(choices, {.max_extent = device.info().max_map_extent,
+                               .max_layers = std::min(device.info().max_layers, 2048U),
+                               .max_texels = settings.max_texels});
     shape.format = options.source_format;
     const bool is_extreme = options.reduction == Reduction::max ||
                             options.reduction == Reduction::min ||
@@ -234,7 +235,7 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
 
 Subject mips_subject(const RandomSettings& settings) {
     const auto downsamplers = std::make_shared<Downsamplers>();
-    return {"mips", 0.2,
+    return {"mips", 0.2, 40,
             [=](Choices& choices) { return check_levels(choices, settings, *downsamplers); }};
 }
 
