@@ -3,9 +3,10 @@
 #
 #     tools/random.sh [SECONDS [DRIVER [ARGUMENT...]]]
 #
-# Each driver runs for SECONDS (default: 600). DRIVER is lavapipe or swiftshader (without bakes); default: both, at the
-# same time. Further arguments go to quadtile_random. If a case fails, it is shrunk and the command line that repeats it
-# is printed. The exit status is 1 then.
+# Each driver runs for SECONDS (default: 600), or for a fixed number of small cases if SECONDS is the word quick. DRIVER
+# is lavapipe or swiftshader (without bakes and programs); default: both, at the same time. Further arguments go to
+# quadtile_random. If a case fails, it is shrunk and the command line that repeats it is printed. The exit status is 1
+# then.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -33,8 +34,10 @@ run() {
             return 2
             ;;
     esac
+    local length=(--seconds "$seconds")
+    [[ $seconds != quick ]] || length=(--quick)
     echo "$driver:"
-    VK_ICD_FILENAMES=$manifest "$program" "${subjects[@]}" --seconds "$seconds" "${@:2}"
+    VK_ICD_FILENAMES=$manifest "$program" "${subjects[@]}" "${length[@]}" "${@:2}"
 }
 
 status=0

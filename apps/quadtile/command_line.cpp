@@ -195,7 +195,8 @@ void define_mipmap(CLI::App& command, MipmapRequest& request) {
                     "drop (the rest is dropped), or round-up")
         ->default_str("fold");
     group.add("--levels", request.levels, "N",
-              "Number of levels, including the image itself; default: all, down to 1 x 1");
+              "Number of levels, including the image itself; default: all, down to 1 x 1",
+              within(std::uint32_t{1}, std::uint32_t{32}));
     group.add_choice("--format", request.format, LEVEL_FORMATS, "NAME",
                      "Format of the levels, for example r16_float or rgba8_unorm; default: the "
                      "image's; for sums 32-bit floats, for min-max two channels of floats");

@@ -60,19 +60,6 @@ class LoadMap : public ::testing::Test {
     TemporaryDirectory directory_;
 };
 
-TEST_F(LoadMap, ExrFloatChannelKeepsItsBits) {
-    std::vector<float> texels = ramp();
-    texels[3] = -INFINITE;
-    texels[4] = INFINITE;
-    texels[5] = -0.0F;
-    texels[6] = std::numeric_limits<float>::denorm_min();
-    texels[7] = std::nanf("");
-    const LoadedMap map = load(encode_exr_channels(WIDTH, HEIGHT, {{"Y", texels}}));
-    EXPECT_EQ(map.shape, (MapShape{WIDTH, HEIGHT, 1, TexelFormat::r32_float}));
-    EXPECT_EQ(map.channel, "Y");
-    EXPECT_EQ(std::memcmp(map.texels.get(), texels.data(), texels.size() * sizeof(float)), 0);
-}
-
 TEST_F(LoadMap, ExrUintChannelBecomesFloat) {
     std::vector<std::uint32_t> texels(WIDTH * HEIGHT, 3);
     texels[9] = 0xffffff00U;  // 24 significant bits
@@ -183,14 +170,6 @@ TEST_F(LoadMap, ExrLuminanceOfMoreRowsThanOneBand) {
               expected);
 }
 
-TEST_F(LoadMap, ExrChannelByName) {
-    const std::string bytes =
-        encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(1.0F)}, {"light.count", ramp(2.0F)}});
-    EXPECT_EQ(values(bytes, "light.count"), ramp(2.0F));
-    EXPECT_THAT(failure(bytes, "depth"),
-                AllOf(HasSubstr("'depth'"), HasSubstr("it has Y, light.count")));
-}
-
 TEST_F(LoadMap, ExrTilesMipLevelsAndEveryCompression) {
     for (const Imf::Compression compression :
          {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION, Imf::ZIPS_COMPRESSION, Imf::ZIP_COMPRESSION,
@@ -206,61 +185,45 @@ TEST_F(LoadMap, ExrTilesMipLevelsAndEveryCompression) {
     }
 }
 
-TEST_F(LoadMap, ExrLayerByNameIsItsLuminance) {
-    const std::string bytes = encode_exr_channels(WIDTH, HEIGHT,
-                                                  {{"diffuse.R", ramp(1.0F)},
-                                                   {"diffuse.G", ramp(2.0F)},
-                                                   {"diffuse.B", ramp(3.0F)},
-                                                   {"flat.R", ramp(4.0F)},
-                                                   {"flat.G", ramp(5.0F)}});
-    EXPECT_EQ(values(bytes, "diffuse"), luminance_of(1.0F, 2.0F, 3.0F));
-    EXPECT_EQ(load(bytes, "diffuse").channel, "diffuse");
-    EXPECT_EQ(values(bytes, "diffuse.R"), ramp(1.0F));
-    EXPECT_THAT(failure(bytes, "flat"), HasSubstr("it has diffuse, diffuse.B, diffuse.G"));
-    EXPECT_THAT(failure(bytes, "diffuse."), HasSubstr("no channel 'diffuse.'"));
-    EXPECT_EQ(channels(bytes), (std::vector<std::string>{"diffuse", "diffuse.B", "diffuse.G",
-                                                         "diffuse.R", "flat.G", "flat.R"}));
-}
-
-// OpenEXR itself compares as many characters as a name in a file can have.
-TEST_F(LoadMap, ExrChannelWithALongerNameIsAnotherOne) {
-    const std::string name(255, 'n');
-    const std::string bytes = encode_exr_channels(WIDTH, HEIGHT, {{name, ramp()}});
-    EXPECT_EQ(values(bytes, name), ramp());
-    EXPECT_THAT(failure(bytes, name + "n"), HasSubstr("it has no channel"));
-}
-
-TEST_F(LoadMap, ExrChannelGoesBeforeALayerOfItsName) {
-    const std::string bytes = encode_exr_channels(WIDTH, HEIGHT,
-                                                  {{"a", ramp(1.0F)},
-                                                   {"a.R", ramp(2.0F)},
-                                                   {"a.G", ramp(3.0F)},
-                                                   {"a.B", ramp(4.0F)},
-                                                   {"b.c.R", ramp(1.0F)},
-                                                   {"b.c.G", ramp(1.0F)},
-                                                   {"b.c.B", ramp(1.0F)}});
-    EXPECT_EQ(values(bytes, "a"), ramp(1.0F));
-    EXPECT_EQ(channels(bytes), (std::vector<std::string>{"a", "a.B", "a.G", "a.R", "b.c", "b.c.B",
-                                                         "b.c.G", "b.c.R"}));
-    EXPECT_EQ(load(bytes, "b.c").shape.format, TexelFormat::r32_float);
-    EXPECT_THAT(failure(bytes, "b"), HasSubstr("no channel 'b'"));
-}
-
+// Catches a layer that hides a channel of its name, or names that lead to no channel.
 TEST_F(LoadMap, ChannelsAreThoseThatCanBeChosen) {
-    const std::vector<std::uint32_t> ids(WIDTH * HEIGHT);
+    const auto ramps = [](const std::vector<std::string>& names) {
+        std::vector<ExrChannel> channels;
+        for (const std::string& name : names) {
+            channels.push_back({name, ramp(static_cast<float>(channels.size() + 1))});
+        }
+        return encode_exr_channels(WIDTH, HEIGHT, channels);
+    };
+    const std::string layers =
+        ramps({"diffuse.R", "diffuse.G", "diffuse.B", "flat.R", "flat.G", "Y", "light.count"});
+    EXPECT_EQ(values(layers, "diffuse"), luminance_of(1.0F, 2.0F, 3.0F));
+    EXPECT_EQ(load(layers, "diffuse").channel, "diffuse");
+    EXPECT_EQ(values(layers, "diffuse.R"), ramp(1.0F));
+    EXPECT_EQ(values(layers, "light.count"), ramp(7.0F));
+    const std::string both = ramps({"a", "a.R", "a.G", "a.B", "b.c.R", "b.c.G", "b.c.B"});
+    EXPECT_EQ(values(both, "a"), ramp(1.0F));
+    EXPECT_EQ(load(both, "b.c").shape.format, TexelFormat::r32_float);
+    // OpenEXR itself compares as many characters as a name in a file can have.
+    const std::string long_name(255, 'n');
+    const std::string with_long_name = ramps({long_name});
+    EXPECT_EQ(values(with_long_name, long_name), ramp(1.0F));
+    for (const auto& [bytes, channel, message] :
+         {std::tuple(layers, "depth", "no channel 'depth'; it has Y, diffuse, diffuse.B"),
+          {layers, "flat", "no channel 'flat'"},
+          {layers, "diffuse.", "no channel 'diffuse.'"},
+          {both, "b", "no channel 'b'"},
+          {with_long_name, (long_name + "n").c_str(), "it has no channel"}}) {
+        EXPECT_THAT(failure(bytes, channel), HasSubstr(message));
+    }
     const std::vector<float> pixels(12, 1.0F);
     const std::vector<std::uint16_t> samples(12, 7);
     using Names = std::vector<std::string>;
     for (const auto& [bytes, names] : std::vector<std::pair<std::string, Names>>{
-             {encode_exr_channels(WIDTH, HEIGHT,
-                                  {{"Y", ramp()},
-                                   {"light.count", ramp(), {}, true},
-                                   {"R", ramp()},
-                                   {"id", {}, ids}}),
-              {"R", "Y", "id", "light.count"}},
-             // Their luminance has no name.
-             {encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}}),
-              {"B", "G", "R"}},
+             {layers,
+              {"Y", "diffuse", "diffuse.B", "diffuse.G", "diffuse.R", "flat.G", "flat.R",
+               "light.count"}},
+             {both, {"a", "a.B", "a.G", "a.R", "b.c", "b.c.B", "b.c.G", "b.c.R"}},
+             {ramps({"R", "G", "B"}), {"B", "G", "R"}},  // their luminance has no name
              {encode_pfm_values(4, 3, false, pixels, true), {"Y"}},
              {encode_pfm_values(2, 2, true, pixels, false), {"R", "G", "B"}},
              {encode_png_samples(4, 3, PngType::grey, 16, samples), {"Y"}},
@@ -317,27 +280,20 @@ TEST_F(LoadMap, ExrPartsSubsampledChannelsAndDeepData) {
 }
 
 TEST_F(LoadMap, PfmOfBothByteOrdersBottomRowFirst) {
+    std::vector<float> pixels;
+    for (int i = 0; i < WIDTH * HEIGHT; ++i) {
+        const std::size_t texel = pixels.size() / 3;
+        pixels.insert(pixels.end(), {ramp(1.0F)[texel], ramp(2.0F)[texel], ramp(3.0F)[texel]});
+    }
     for (const bool big_endian : {false, true}) {
         const LoadedMap map = load(encode_pfm_values(WIDTH, HEIGHT, false, ramp(), big_endian));
         EXPECT_EQ(map.shape, (MapShape{WIDTH, HEIGHT, 1, TexelFormat::r32_float}));
         EXPECT_EQ(reference::decode(map.view()), ramp());
+        const std::string colour = encode_pfm_values(WIDTH, HEIGHT, true, pixels, big_endian);
+        EXPECT_EQ(values(colour), luminance_of(1.0F, 2.0F, 3.0F));
+        EXPECT_EQ(values(colour, "G"), ramp(2.0F));
+        EXPECT_THAT(failure(colour, "Y"), HasSubstr("it has R, G, B"));
     }
-}
-
-TEST_F(LoadMap, PfmColour) {
-    std::vector<float> pixels;
-    std::vector<float> green;
-    std::vector<float> luminance;
-    for (int i = 0; i < WIDTH * HEIGHT; ++i) {
-        const auto value = static_cast<float>(i);
-        pixels.insert(pixels.end(), {value, value + 0.5F, 3.0F});
-        green.push_back(value + 0.5F);
-        luminance.push_back(0.212639F * value + 0.715169F * (value + 0.5F) + 0.072192F * 3.0F);
-    }
-    const std::string bytes = encode_pfm_values(WIDTH, HEIGHT, true, pixels, true);
-    EXPECT_EQ(values(bytes), luminance);
-    EXPECT_EQ(values(bytes, "G"), green);
-    EXPECT_THAT(failure(bytes, "Y"), HasSubstr("it has R, G, B"));
 }
 
 // Rows shifted by a byte, and numbers that are read up to a comma or a letter.
@@ -373,27 +329,18 @@ TEST_F(LoadMap, PfmWithBadHeader) {
 }
 
 TEST_F(LoadMap, PngColourBecomesLinearLuminanceWithoutAlpha) {
-    const std::vector<std::uint16_t> rgba{255, 0, 51, 7, 10, 20, 30, 200};
-    const std::vector<float> expected{
-        0.212639F * 1.0F + 0.715169F * 0.0F + 0.072192F * (51.0F / 255.0F),
-        0.212639F * (10.0F / 255.0F) + 0.715169F * (20.0F / 255.0F) + 0.072192F * (30.0F / 255.0F)};
-    const std::string bytes = encode_png_samples(2, 1, PngType::colour_alpha, 8, rgba);
-    EXPECT_EQ(values(bytes), expected);
-    const LoadedMap green = load(bytes, "G");
-    EXPECT_EQ(green.shape.format, TexelFormat::r8_unorm);
-    EXPECT_EQ(green.texels[1], std::byte{20});
+    const std::string bytes =
+        encode_png_samples(2, 1, PngType::colour_alpha, 8, {255, 0, 51, 7, 10, 20, 30, 200});
+    EXPECT_EQ(values(bytes)[0], 0.212639F + 0.072192F * (51.0F / 255.0F));
+    EXPECT_EQ(load(bytes, "G").shape.format, TexelFormat::r8_unorm);
+    EXPECT_EQ(load(bytes, "G").texels[1], std::byte{20});
     EXPECT_THAT(failure(bytes, "A"), HasSubstr("it has R, G, B"));
-
-    const LoadedMap rgb16 =
-        load(encode_png_samples(2, 1, PngType::colour, 16, {65535, 257, 1, 65535, 257, 9999}), "B");
-    EXPECT_EQ(rgb16.shape.format, TexelFormat::r16_unorm);
-    EXPECT_EQ(reference::decode(rgb16.view()),
-              (std::vector<float>{1.0F / 65535.0F, 9999.0F / 65535.0F}));
-
-    const LoadedMap grey_alpha =
-        load(encode_png_samples(2, 1, PngType::grey_alpha, 8, {17, 99, 18, 98}));
-    EXPECT_EQ(grey_alpha.shape.format, TexelFormat::r8_unorm);
-    EXPECT_EQ(grey_alpha.texels[1], std::byte{18});
+    const std::string wide =
+        encode_png_samples(2, 1, PngType::colour, 16, {65535, 257, 1, 65535, 257, 9999});
+    EXPECT_EQ(load(wide, "B").shape.format, TexelFormat::r16_unorm);
+    EXPECT_EQ(values(wide, "B"), (std::vector<float>{1.0F / 65535.0F, 9999.0F / 65535.0F}));
+    const LoadedMap grey = load(encode_png_samples(2, 1, PngType::grey_alpha, 8, {17, 99, 18, 98}));
+    EXPECT_EQ(grey.texels[1], std::byte{18});
 }
 
 // A chunk of a PNG file, with a wrong checksum: that of skipped chunks does not count.
@@ -495,31 +442,31 @@ TEST_F(LoadMap, ExrOfOneValueIsNotTakenForDamaged) {
     }
 }
 
-// Valid files of every kind. All of their pixels are read.
-std::vector<std::string> sample_files() {
-    std::vector<std::string> files;
+// Valid files of every kind: all of their bytes are needed.
+TEST_F(LoadMap, EveryTruncationIsAnError) {
+    std::vector<std::string> files{
+        encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}}),
+        encode_pfm_values(WIDTH, HEIGHT, false, ramp(), false),
+        encode_pfm_values(2, 2, true, std::vector<float>(12), true)};
     for (const Imf::Compression compression :
          {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION, Imf::ZIP_COMPRESSION, Imf::PIZ_COMPRESSION,
           Imf::PXR24_COMPRESSION, Imf::B44A_COMPRESSION, Imf::DWAA_COMPRESSION}) {
-        files.push_back(
-            encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp()}}, {.compression = compression}));
-        files.push_back(encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, true}},
-                                            {.compression = compression, .tile_extent = 4}));
+        for (const bool is_tiled : {false, true}) {
+            files.push_back(
+                encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, is_tiled}},
+                                    {.compression = compression,
+                                     .tile_extent = is_tiled ? std::optional(4) : std::nullopt}));
+        }
     }
-    files.push_back(
-        encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}}));
-    files.push_back(encode_pfm_values(WIDTH, HEIGHT, false, ramp(), false));
-    files.push_back(encode_pfm_values(2, 2, true, ramp(), true));
-    const std::vector<std::uint16_t> samples(WIDTH * HEIGHT, 300);
-    files.push_back(encode_png_samples(WIDTH, HEIGHT, PngType::grey, 8, samples));
-    files.push_back(encode_png_samples(WIDTH, HEIGHT, PngType::grey, 16, samples));
-    files.push_back(
-        encode_png_samples(2, 2, PngType::colour_alpha, 8, std::vector<std::uint16_t>(16, 77)));
-    return files;
-}
-
-TEST_F(LoadMap, EveryTruncationIsAnError) {
-    for (const std::string& bytes : sample_files()) {
+    const std::vector<std::uint16_t> samples(std::size_t{4} * WIDTH * HEIGHT, 300);
+    for (const auto& [type, bits] :
+         {std::pair(PngType::grey, 8), {PngType::grey, 16}, {PngType::colour_alpha, 8}}) {
+        const std::size_t components = type == PngType::grey ? 1 : 4;
+        files.push_back(
+            encode_png_samples(WIDTH, HEIGHT, type, bits,
+                               {samples.begin(), samples.begin() + components * WIDTH * HEIGHT}));
+    }
+    for (const std::string& bytes : files) {
         ASSERT_EQ(failure(bytes), "");
         // A PNG is complete without the checksum of its end marker.
         const std::size_t complete = bytes.starts_with("\x89PNG") ? bytes.size() - 4 : bytes.size();

@@ -14,6 +14,13 @@
 
 namespace quadtile::app::test {
 
+using Arguments = std::vector<std::string>;
+
+inline Arguments operator+(Arguments first, const Arguments& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+}
+
 enum class StandardOutput { captured, closed, full_device, broken_pipe };
 
 struct ProgramOptions {

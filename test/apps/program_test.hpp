@@ -19,13 +19,7 @@ namespace quadtile::app::test {
 using quadtile::test::read_file;
 using quadtile::test::TemporaryDirectory;
 
-using Arguments = std::vector<std::string>;
 using Names = std::set<std::string>;
-
-inline Arguments operator+(Arguments first, const Arguments& second) {
-    first.insert(first.end(), second.begin(), second.end());
-    return first;
-}
 
 inline bool has_usable_device() {
     try {
@@ -40,6 +34,13 @@ inline bool has_usable_device() {
         GTEST_SKIP() << "no Vulkan device here that quadtile uses"; \
     }                                                               \
     static_assert(true)
+
+// A command line that fails, and a part of the line that says so.
+struct Refusal {
+    Arguments arguments;
+    int status;
+    std::string text;
+};
 
 // Runs the program in a directory of its own.
 class ProgramTest : public ::testing::Test {
@@ -64,6 +65,14 @@ class ProgramTest : public ::testing::Test {
         EXPECT_TRUE(error.ends_with('\n'));
         EXPECT_EQ(directory_.names(), before) << ::testing::PrintToString(arguments);
         return error;
+    }
+
+    void expect_refused(const std::vector<Refusal>& refusals,
+                        const ProgramOptions& options = {}) const {
+        for (const auto& [arguments, status, text] : refusals) {
+            EXPECT_THAT(error_of(arguments, status, options), ::testing::HasSubstr(text))
+                << ::testing::PrintToString(arguments);
+        }
     }
 
     [[nodiscard]] std::filesystem::path path(const std::string& name) const {

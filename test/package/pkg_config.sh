@@ -22,11 +22,11 @@ done
 read -ra compile_flags <<<"$(pkg-config --cflags "$@" "${wanted[@]}")"
 read -ra link_flags <<<"$(pkg-config --libs "$@" "${wanted[@]}")"
 echo "${compile_flags[@]}" "${link_flags[@]}"
-objects=()
-if [[ -e $sources/in_c.c ]]; then
-    "$compiler" -x c -c -o "$directory/in_c.o" "$sources/in_c.c" "${compile_flags[@]}"
-    objects+=("$directory/in_c.o")
+"$compiler" -x c -c -o "$directory/in_c.o" "$sources/in_c.c" "${compile_flags[@]}"
+files=("$sources/main.cpp" "$sources/shadow.cpp")
+if [[ " ${wanted[*]} " == *" quadtile-images "* ]]; then
+    files+=("$sources/images.cpp" -DWITH_IMAGES)
 fi
 "$compiler" -std=c++20 -DEXPECTED_VERSION="\"$version\"" -o "$directory/consumer" \
-    "${compile_flags[@]}" "$sources/main.cpp" "${objects[@]}" "${link_flags[@]}"
+    "${compile_flags[@]}" "${files[@]}" "$directory/in_c.o" "${link_flags[@]}"
 LD_LIBRARY_PATH=$libraries "$directory/consumer"

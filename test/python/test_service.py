@@ -3,10 +3,7 @@
 import asyncio
 import concurrent.futures
 import gc
-import os
 import queue
-import subprocess
-import sys
 import threading
 
 import numpy
@@ -155,18 +152,6 @@ def test_callbacks_may_raise_anything(error, gate, caplog):
     assert error.__name__ in caplog.text
 
 
-def test_many_threads_share_a_service():
-    expected = [reference.subdivide(map, max_resolution=4).tobytes() for map in (MAP, OTHER)]
-    with quadtile.Service(queue_capacity=8) as service:
-
-        def work(i):
-            map = (MAP, OTHER)[i % 2]
-            return all(service.submit(map, max_resolution=4).result().tobytes() == expected[i % 2] for _ in range(20))
-
-        with concurrent.futures.ThreadPoolExecutor(16) as pool:
-            assert all(pool.map(work, range(16)))
-
-
 # A thread, or a device's memory, that stays when the service is let go of.
 def test_a_service_ends_when_it_is_let_go_of():
     service = quadtile.Service()
@@ -176,39 +161,3 @@ def test_a_service_ends_when_it_is_let_go_of():
     gc.collect()
     thread.join(60)
     assert not thread.is_alive() and len(future.result(0)) > 0
-
-
-def test_a_forked_process_is_told_that_it_cannot():
-    service = quadtile.Service()
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        said = []
-        for call in (lambda: quadtile.subdivide(MAP, constant=1), lambda: service.submit(MAP, constant=1),
-                     quadtile.Service, quadtile.devices):
-            try:
-                call()
-            except quadtile.Error as error:
-                said.append("spawn" in str(error))
-        said.append(len(reference.subdivide(MAP, constant=1)) == 0)
-        del service  # must not wait for threads that are not here
-        os.write(writer, repr(said).encode())
-        os._exit(0)
-    assert os.read(reader, 100) == b"[True, True, True, True, False]"
-    assert os.waitpid(child, 0)[1] == 0
-    service.shutdown()
-
-
-# A child that waits for its parent's threads when the interpreter ends.
-def test_a_forked_process_ends():
-    program = """
-import numpy, os, quadtile, sys
-quadtile.subdivide(numpy.ones((8, 8), numpy.float32), constant=2)
-service = quadtile.Service()
-service.submit(numpy.ones((8, 8), numpy.float32), constant=2)
-child = os.fork()
-if child == 0:
-    sys.exit(7)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 7

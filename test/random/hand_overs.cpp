@@ -147,7 +147,7 @@ std::string check_hand_overs(Choices& choices, Kept& kept) {
 
 Subject hand_overs_subject() {
     std::shared_ptr<Kept> kept;
-    return {"hand_overs", 0.1,
+    return {"hand_overs", 0.1, 6,
             [kept](Choices& choices) mutable {
                 if (!kept) {
                     kept = std::make_shared<Kept>(device_for());

@@ -1,7 +1,7 @@
 // Random differential test of quadtile against its CPU twins.
 //
 //     quadtile_random [SUBJECT...] [--seconds N | --cases N] [--seed S] [--threads N]
-//                     [--stretch N] [--max-texels N] [--short]
+//                     [--stretch N] [--max-texels N] [--short] [--quick]
 //     quadtile_random SUBJECT --seed S [NAME=VALUE...]
 //
 // The first form runs cases until the time is over (default: 60 seconds) or the number of cases of
@@ -16,6 +16,9 @@
 //
 // --stretch N (default: 1) lets N cases of `tiles` in a row run the same pipelines, on the same
 // format. Use it to run many cases on CPU drivers, which otherwise compile nearly all of the time.
+//
+// --quick runs a fixed number of cases of each subject, small ones that share pipelines, and so
+// takes about as long in each run: it is what the quick tests do.
 //
 // QUADTILE_DEVICE chooses the device, QUADTILE_VALIDATION=0 turns validation off.
 
@@ -176,6 +179,7 @@ struct Options {
     std::optional<std::uint64_t> cases;
     std::optional<std::uint64_t> seed;
     std::size_t threads = 1;
+    bool is_quick = false;
     Choices::Given given;
     RandomSettings settings;
 };
@@ -211,6 +215,9 @@ Options parse(int count, char** words) {
             options.settings.stretch = std::max<std::uint64_t>(number(), 1);
         } else if (word == "--short") {
             options.settings.is_short = true;
+        } else if (word == "--quick") {
+            options.is_quick = true;
+            options.settings = {.max_texels = 1U << 16U, .is_short = true, .stretch = 10};
         } else if (const std::size_t equals = word.find('='); equals != std::string::npos) {
             options.given[word.substr(0, equals)] = word.substr(equals + 1);
         } else if (word.starts_with('-')) {
@@ -228,6 +235,9 @@ std::vector<Subject> chosen_subjects(const Options& options) {
                              shadows_subject(options.settings)};
 #ifdef QUADTILE_RANDOM_BAKES
     all.push_back(bakes_subject(options.settings));
+#endif
+#ifdef QUADTILE_RANDOM_PROGRAMS
+    all.push_back(programs_subject());
 #endif
     std::vector<Subject> chosen;
     for (const std::string& name : options.subjects) {
@@ -326,7 +336,8 @@ int run(const Options& options) {
         std::signal(signal, on_interrupt);
     }
     const std::vector<Subject> subjects = chosen_subjects(options);
-    if (!options.given.empty() || (options.seed && !options.cases && !options.seconds)) {
+    if (!options.given.empty() ||
+        (options.seed && !options.cases && !options.seconds && !options.is_quick)) {
         if (subjects.size() != 1 || !options.seed) {
             throw std::invalid_argument("a single case needs one subject and its --seed");
         }
@@ -354,13 +365,15 @@ int run(const Options& options) {
     }
     for (std::size_t i = 0; i < subjects.size(); ++i) {
         const double seconds =
-            options.cases && !options.seconds
+            (options.cases || options.is_quick) && !options.seconds
                 ? 1e9
                 : static_cast<double>(options.seconds.value_or(60)) * subjects[i].share / shares;
-        all_right = run_cases(of_threads, i, seed, options.cases.value_or(~0ULL),
-                              std::chrono::duration_cast<Clock::duration>(
-                                  std::chrono::duration<double>(seconds))) &&
-                    all_right;
+        all_right =
+            run_cases(of_threads, i, seed,
+                      options.cases.value_or(options.is_quick ? subjects[i].quick_cases : ~0ULL),
+                      std::chrono::duration_cast<Clock::duration>(
+                          std::chrono::duration<double>(seconds))) &&
+            all_right;
     }
     return all_right ? 0 : 1;
 }

@@ -25,7 +25,8 @@ struct RandomSettings {
 // For one thread at a time.
 struct Subject {
     std::string name;
-    double share;  // of the time, where all subjects run
+    double share;               // of the time, where all subjects run
+    std::uint64_t quick_cases;  // of --quick
     Check check;
     // Lists that all threads have compared so far, where a case has several; else null.
     const std::atomic<std::uint64_t>* lists = nullptr;
@@ -46,5 +47,8 @@ struct Subject {
 [[nodiscard]] Subject shadows_subject(const RandomSettings& settings);
 // Bakes of small scenes against the baker's reference tracer.
 [[nodiscard]] Subject bakes_subject(const RandomSettings& settings);
+
+// The program `quadtile`, its options, files and errors against the library in this process.
+[[nodiscard]] Subject programs_subject();
 
 }  // namespace quadtile::test

@@ -12,6 +12,12 @@ extern const char* const version_in_c;
 long count_tiles_in_c(const float* texels, unsigned width, unsigned height, float threshold);
 }
 
+// What is wrong; null: nothing.
+const char* shadow_fault(const quadtile::Device& device);
+#ifdef WITH_IMAGES
+const char* images_fault(const quadtile::Device& device);
+#endif
+
 namespace {
 
 int fail(const char* what) {
@@ -84,6 +90,14 @@ int main() {
                               .tiles.size())) {
         return fail("the C API's tiles differ from the reference's");
     }
+    if (const char* const fault = shadow_fault(device)) {
+        return fail(fault);
+    }
+#ifdef WITH_IMAGES
+    if (const char* const fault = images_fault(device)) {
+        return fail(fault);
+    }
+#endif
     std::printf("%zu tiles on %s\n", list.tiles.size(), list.report.device.c_str());
     return 0;
 }

@@ -5,18 +5,12 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 namespace {
-
-int fail(const char* what) {
-    std::fprintf(stderr, "%s\n", what);
-    return 1;
-}
 
 // An error of the library's is caught by its type, whichever library throws it.
 bool missing_file_is_the_callers_mistake() {
@@ -28,19 +22,11 @@ bool missing_file_is_the_callers_mistake() {
     return false;
 }
 
-// The Service keeps the texels: what was loaded is gone before the answer is there.
-quadtile::Ticket submit(quadtile::Service& service, const std::string& path,
-                        const quadtile::Threshold& threshold) {
-    const quadtile::LoadedMap loaded = quadtile::load_map(path);
-    return service.submit(
-        {.map = loaded.view(), .texels_owner = loaded.texels, .threshold = threshold});
-}
-
 }  // namespace
 
-int main() {
+const char* images_fault(const quadtile::Device& device) {
     if (!missing_file_is_the_callers_mistake()) {
-        return fail("a missing file is no quadtile::Error");
+        return "a missing file is no quadtile::Error";
     }
     // Floats near 0 but for one, which is 2.5.
     std::string texels(std::size_t{4} * 40 * 20, ' ');
@@ -48,16 +34,18 @@ int main() {
     std::string path = std::filesystem::temp_directory_path() / "quadtile-consumer-XXXXXX";
     ::close(::mkstemp(path.data()));
     std::ofstream(path, std::ios::binary) << "Pf\n40 20\n-1.0\n" << texels;
-
     const auto threshold = quadtile::Threshold::constant(1.0F);
-    quadtile::Service service(quadtile::Device::create());
-    const quadtile::TileList list = submit(service, path, threshold).result.get();
+    quadtile::Service service(device);
+    // The Service keeps the texels: what was loaded is gone before the answer is there.
+    auto loaded = quadtile::load_map(path);
+    quadtile::Ticket ticket = service.submit(
+        {.map = loaded.view(), .texels_owner = loaded.texels, .threshold = threshold});
+    loaded = {};
+    const quadtile::TileList list = ticket.result.get();
     const quadtile::LoadedMap map = quadtile::load_map(path);
     ::unlink(path.c_str());
-    if (list.tiles.size() < 2 ||
-        list.tiles != quadtile::reference::subdivide(map.view(), threshold).tiles) {
-        return fail("the tiles of the file's map differ from the reference's");
-    }
-    std::printf("%zu tiles on %s\n", list.tiles.size(), list.report.device.c_str());
-    return 0;
+    return list.tiles.size() > 1 &&
+                   list.tiles == quadtile::reference::subdivide(map.view(), threshold).tiles
+               ? nullptr
+               : "the tiles of the file's map differ from the reference's";
 }

@@ -1,0 +1,215 @@
+// What the programs write: tile lists, levels of images, pictures. The random cases of programs
+// have ordinary values; these have the odd ones.
+
+#include "compare_levels.hpp"
+#include "draw_tiles.hpp"
+#include "save_image.hpp"
+#include "support/temporary_directory.hpp"
+#include "tiles_files.hpp"
+
+#include <quadtile/images.hpp>
+#include <quadtile/reference.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <random>
+
+namespace quadtile::app::test {
+namespace {
+
+constexpr float INF = std::numeric_limits<float>::infinity();
+constexpr float NOT_A_NUMBER = std::numeric_limits<float>::quiet_NaN();
+
+// Real floats of all magnitudes, all that is special, and all sides of balanced lists.
+TileList list_of_odd_values(Balance balance) {
+    TileList list;
+    list.shape = {65536, 40000, 1, TexelFormat::r32_float};
+    list.nan_texels = 12345678901;
+    list.balance = balance;
+    std::mt19937 engine(7);
+    const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
+    const auto any_float = [&] {
+        const auto value = std::bit_cast<float>(random());
+        return std::isnan(value) ? INF : value;
+    };
+    for (std::uint32_t i = 0; i < 2000; ++i) {
+        const std::uint32_t flags = balance == Balance::none ? i % 2 : i % 32;
+        list.tiles.push_back({random(), tile_node(random() % 17, flags, random() % 65536),
+                              any_float(), std::abs(any_float())});
+    }
+    list.tiles.push_back({tile_position(1, 2), tile_node(3, 0, 0), -INF, INF});
+    list.tiles.push_back({0, tile_node(16, 0, 0), std::numeric_limits<float>::denorm_min(),
+                          std::numeric_limits<float>::max()});
+    list.tiles.push_back({0, 0, 16777217.0F, 0.1F});
+    // Its shortest digits, read as a double, give another float.
+    list.tiles.push_back({0, 0, -7.038531e-26F, 7.038531e-26F});
+    return list;
+}
+
+// Catches digits that give another float, sides that are left out or named after another one, and
+// fields at another place.
+TEST(WriteTiles, GivesTheSameBitsBack) {
+    for (const Balance balance : {Balance::none, Balance::edges, Balance::corners}) {
+        const TileList list = list_of_odd_values(balance);
+        const auto text = [&](TileFormat format) {
+            std::string bytes;
+            write_tiles(list, format, [&](std::string_view piece) { bytes += piece; });
+            return bytes;
+        };
+        const TileList json = parse_json(text(TileFormat::json));
+        const TileList binary = parse_binary(text(TileFormat::binary));
+        EXPECT_TRUE(json.tiles == list.tiles);
+        EXPECT_TRUE(binary.tiles == list.tiles);
+        EXPECT_TRUE(parse_csv(text(TileFormat::csv), balance != Balance::none) == list.tiles);
+        EXPECT_EQ(json.balance, balance);
+        EXPECT_EQ(json.nan_texels, list.nan_texels);
+        EXPECT_EQ(binary.nan_texels, list.nan_texels);
+        EXPECT_EQ(binary.shape, list.shape);
+        EXPECT_EQ(json.shape, list.shape);
+    }
+}
+
+// Catches channels that are swapped, cut off or converted.
+TEST(SaveImage, KeepsEveryTexel) {
+    const quadtile::test::TemporaryDirectory directory;
+    std::mt19937 engine(1);
+    for (const TexelFormat format :
+         {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::rgba32_float,
+          TexelFormat::rgba16_float, TexelFormat::r16_unorm, TexelFormat::r8_unorm,
+          TexelFormat::rgba8_unorm, TexelFormat::rgba8_srgb, TexelFormat::rg16_float}) {
+        for (const auto& [width, height] : {std::pair(37U, 19U), {1U, 1U}, {300U, 2U}}) {
+            const ImageShape shape{width, height, 1, format};
+            std::vector<std::byte> texels(std::size_t{width} * height * texel_size_bytes(format));
+            std::ranges::generate(texels, [&] { return static_cast<std::byte>(engine()); });
+            const auto file = directory.add("image", encode_image({texels.data(), shape}));
+            if (format == TexelFormat::rg16_float) {
+                for (const auto& [channel, offset] : {std::pair("R", 0U), {"G", 2U}}) {
+                    const LoadedMap loaded = load_map(file, channel);
+                    for (std::size_t i = 0; i < std::size_t{width} * height; ++i) {
+                        EXPECT_EQ(loaded.texels[2 * i], texels[4 * i + offset]);
+                        EXPECT_EQ(loaded.texels[2 * i + 1], texels[4 * i + offset + 1]);
+                    }
+                }
+                continue;
+            }
+            const LoadedImage loaded =
+                load_image(file, {.linear = format != TexelFormat::rgba8_srgb});
+            EXPECT_EQ(loaded.shape, shape) << name_of(format);
+            EXPECT_EQ(std::memcmp(loaded.texels.get(), texels.data(), texels.size()), 0)
+                << name_of(format);
+        }
+    }
+}
+
+// One level of the values above a source that differs in each chain.
+template <typename Value>
+MipChain chain_of(TexelFormat format, const std::vector<Value>& values) {
+    static std::uint32_t different = 0;
+    ++different;
+    const auto bytes_of = [](const auto& from) {
+        const auto bytes = std::as_bytes(std::span(from));
+        return std::vector<std::byte>(bytes.begin(), bytes.end());
+    };
+    const auto width =
+        static_cast<std::uint32_t>(values.size() * sizeof(Value) / texel_size_bytes(format));
+    return {{{{1, 1, 1, TexelFormat::r32_float}, bytes_of(std::vector{different})},
+             {{width, 1, 1, format}, bytes_of(values)}}};
+}
+
+TEST(LargestDifference, IsOfCodesOrOfValues) {
+    const auto difference = []<typename Value>(TexelFormat format, const std::vector<Value>& a,
+                                               const std::vector<Value>& b) {
+        return largest_difference(chain_of(format, a), chain_of(format, b));
+    };
+    using Bytes = std::vector<std::uint8_t>;
+    using Words = std::vector<std::uint16_t>;
+    using Floats = std::vector<float>;
+    for (const TexelFormat format : {TexelFormat::rgba8_srgb, TexelFormat::rgba8_unorm}) {
+        EXPECT_EQ(difference(format, Bytes{0, 9, 255, 7}, Bytes{2, 8, 252, 7}), 3.0);
+    }
+    EXPECT_EQ(difference(TexelFormat::r16_unorm, Words{65535, 256}, Words{65535, 1}), 255.0);
+    const TexelFormat f = TexelFormat::r32_float;
+    EXPECT_EQ(difference(f, Floats{1.0F, -2.0F}, Floats{1.25F, -2.5F}), 0.5);
+    EXPECT_EQ(difference(f, Floats{INF, NOT_A_NUMBER, -0.0F}, Floats{INF, NOT_A_NUMBER, 0}), 0.0);
+    EXPECT_EQ(difference(f, Floats{NOT_A_NUMBER}, Floats{1.0F}), INF);
+    EXPECT_EQ(difference(f, Floats{INF}, Floats{-INF}), INF);
+}
+
+// Catches outliers that take the scale, and values off the scale that look like others.
+TEST(ColourScale, BrightensWithImportance) {
+    std::vector<float> importance;
+    for (int i = 0; i <= 1000; ++i) {
+        importance.push_back(std::exp2(static_cast<float>(i) / 100.0F));
+    }
+    const Rgb middle = ColourScale(importance).colour(32.0F);
+    importance.front() = 1e-30F;
+    importance.back() = 1e30F;
+    const ColourScale scale(importance);
+    EXPECT_EQ(scale.colour(32.0F), middle);
+    int brightness = -1;
+    for (std::size_t i = 50; i < 950; i += 50) {
+        const Rgb colour = scale.colour(importance[i]);
+        const int brighter = 2 * colour[0] + 5 * colour[1] + colour[2];
+        EXPECT_GT(brighter, brightness);
+        brightness = brighter;
+    }
+    for (const std::vector<float>& one : {importance, {5.0F}, {}}) {
+        const ColourScale any(one);
+        std::vector<Rgb> colours{any.colour(0.0F), any.colour(-1.0F), any.colour(INF),
+                                 any.colour(NOT_A_NUMBER), any.colour(1.0F)};
+        std::ranges::sort(colours);
+        EXPECT_TRUE(std::ranges::adjacent_find(colours) == colours.end());
+    }
+}
+
+// Every shape can be drawn, by tiles of every size; the sanitizers watch the bounds. Catches
+// outlines beside the tiles' edges, and bright texels that are lost in reduced maps.
+TEST(DrawTiles, OutlinesLieBetweenTexelsOfTheWholeMap) {
+    using Extent = std::pair<std::uint32_t, std::uint32_t>;
+    for (const auto& [size, expected] : {std::pair(Extent(1, 1), Extent(1024, 1024)),
+                                         {Extent(5, 3), Extent(1025, 615)},
+                                         {Extent(1, 600), Extent(2, 1200)},
+                                         {Extent(1024, 1023), Extent(1024, 1023)},
+                                         {Extent(4097, 3), Extent(2049, 2)},
+                                         {Extent(1, 65536), Extent(1, 4096)}}) {
+        const std::vector<float> texels(std::size_t{size.first} * size.second, 1.0F);
+        const MapView map = view_of(texels, size.first, size.second);
+        for (const float threshold : {0.5F, 2.0F}) {  // texels; one tile
+            const TileList list = reference::subdivide(map, Threshold::constant(threshold));
+            const Picture picture = draw_tiles(map, list.tiles);
+            EXPECT_EQ(Extent(picture.width, picture.height), expected);
+        }
+    }
+    std::vector<float> texels(16, 1.0F);
+    texels[0] = 8.0F;  // splits the upper left quarter
+    const MapView map = view_of(texels, 4, 4);
+    Picture picture = draw_tiles(map, reference::subdivide(map, Threshold::constant(4.0F)).tiles);
+    const Rgb inside = picture.at(700, 700);
+    for (const auto& [x, y, is_outline] :
+         {std::tuple(768, 700, false),
+          {512, 700, true},
+          {511, 700, false},
+          {513, 700, false},
+          {400, 256, true},
+          {400, 300, false},
+          {0, 700, true},
+          {1023, 700, true},
+          {700, 1023, true},
+          {128, 128, true}}) {  // the last one is the important texel
+        EXPECT_EQ(picture.at(x, y) != inside, is_outline) << x << ", " << y;
+    }
+    std::vector<float> wide(std::size_t{8192} * 2, 1.0F);
+    wide[1001] = INF;
+    wide[8192 + 3001] = NOT_A_NUMBER;
+    wide[3000] = INF;
+    picture = draw_tiles(view_of(wide, 8192, 2), {});
+    EXPECT_NE(picture.at(500, 0), picture.at(501, 0));
+    EXPECT_NE(picture.at(1500, 0), picture.at(500, 0));
+    EXPECT_NE(picture.at(1500, 0), picture.at(501, 0));
+}
+
+}  // namespace
+}  // namespace quadtile::app::test
