@@ -1,7 +1,6 @@
 // What the programs write: tile lists, levels of images, pictures. The random cases of programs
 // have ordinary values; these have the odd ones.
 
-#include "compare_levels.hpp"
 #include "draw_tiles.hpp"
 #include "save_image.hpp"
 #include "support/temporary_directory.hpp"
@@ -117,25 +116,6 @@ MipChain chain_of(TexelFormat format, const std::vector<Value>& values) {
         static_cast<std::uint32_t>(values.size() * sizeof(Value) / texel_size_bytes(format));
     return {{{{1, 1, 1, TexelFormat::r32_float}, bytes_of(std::vector{different})},
              {{width, 1, 1, format}, bytes_of(values)}}};
-}
-
-TEST(LargestDifference, IsOfCodesOrOfValues) {
-    const auto difference = []<typename Value>(TexelFormat format, const std::vector<Value>& a,
-                                               const std::vector<Value>& b) {
-        return largest_difference(chain_of(format, a), chain_of(format, b));
-    };
-    using Bytes = std::vector<std::uint8_t>;
-    using Words = std::vector<std::uint16_t>;
-    using Floats = std::vector<float>;
-    for (const TexelFormat format : {TexelFormat::rgba8_srgb, TexelFormat::rgba8_unorm}) {
-        EXPECT_EQ(difference(format, Bytes{0, 9, 255, 7}, Bytes{2, 8, 252, 7}), 3.0);
-    }
-    EXPECT_EQ(difference(TexelFormat::r16_unorm, Words{65535, 256}, Words{65535, 1}), 255.0);
-    const TexelFormat f = TexelFormat::r32_float;
-    EXPECT_EQ(difference(f, Floats{1.0F, -2.0F}, Floats{1.25F, -2.5F}), 0.5);
-    EXPECT_EQ(difference(f, Floats{INF, NOT_A_NUMBER, -0.0F}, Floats{INF, NOT_A_NUMBER, 0}), 0.0);
-    EXPECT_EQ(difference(f, Floats{NOT_A_NUMBER}, Floats{1.0F}), INF);
-    EXPECT_EQ(difference(f, Floats{INF}, Floats{-INF}), INF);
 }
 
 // Catches outliers that take the scale, and values off the scale that look like others.

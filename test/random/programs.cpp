@@ -399,10 +399,6 @@ std::string check_mipmap(Choices& choices, const Folder& folder, bool on_device)
         how.method = is_extreme ? MipMethod::spd : kind;
     }
     words = words + Words{"--method", method};
-    const bool compares = choices.one_in("compare", 4);
-    if (compares) {
-        words = words + Words{"--compare"};
-    }
 
     const std::string levels_folder = "new/levels/" + method + "/";
     if (choices.one_in("old_files", 2)) {
@@ -414,7 +410,7 @@ std::string check_mipmap(Choices& choices, const Folder& folder, bool on_device)
     std::string refusal = levels > full ? "--levels" : "";
     if (refusal.empty()) {
         try {
-            reference::check_formats(how.reduction, source, how.format);
+            check_formats(how.reduction, source, how.format);
         } catch (const Error& error) {
             refusal = error.what();
         }
@@ -446,10 +442,8 @@ std::string check_mipmap(Choices& choices, const Folder& folder, bool on_device)
     std::string name;
     std::string count;
     std::string time;
-    std::string most_different;
-    row >> name >> count >> time >> most_different;
+    row >> name >> count >> time;
     const bool is_told = count == std::to_string(chain.levels.size()) &&
-                         (!compares || most_different == "0") &&
                          (time == "-" || method != "reference") &&
                          result.output.find(name_of(how.format)) != std::string::npos;
     return is_told ? "" : wrong("tells other levels: " + result.output);
