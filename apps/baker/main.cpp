@@ -19,8 +19,9 @@
 
 #include "arguments.hpp"
 #include "output_file.hpp"
-#include "platform.hpp"
 #include "process.hpp"
+
+#include <unistd.h>
 
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
@@ -61,7 +62,7 @@ std::string_view last_words;
 // Notes an interrupt. The first one ends the bake in order, the second one ends the program.
 void note_interrupt(int signal) {
     if (interrupt_signals == 0) {
-        app::platform::print_error(last_words);
+        (void)!::write(STDERR_FILENO, last_words.data(), last_words.size());
     }
     interrupt_signals = 1;
     std::signal(signal, app::end_by_signal);

@@ -12,13 +12,10 @@ namespace quadtile::viewer {
 
 namespace {
 
-MapFrame demo_frame() {
-    MapFrame frame{.name = "demo map"};
-    frame.map = load_map(app::demo_map_path());
-    return frame;
-}
-
-MapFrame frame_of_file(const std::filesystem::path& path, const std::string& channel) {
+MapFrame frame_of(const std::filesystem::path& path, const std::string& channel) {
+    if (path.empty()) {
+        return {.name = "demo map", .map = load_map(app::demo_map_path())};
+    }
     return {.name = path.filename().string(),
             .path = path,
             .stamp = stamp_of(path),
@@ -28,7 +25,7 @@ MapFrame frame_of_file(const std::filesystem::path& path, const std::string& cha
 
 MapFiles::Arrival load(const std::filesystem::path& path, const std::string& channel) {
     try {
-        MapFrame frame = path.empty() ? demo_frame() : frame_of_file(path, channel);
+        MapFrame frame = frame_of(path, channel);
         frame.statistics = measure(frame.map.view());
         return {std::make_shared<const MapFrame>(std::move(frame)), {}};
     } catch (const std::exception& error) {

@@ -62,7 +62,8 @@ void define(CLI::App& app, Arguments& arguments) {
         "arguments)");
 }
 
-void check_files(const CLI::App& app, const Arguments& arguments) {
+void check(const CLI::App& app, const Arguments& arguments) {
+    (void)app::only_one_of(app, {"--max-resolution", "--find-tiles"});
     const Options& options = arguments.options;
     std::vector<app::FileArgument> files{{"--screenshot", options.screenshot, true},
                                          {"--settings", arguments.settings, false}};
@@ -93,11 +94,6 @@ Settings look_of_last_run(std::string& warning) {
         warning = std::string("the settings of the last run are ignored: ") + problem.what();
         return {};
     }
-}
-
-void check(const CLI::App& app, const Arguments& arguments) {
-    (void)app::only_one_of(app, {"--max-resolution", "--find-tiles"});
-    check_files(app, arguments);
 }
 
 }  // namespace

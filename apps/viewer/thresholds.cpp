@@ -63,10 +63,6 @@ Threshold make_threshold(const ThresholdSettings& settings, const MapShape& shap
     return threshold;
 }
 
-bool can_scale(const ThresholdSettings& settings) {
-    return settings.kind != ThresholdKind::glsl;
-}
-
 ThresholdSettings scaled(const ThresholdSettings& settings, double factor) {
     ThresholdSettings result = settings;
     switch (settings.kind) {

@@ -15,11 +15,9 @@ namespace quadtile::viewer {
 [[nodiscard]] Threshold make_threshold(const ThresholdSettings& settings, const MapShape& shape,
                                        const MapView* fragments = nullptr,
                                        const ThresholdFunction* function = nullptr);
-// Tells whether scaled() has an effect: it has none on GLSL.
-[[nodiscard]] bool can_scale(const ThresholdSettings& settings);
 // Multiplies the threshold of each node by the factor: all values, and the nodes of memory, which
 // stand under a root, by its square. An infinite product becomes the largest float, 0 the smallest
-// normal one. The factor is positive.
+// normal one. The factor is positive. GLSL stays as it is.
 [[nodiscard]] ThresholdSettings scaled(const ThresholdSettings& settings, double factor);
 
 // Returns up to six digits, as printf's %g.

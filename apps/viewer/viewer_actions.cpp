@@ -25,7 +25,7 @@ void Viewer::find_threshold(std::uint64_t tiles) {
         if (!tiles_->has_map()) {
             throw std::runtime_error("there is no map to find a threshold for");
         }
-        if (!can_scale(settings.subdivision.threshold)) {
+        if (settings.subdivision.threshold.kind == ThresholdKind::glsl) {
             throw std::runtime_error(
                 "the viewer cannot scale a threshold in GLSL; change its parameters, or use "
                 "another kind");
