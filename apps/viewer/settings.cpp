@@ -255,7 +255,7 @@ Settings settings_from_json(const std::string& text) {
         throw std::runtime_error("the file has no settings: its JSON is no object");
     }
     Json settings = Settings{};
-    set_all(settings, {}, "", given);
+    set_all(settings, Json::json_pointer(), "", given);
     const auto read = settings.get<Settings>();
     if (repaired(read.drawing) != read.drawing) {
         throw std::runtime_error("drawing: range_low " + app::text_of(read.drawing.range_low) +
