@@ -1,24 +1,45 @@
 #!/usr/bin/env bash
-# Builds and runs tests under sanitizers: tests without a driver, and all tests with failing Vulkan calls, for
-# addresses, leaks and undefined behaviour; tests with threads for races.
+# Builds and runs tests under sanitizers:
+#
+#     tools/test_sanitized.sh [PART...]
+#
+# addresses: addresses, leaks and undefined behaviour, of tests without a driver and of all with failing Vulkan calls.
+# The compiler is Clang, which also compiles the programs; its warnings are errors. threads: races. Default: both.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-"$root/tools/install.sh"
 # Reuses the shader cache of build/dev's tests: under a sanitizer the CPU driver compiles for minutes.
 export MESA_SHADER_CACHE_DIR=$root/build/dev/shaders
 
-cmake -S "$root" --preset asan-ubsan -DQUADTILE_BUILD_BENCH=OFF
-cmake --build "$root/build/asan-ubsan" --target quadtile_unit_tests quadtile_apps_tests quadtile_viewer_tests \
-    quadtile_baker_tests quadtile_shadow_unit_tests quadtile_fault_tests
-"$root/build/asan-ubsan/bin/quadtile_unit_tests"
-"$root/build/asan-ubsan/bin/quadtile_apps_tests" --gtest_filter='-*Mipmapper*'
-"$root/build/asan-ubsan/bin/quadtile_viewer_tests"
-"$root/build/asan-ubsan/bin/quadtile_baker_tests"
-"$root/build/asan-ubsan/bin/quadtile_shadow_unit_tests"
-"$root/build/asan-ubsan/bin/quadtile_fault_tests"
+# build TREE PROGRAMS TEST...: builds the programs and the tests, and runs the tests.
+build() {
+    local tree=$root/build/$1 programs=() test
+    read -ra programs <<<"$2"
+    cmake -S "$root" --preset "$1" -DQUADTILE_BUILD_BENCH=OFF
+    cmake --build "$tree" --target "${programs[@]}" "${@:3}"
+    for test in "${@:3}"; do
+        local filter='*'
+        [[ $test != quadtile_apps_tests ]] || filter='-*Mipmapper*'
+        "$tree/bin/$test" --gtest_filter="$filter"
+    done
+}
 
-cmake -S "$root" --preset tsan -DQUADTILE_BUILD_BENCH=OFF
-cmake --build "$root/build/tsan" --target quadtile_unit_tests quadtile_viewer_tests
-"$root/build/tsan/bin/quadtile_unit_tests"
-"$root/build/tsan/bin/quadtile_viewer_tests"
+[[ $# -gt 0 ]] || set -- addresses threads
+for part in "$@"; do
+    case $part in
+        addresses)
+            "$root/tools/install.sh" clang libclang-rt-14-dev
+            build asan-ubsan 'quadtile_cli quadtile_viewer quadtile_bake quadtile_shadow_example' \
+                quadtile_unit_tests quadtile_apps_tests quadtile_viewer_tests quadtile_baker_tests \
+                quadtile_shadow_unit_tests quadtile_fault_tests
+            ;;
+        threads)
+            "$root/tools/install.sh"
+            build tsan '' quadtile_unit_tests quadtile_viewer_tests
+            ;;
+        *)
+            echo "tools/test_sanitized.sh: error: there is no part '$part'; there are addresses and threads" >&2
+            exit 2
+            ;;
+    esac
+done

@@ -44,7 +44,6 @@ class Bake {
           suns_(suns),
           lights_(lights),
           lamps_(lamps),
-          sky_(sky),
           tile_options_(tile_options),
           options_(options),
           tracer_(tracer),
@@ -511,7 +510,6 @@ class Bake {
     const std::vector<Sun>& suns_;
     const std::vector<PointLight>& lights_;
     const Lamps& lamps_;
-    const Sky& sky_;
     const TileOptions& tile_options_;
     const BakeOptions& options_;
     Tracer& tracer_;

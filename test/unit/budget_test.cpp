@@ -296,7 +296,7 @@ TEST(Budget, OfLayersWithThresholdsOfTheirOwn) {
         return tiles;
     };
     std::set<float> factors;
-    for (const std::uint64_t budget : {290, 300, 350, 400, 500, 600, 1000}) {
+    for (const std::uint64_t budget : {290U, 300U, 350U, 400U, 500U, 600U, 1000U}) {
         const TileList list = reference::subdivide(map.view(), thresholds, {.max_tiles = budget});
         const float factor = list.threshold_factor;
         EXPECT_LE(list.tiles.size(), budget);

@@ -8,7 +8,6 @@
 QUADTILE_NAMESPACE_BEGIN
 
 const uint MOVING_BOX_CORNERS = 8;
-const float MOVING_SECONDS = 4.0F;  // there and back
 
 struct MovingBox {
     float middle[3];  // of its way
@@ -21,7 +20,8 @@ struct MovingBox {
 
 // Returns a coordinate of a corner: bit 0 of its number is x, bit 1 y, bit 2 z.
 QUADTILE_SHARED float moving_corner(MovingBox box, uint corner, uint axis, float second) {
-    const float turns = box.phase + second * (1.0F / MOVING_SECONDS);
+    const float there_and_back = 4.0F;  // seconds
+    const float turns = box.phase + second * (1.0F / there_and_back);
     const float turn = turns - float(uint(turns));
     const float place = 4.0F * (turn < 0.5F ? turn : 1.0F - turn) - 1.0F;  // -1 to 1
     const float moves = box.sways == 0 || (corner & 2U) != 0 ? place : 0.0F;

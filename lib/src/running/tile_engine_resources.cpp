@@ -69,7 +69,7 @@ void TileEngine::prepare_map(const MapShape& shape) {
         Image image({context_, account_}, "the importance map",
                     image_info(shape, 1, Usage::eSampled | Usage::eTransferDst),
                     aspect_of(shape.format));
-        map_.emplace();
+        map_ = MapResources{};  // not emplace: Clang 14 does not see its default constructor
         map_->room = map_->used = shape;
         map_->map = std::move(image);
         clean_ = true;
