@@ -4,7 +4,7 @@
 #     tools/test.sh --all [MINUTES]
 #
 # also runs slow tests and tests that rarely fail: more kernels, packages with shared libraries, options, the three.js
-# page in Chromium, sanitizers, a soak of the service, fuzzers, and random cases on each CPU driver for MINUTES
+# page in Chromium, sanitizers, random requests to a service, fuzzers, and random cases on each CPU driver for MINUTES
 # (default: 120).
 set -euo pipefail
 
@@ -34,7 +34,7 @@ grep -h '^\[  SKIPPED \] [A-Z][^ ]*$' "$build/Testing/Temporary/LastTest.log" | 
 [[ $minutes != 0 ]] || exit 0
 
 "$root/tools/test_sanitized.sh"
-QUADTILE_SOAK_SECONDS=30 "$build/bin/quadtile_service_tests" --gtest_filter='ServiceSoak.*'
+"$build/bin/quadtile_random" service --seconds 30 --threads 2
 "$root/tools/fuzz.sh"
 # The commit is the seed, so each commit tries other cases, and always the same.
 commit=$(git -C "$root" rev-parse HEAD 2>/dev/null || echo 1)
