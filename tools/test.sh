@@ -4,7 +4,7 @@
 #     tools/test.sh --all [MINUTES]
 #
 # also runs slow tests and tests that rarely fail: more kernels, packages with shared libraries, options, the three.js
-# page in Chromium, sanitizers, a soak of the service, fuzzers, and random cases on each CPU driver for MINUTES
+# page in Chromium, sanitizers, random requests to a service, fuzzers, and random cases on each CPU driver for MINUTES
 # (default: 120).
 #
 #     tools/test.sh --ci
@@ -59,7 +59,7 @@ run_tests "$@"
 for part in "${parts[@]}"; do
     case $part in
         addresses | threads) "$root/tools/test_sanitized.sh" "$part" ;;
-        soak) QUADTILE_SOAK_SECONDS=30 "$build/bin/quadtile_service_tests" --gtest_filter='ServiceSoak.*' ;;
+        soak) "$build/bin/quadtile_random" service --seconds 30 --threads 2 ;;
         fuzz) "$root/tools/fuzz.sh" ;;
         packages) run_tests -L package ;;
         slow) run_tests -L slow -LE package ;;

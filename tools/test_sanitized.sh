@@ -3,7 +3,8 @@
 #
 #     tools/test_sanitized.sh [PART...]
 #
-# addresses: addresses, leaks and undefined behaviour, of tests without a driver and of all with failing Vulkan calls.
+# addresses: addresses, leaks and undefined behaviour, of tests without a driver, of all with failing Vulkan
+# calls, and of random cases in guarded memory (test/support/guarded_memory.hpp).
 # The compiler is Clang, which also compiles the programs; its warnings are errors. threads: races. Default: both.
 set -euo pipefail
 
@@ -32,6 +33,11 @@ for part in "$@"; do
             build asan-ubsan 'quadtile_cli quadtile_viewer quadtile_bake quadtile_shadow_example' \
                 quadtile_unit_tests quadtile_apps_tests quadtile_viewer_tests quadtile_baker_tests \
                 quadtile_shadow_unit_tests quadtile_fault_tests
+            cmake --build "$root/build/asan-ubsan" --target quadtile_random
+            # The drivers' own leaks are not ours. Validation takes longer than all the rest.
+            VK_ICD_FILENAMES=$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json) QUADTILE_VALIDATION=0 \
+                ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 "$root/build/asan-ubsan/bin/quadtile_random" \
+                tiles service mips hand_overs --cases 100 --short --max-texels 65536
             ;;
         threads)
             "$root/tools/install.sh"

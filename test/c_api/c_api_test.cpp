@@ -337,6 +337,8 @@ TEST_F(CApi, ThresholdsAreCompiledFromGlsl) {
                              "threshold:1: error: "));
 }
 
+// Catches a strategy, budget or balance that is lost on its way, or taken for another one, and
+// lists that end with their ticket or service.
 TEST_F(CApi, ListsSayHowTheyCameAbout) {
     for (const auto& [strategy, name] :
          {std::pair(QUADTILE_STRATEGY_SUBTREE, "subtree"), {QUADTILE_STRATEGY_FUSED, "fused"}}) {
@@ -352,44 +354,31 @@ TEST_F(CApi, ListsSayHowTheyCameAbout) {
         EXPECT_EQ(list->stages[0].on_gpu, 0);
         EXPECT_GE(list->stages[0].milliseconds, 0.0);
     }
-}
-
-TEST_F(CApi, AListOutlivesTicketAndService) {
     quadtile_service* made = nullptr;
     ASSERT_EQ(quadtile_service_create(nullptr, &made), QUADTILE_SUCCESS);
     Service service(made);
-    const quadtile_request request = small_request();
-    Ticket taken = submit(service, request);
-    const Ticket later = submit(service, request);
-    const List list = take(taken, request);
-    EXPECT_STRNE(list->strategy_reason, "");
-    taken.reset();
-    service.reset();
-    expect_reference(request, *list);
-    (void)take(later, request);
-}
-
-TEST_F(CApi, BudgetsAreKept) {
     quadtile_request request = request_of(FLOATS.data(), 128, 128);
     request.max_tiles = 3000;
-    const List list = ask(make_service(), request);
-    EXPECT_LE(list->tile_count, 3000U);
-    EXPECT_GT(list->threshold_factor, 1.0F);
-}
-
-// Catches a balance that is lost on its way, or taken for the other one.
-TEST_F(CApi, ListsAreBalanced) {
-    const Service service = make_service();
+    Ticket ticket = submit(service, request);
+    const List budget = take(ticket, request);
+    EXPECT_LE(budget->tile_count, 3000U);
+    EXPECT_GT(budget->threshold_factor, 1.0F);
+    EXPECT_STRNE(budget->strategy_reason, "");
     std::vector<float> texels(std::size_t{128} * 128);
     texels[63 * 128 + 63] = 1.0F;  // next to large tiles
-    quadtile_request request = request_of(texels.data(), 128, 128);
+    quadtile_request balanced = request_of(texels.data(), 128, 128);
     for (const std::int32_t balance : {QUADTILE_BALANCE_EDGES, QUADTILE_BALANCE_CORNERS}) {
-        request.balance = balance;
-        const List list = ask(service, request);
+        balanced.balance = balance;
+        const List list = ask(service, balanced);
         EXPECT_TRUE(std::any_of(list->tiles, list->tiles + list->tile_count, [](const auto& tile) {
             return (tile.flags & QUADTILE_TILE_COARSER_LEFT) != 0;
         }));
     }
+    const Ticket later = submit(service, request);
+    ticket.reset();
+    service.reset();
+    expect_reference(request, *budget);
+    (void)take(later, request);
 }
 
 TEST_F(CApi, DevicesAreDescribed) {
@@ -433,31 +422,67 @@ TEST_F(CApi, MessagesReachTheLog) {
     EXPECT_TRUE(messages > 0 || !validation);
 }
 
-TEST_F(CApi, TexelsAreCopiedOnRequest) {
-    Held held;
-    std::vector<float> texels(FLOATS.begin(), FLOATS.begin() + 60 * 40);
-    quadtile_request request = request_of(texels.data(), 60, 40);
-    request.copy_texels = 1;
-    const Ticket ticket = submit(held.service, request);
-    EXPECT_EQ(wait(ticket), QUADTILE_NOT_READY);
-    texels.assign(texels.size(), 0.0F);
-    lane_gate_open(held.gate);
-    (void)take(ticket, small_request());
-}
-
-// Whoever reads the texels after that crashes.
-TEST_F(CApi, AFreedTicketThatWaitsLetsGoOfTheTexels) {
-    const std::size_t size_bytes = sizeof(float) * 4096 * 4096;
-    void* const texels = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+// Requests that wait behind a busy lane, each with one of what a request can have: texels that are
+// copied, a priority, deadlines, a cancellation, and tickets that are freed. The one of low
+// priority has a gate, too: what comes before it has been answered then. Whoever reads the texels
+// of the freed one crashes.
+TEST_F(CApi, RequestsThatWaitAreAnsweredEachInItsWay) {
+    lane_gate* const low_gate = lane_gate_make(FLOATS.data(), sizeof(float) * 64 * 64);
+    const std::size_t freed_bytes = sizeof(float) * 4096 * 4096;
+    void* const freed = ::mmap(nullptr, freed_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     {
         Held held;
-        submit(held.service, request_of(texels, 4096, 4096)).reset();
-        EXPECT_EQ(::mprotect(texels, size_bytes, PROT_NONE), 0);
-        EXPECT_EQ(wait(held.runs), QUADTILE_NOT_READY);
-        lane_gate_open(held.gate);
-        (void)ask(held.service, small_request());
+        const quadtile_request plain = small_request();
+        submit(held.service, request_of(freed, 4096, 4096)).reset();
+        EXPECT_EQ(::mprotect(freed, freed_bytes, PROT_NONE), 0);
+
+        quadtile_request request = plain;
+        std::vector<float> texels(FLOATS.begin(), FLOATS.begin() + 60 * 40);
+        request.texels = texels.data();
+        request.copy_texels = 1;
+        request.priority = 1;
+        const Ticket copied = submit(held.service, request);
+        texels.assign(texels.size(), 0.0F);
+
+        const Ticket low = submit(held.service, request_of(lane_gate_texels(low_gate), 64, 64));
+        const Ticket last = submit(held.service, request_of(FLOATS.data(), 64, 64));
+        request = plain;
+        request.priority = 1;
+        request.deadline_ms = UINT64_MAX;
+        const Ticket in_time = submit(held.service, request);
+        request.deadline_ms = 1;
+        const Ticket late = submit(held.service, request);
+        EXPECT_TRUE(taking_fails(late, QUADTILE_ERROR_DEADLINE_EXCEEDED, "deadline"));
+
+        const Ticket cancelled = submit(held.service, plain);
+        EXPECT_EQ(quadtile_ticket_cancel(cancelled.get()), QUADTILE_SUCCESS);
+        EXPECT_EQ(quadtile_ticket_cancel(cancelled.get()), QUADTILE_TOO_LATE);
+        EXPECT_EQ(wait(cancelled), QUADTILE_SUCCESS);
+        EXPECT_TRUE(taking_fails(cancelled, QUADTILE_ERROR_CANCELLED, "cancelled"));
+
+        EXPECT_EQ(quadtile_ticket_cancel(held.runs.get()), QUADTILE_TOO_LATE);
+        for (const Ticket* ticket :
+             std::initializer_list<const Ticket*>{&held.runs, &copied, &in_time, &low}) {
+            EXPECT_EQ(wait(*ticket), QUADTILE_NOT_READY);
+        }
+        EXPECT_EQ(wait(held.runs, 1), QUADTILE_NOT_READY);
+        const std::jthread opener = held.open_soon();
+        EXPECT_EQ(wait(held.runs, QUADTILE_NO_TIMEOUT), QUADTILE_SUCCESS);
+        EXPECT_TRUE(held.has_opened);
+        EXPECT_TRUE(lane_gate_wait(low_gate));
+        (void)take(copied, plain);
+        (void)take(in_time, plain);
+        EXPECT_EQ(wait(low), QUADTILE_NOT_READY);
+        EXPECT_EQ(wait(last), QUADTILE_NOT_READY);
+        lane_gate_open(low_gate);
+        const quadtile_tile_list* list = nullptr;
+        EXPECT_EQ(quadtile_ticket_take(held.runs.get(), &list), QUADTILE_SUCCESS);
+        const List owner(list);
+        EXPECT_EQ(wait(held.runs), QUADTILE_SUCCESS);
+        EXPECT_TRUE(taking_fails(held.runs, QUADTILE_ERROR_INVALID_ARGUMENT, "already taken"));
     }
-    ::munmap(texels, size_bytes);
+    ::munmap(freed, freed_bytes);
+    lane_gate_free(low_gate);
 }
 
 TEST_F(CApi, AFreedTicketThatRunsLetsGoOfTheTexels) {
@@ -469,71 +494,7 @@ TEST_F(CApi, AFreedTicketThatRunsLetsGoOfTheTexels) {
     (void)ask(held.service, small_request());
 }
 
-TEST_F(CApi, TicketsAreWaitedFor) {
-    Held held;
-    EXPECT_EQ(wait(held.runs), QUADTILE_NOT_READY);
-    EXPECT_EQ(wait(held.runs, 1), QUADTILE_NOT_READY);
-    const std::jthread opener = held.open_soon();
-    EXPECT_EQ(wait(held.runs, QUADTILE_NO_TIMEOUT), QUADTILE_SUCCESS);
-    EXPECT_TRUE(held.has_opened);
-    EXPECT_EQ(wait(held.runs), QUADTILE_SUCCESS);
-    const quadtile_tile_list* list = nullptr;
-    EXPECT_EQ(quadtile_ticket_take(held.runs.get(), &list), QUADTILE_SUCCESS);
-    const List owner(list);
-    EXPECT_EQ(wait(held.runs), QUADTILE_SUCCESS);
-    EXPECT_TRUE(taking_fails(held.runs, QUADTILE_ERROR_INVALID_ARGUMENT, "already taken"));
-}
-
-// The first of the low ones has a gate, too: what comes before it has been answered then.
-TEST_F(CApi, HigherPrioritiesComeFirst) {
-    lane_gate* const low_gate = lane_gate_make(FLOATS.data(), sizeof(float) * 64 * 64);
-    {
-        Held held;
-        std::vector<Ticket> low;
-        low.push_back(submit(held.service, request_of(lane_gate_texels(low_gate), 64, 64)));
-        low.push_back(submit(held.service, request_of(FLOATS.data(), 64, 64)));
-        quadtile_request request = small_request();
-        request.priority = 1;
-        const Ticket urgent = submit(held.service, request);
-        lane_gate_open(held.gate);
-        EXPECT_TRUE(lane_gate_wait(low_gate));
-        EXPECT_EQ(wait(urgent), QUADTILE_SUCCESS);
-        EXPECT_EQ(wait(low[0]), QUADTILE_NOT_READY);
-        EXPECT_EQ(wait(low[1]), QUADTILE_NOT_READY);
-        lane_gate_open(low_gate);
-    }
-    lane_gate_free(low_gate);
-}
-
 // ---- What does not
-
-TEST_F(CApi, WaitingRequestsCanBeCancelled) {
-    Held held;
-    const Ticket waiting = submit(held.service, small_request());
-    EXPECT_EQ(quadtile_ticket_cancel(waiting.get()), QUADTILE_SUCCESS);
-    EXPECT_EQ(quadtile_ticket_cancel(waiting.get()), QUADTILE_TOO_LATE);
-    EXPECT_EQ(wait(waiting), QUADTILE_SUCCESS);
-    EXPECT_TRUE(taking_fails(waiting, QUADTILE_ERROR_CANCELLED, "cancelled"));
-    submit(held.service, small_request()).reset();  // this cancels, too
-    EXPECT_EQ(quadtile_ticket_cancel(held.runs.get()), QUADTILE_TOO_LATE);
-    EXPECT_EQ(wait(held.runs), QUADTILE_NOT_READY);
-    lane_gate_open(held.gate);
-    EXPECT_EQ(wait(held.runs, QUADTILE_NO_TIMEOUT), QUADTILE_SUCCESS);
-    EXPECT_EQ(quadtile_ticket_cancel(held.runs.get()), QUADTILE_TOO_LATE);
-}
-
-TEST_F(CApi, DeadlinesPass) {
-    Held held;
-    quadtile_request request = small_request();
-    request.deadline_ms = 1;
-    const Ticket late = submit(held.service, request);
-    request.deadline_ms = UINT64_MAX;
-    const Ticket in_time = submit(held.service, request);
-    EXPECT_TRUE(taking_fails(late, QUADTILE_ERROR_DEADLINE_EXCEEDED, "deadline"));
-    EXPECT_EQ(wait(in_time), QUADTILE_NOT_READY);
-    lane_gate_open(held.gate);
-    (void)take(in_time, request);
-}
 
 TEST_F(CApi, AFullQueueRefuses) {
     quadtile_service_options options = default_options();
@@ -554,27 +515,23 @@ TEST_F(CApi, AFullQueueRefuses) {
     (void)take(later, request);
 }
 
-TEST_F(CApi, TheMemoryLimitIsKept) {
+TEST_F(CApi, WhatOnlyTheDeviceKnowsIsAnswered) {
     quadtile_service_options options = default_options();
     options.memory_limit_bytes = 4U << 20U;
     const Service service = make_service(options);
+    const std::uint32_t extent = device_of(service).max_map_extent;
+    quadtile_request small = small_request();
+    small.max_tiles = 1;
+    small.layers = 2;
     EXPECT_TRUE(taking_fails(submit(service, request_of(FLOATS.data(), 1024, 1024)),
                              QUADTILE_ERROR_OUT_OF_MEMORY, "memory limit"));
-    (void)ask(service, small_request());
-}
-
-TEST_F(CApi, WhatOnlyTheDeviceKnowsIsAnswered) {
-    const Service service = make_service();
-    const std::uint32_t extent = device_of(service).max_map_extent;
+    EXPECT_TRUE(
+        taking_fails(submit(service, small), QUADTILE_ERROR_INVALID_ARGUMENT, "max_tiles is 1"));
     if (extent < 65536) {
         EXPECT_TRUE(taking_fails(submit(service, request_of(FLOATS.data(), extent + 1, 1)),
                                  QUADTILE_ERROR_UNSUPPORTED, ""));
     }
-    quadtile_request request = small_request();
-    request.max_tiles = 1;
-    request.layers = 2;
-    EXPECT_TRUE(
-        taking_fails(submit(service, request), QUADTILE_ERROR_INVALID_ARGUMENT, "max_tiles is 1"));
+    (void)ask(service, small_request());
 }
 
 // Catches a cache that is cut, or read from another place than it was written to.
@@ -642,35 +599,44 @@ TEST_F(CApi, NullIsRefused) {
     auto* ticket = something<quadtile_ticket>();
     const quadtile_device_info* device = nullptr;
     const quadtile_tile_list* list = nullptr;
-    EXPECT_TRUE(is_refused(quadtile_enumerate_devices(nullptr), "list is NULL"));
-    EXPECT_TRUE(is_refused(quadtile_service_options_init(nullptr, sizeof(quadtile_service_options)),
-                           "options is NULL"));
-    EXPECT_TRUE(is_refused(quadtile_service_create(nullptr, nullptr), "service is NULL"));
     std::int32_t is_lost = 0;
-    EXPECT_TRUE(
-        is_refused(quadtile_service_device(nullptr, 0, &is_lost, &device), "service is NULL"));
-    EXPECT_TRUE(is_refused(quadtile_service_device(service, 0, nullptr, &device), "is_lost is"));
-    EXPECT_TRUE(
-        is_refused(quadtile_service_device(service, 0, &is_lost, nullptr), "device is NULL"));
-    EXPECT_TRUE(is_refused(quadtile_service_device(service, 1, &is_lost, &device),
-                           "number is 1, but the service has 1 devices"));
-    EXPECT_TRUE(is_refused(quadtile_request_init(nullptr, sizeof(made)), "request is NULL"));
-    for (const auto submitting : {quadtile_service_submit, quadtile_service_try_submit}) {
-        EXPECT_TRUE(is_refused(submitting(nullptr, &request, &ticket), "service is NULL"));
-        EXPECT_EQ(ticket, nullptr);
-        EXPECT_TRUE(is_refused(submitting(service, nullptr, &ticket), "request is NULL"));
-        EXPECT_TRUE(is_refused(submitting(service, &request, nullptr), "ticket is NULL"));
-    }
-    EXPECT_TRUE(is_refused(quadtile_ticket_wait(nullptr, 0), "ticket is NULL"));
-    EXPECT_TRUE(is_refused(quadtile_ticket_cancel(nullptr), "ticket is NULL"));
-    EXPECT_TRUE(is_refused(quadtile_ticket_take(nullptr, &list), "ticket is NULL"));
     const Ticket kept = submit(owner, request);
-    EXPECT_TRUE(is_refused(quadtile_ticket_take(kept.get(), nullptr), "list is NULL"));
+    const std::pair<std::function<quadtile_status()>, const char*> rows[] = {
+        {[] { return quadtile_enumerate_devices(nullptr); }, "list is NULL"},
+        {[] { return quadtile_service_options_init(nullptr, sizeof(quadtile_service_options)); },
+         "options is NULL"},
+        {[] { return quadtile_service_create(nullptr, nullptr); }, "service is NULL"},
+        {[&] { return quadtile_service_device(nullptr, 0, &is_lost, &device); }, "service is NULL"},
+        {[&] { return quadtile_service_device(service, 0, nullptr, &device); }, "is_lost is NULL"},
+        {[&] { return quadtile_service_device(service, 0, &is_lost, nullptr); }, "device is NULL"},
+        {[&] { return quadtile_service_device(service, 1, &is_lost, &device); },
+         "number is 1, but the service has 1 devices"},
+        {[&] { return quadtile_request_init(nullptr, sizeof(made)); }, "request is NULL"},
+        {[&] { return quadtile_service_submit(nullptr, &request, &ticket); }, "service is NULL"},
+        {[&] { return quadtile_service_submit(service, nullptr, &ticket); }, "request is NULL"},
+        {[&] { return quadtile_service_submit(service, &request, nullptr); }, "ticket is NULL"},
+        {[&] { return quadtile_service_try_submit(nullptr, &request, &ticket); },
+         "service is NULL"},
+        {[&] { return quadtile_service_try_submit(service, nullptr, &ticket); }, "request is NULL"},
+        {[&] { return quadtile_service_try_submit(service, &request, nullptr); }, "ticket is NULL"},
+        {[] { return quadtile_ticket_wait(nullptr, 0); }, "ticket is NULL"},
+        {[] { return quadtile_ticket_cancel(nullptr); }, "ticket is NULL"},
+        {[&] { return quadtile_ticket_take(nullptr, &list); }, "ticket is NULL"},
+        {[&] { return quadtile_ticket_take(kept.get(), nullptr); }, "list is NULL"}};
+    for (const auto& [call, words] : rows) {
+        EXPECT_TRUE(is_refused(call(), words));
+    }
+    EXPECT_EQ(ticket, nullptr);
     (void)take(kept, request);  // it was not lost
     quadtile_device_list_free(nullptr);
     quadtile_service_destroy(nullptr);
     quadtile_ticket_free(nullptr);
     quadtile_tile_list_free(nullptr);
+    std::jthread([] {
+        EXPECT_STREQ(quadtile_last_error(), "");  // errors are of their thread
+        EXPECT_TRUE(is_refused(quadtile_ticket_cancel(nullptr), "ticket is NULL"));
+    }).join();
+    EXPECT_STREQ(quadtile_last_error(), "list is NULL");
 }
 
 // By both functions that submit; no ticket is left.
@@ -806,15 +772,6 @@ TEST_F(CApi, BadOptionsAreRefused) {
         INVALID, "struct_size is 8");
     EXPECT_TRUE(
         is_refused(quadtile_service_options_init(&options, 8), "quadtile_service_options has"));
-}
-
-TEST_F(CApi, ErrorsAreOfTheirThread) {
-    EXPECT_TRUE(is_refused(quadtile_enumerate_devices(nullptr), "list is NULL"));
-    std::jthread([] {
-        EXPECT_STREQ(quadtile_last_error(), "");
-        EXPECT_TRUE(is_refused(quadtile_ticket_cancel(nullptr), "ticket is NULL"));
-    }).join();
-    EXPECT_STREQ(quadtile_last_error(), "list is NULL");
 }
 
 // ---- Memory that runs out

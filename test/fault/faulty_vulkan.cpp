@@ -7,8 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -514,37 +512,6 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
     }
 };
 
-// Functions for names that are not in the list. Each name has its own function, which knows the
-// name.
-constexpr std::size_t MOST_STRANGERS = 2048;
-std::array<std::string, MOST_STRANGERS> stranger_names;
-
-template <std::size_t NUMBER>
-void VKAPI_CALL stranger() {
-    std::fprintf(stderr, "%s was called, which is not in the list of faulty_vulkan.cpp\n",
-                 stranger_names[NUMBER].c_str());
-    std::abort();
-}
-
-template <std::size_t... NUMBERS>
-constexpr std::array<PFN_vkVoidFunction, sizeof...(NUMBERS)> make_strangers(
-    std::index_sequence<NUMBERS...> /*numbers*/) {
-    return {stranger<NUMBERS>...};
-}
-
-PFN_vkVoidFunction stranger_for(const std::string& name) {
-    static constexpr auto STRANGERS = make_strangers(std::make_index_sequence<MOST_STRANGERS>());
-    static std::map<std::string, std::size_t> numbers;
-    const Locked s;
-    const std::size_t number = numbers.emplace(name, numbers.size()).first->second;
-    if (number >= MOST_STRANGERS) {
-        std::fprintf(stderr, "more than %zu Vulkan functions\n", MOST_STRANGERS);
-        std::abort();
-    }
-    stranger_names[number] = name;
-    return STRANGERS[number];
-}
-
 PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice device, const char* name);
 PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance instance, const char* name);
 
@@ -570,7 +537,7 @@ PFN_vkVoidFunction wrapped(std::string_view name, PFN_vkVoidFunction real) {
 #undef QUADTILE_WRAPPER
     const auto* const found = std::ranges::find(NAMES, name);
     if (found == std::end(NAMES)) {
-        return stranger_for(std::string(name));
+        return nullptr;  // whoever calls it crashes: it belongs in the list
     }
     const auto i = static_cast<std::size_t>(found - std::begin(NAMES));
     s.real[i] = real;

@@ -2,7 +2,7 @@
 // waits hang, and knows what was made and not destroyed.
 //
 // Every function that the library calls is in a list of this file's source; one that is missing
-// there ends the process with its name when it is called, so that no call can be forgotten.
+// there is null, so that no call can be forgotten.
 //
 // One for the process: function pointers carry no state. Thread-safe.
 

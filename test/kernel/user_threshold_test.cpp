@@ -8,7 +8,8 @@
 
 #include <gmock/gmock.h>
 
-#include <cstring>
+#include <fstream>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -68,7 +69,7 @@ std::vector<float> importances(const MapShape& shape) {
 
 TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
     const ThresholdFunction function = ThresholdFunction::from_glsl(FUNCTION);
-    for (const Variant& variant : tile_variants()) {
+    for (const Variant& variant : all_variants()) {
         Tiler tiler(device_for(variant), {.strategy = Strategy::subtree});
         for (const MapShape& shape : {MapShape{1, 1}, MapShape{70, 61, 3}}) {
             const std::vector<float> texels = importances(shape);
@@ -85,81 +86,63 @@ TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
     }
 }
 
-TEST_F(UserThresholds, TakeTheServiceAndAutomaticStrategies) {
+// More functions than are kept, through a service.
+TEST_F(UserThresholds, TakeTheService) {
     const MapShape shape{130, 70};
     const std::vector<float> texels = importances(shape);
     const MapView map{texels.data(), shape};
-    const Threshold threshold =
-        Threshold::function(ThresholdFunction::from_glsl(FUNCTION), PARAMETERS);
     const TileList expected = reference::subdivide(map, twin(shape));
     Service service(device_for());
-    EXPECT_EQ(
-        difference(service.submit({.map = map, .threshold = threshold}).result.get(), expected),
-        "");
-    DeviceInfo gpu = device_for().info();
-    gpu.type = "discrete GPU";
-    EXPECT_EQ(choose_strategy(gpu, shape, threshold).strategy, Strategy::subtree);
-    // More functions than are kept.
-    Tiler tiler(device_for());
     for (int i = 0; i < 12; ++i) {
-        const std::string text = FUNCTION + std::string("// ") + std::to_string(i % 10);
+        const auto function =
+            ThresholdFunction::from_glsl(FUNCTION + std::string("// ") + std::to_string(i % 10));
+        const Threshold threshold = Threshold::function(function, PARAMETERS);
         EXPECT_EQ(
-            difference(tiler.subdivide(map, Threshold::function(ThresholdFunction::from_glsl(text),
-                                                                PARAMETERS)),
-                       expected),
+            difference(service.submit({.map = map, .threshold = threshold}).result.get(), expected),
             "");
     }
 }
 
 TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
-    const Device& device = device_for();
-    const auto function = ThresholdFunction::from_glsl(FUNCTION);
-    const auto making = [&](const ThresholdFunction& made, Strategy strategy) {
-        return [&device, made, strategy] {
-            const Subdivider subdivider(device, {.strategy = strategy, .threshold_function = made});
+    const std::vector<float> texels(64, 1.0F);
+    const MapView map = view_of(texels, 8, 8);
+    const auto making = [](const std::string& text, Strategy strategy = Strategy::subtree) {
+        return [=] {
+            const Subdivider subdivider(
+                device_for(),
+                {.strategy = strategy, .threshold_function = ThresholdFunction::from_glsl(text)});
         };
     };
-    EXPECT_THAT(making(function, Strategy::fused), is_refused("monotone"));
-    const auto typo = making(ThresholdFunction::from_glsl("float threshold(uint level, uvec2 "
-                                                          "position, uint layer) {\n"
-                                                          "    return leve;\n}\n"),
-                             Strategy::subtree);
-    EXPECT_THAT(typo, is_refused("the GLSL of threshold does not compile:\n"
-                                 "threshold:2: error: ",
-                                 "leve"));
-
+    const auto subdividing = [&](const std::string& text, Strategy strategy = Strategy::automatic,
+                                 const SubdivideOptions& options = {}) {
+        return [=] {
+            (void)tiler_for(strategy).subdivide(
+                map, Threshold::function(ThresholdFunction::from_glsl(text)), options);
+        };
+    };
     // Resources would be read through a null pointer.
     const std::string with_resource =
         "\nlayout(set = 1, binding = 3) readonly buffer Table { float table[]; };\n"
         "float threshold(uint level, uvec2 position, uint layer) { return table[level]; }\n";
-    const std::string of_resource = "at binding 3 of descriptor set 1, which is not bound";
-    EXPECT_THAT(making(ThresholdFunction::from_glsl(with_resource), Strategy::subtree),
-                is_refused("threshold:2: error: 'Table' is " + of_resource));
-    EXPECT_THAT(
-        [&] {
-            Tiler tiler(device);
-            const std::vector<float> texel(1);
-            (void)tiler.subdivide(view_of(texel, 1, 1),
-                                  Threshold::function(ThresholdFunction::from_glsl(with_resource)));
-        },
-        is_refused(of_resource));
-
-    const std::vector<float> texels(64, 1.0F);
-    const MapView map = view_of(texels, 8, 8);
-    Tiler fused(device, {.strategy = Strategy::fused});
-    EXPECT_THAT([&] { (void)fused.subdivide(map, Threshold::function(function)); }, is_refused());
-    Tiler tiler(device);
-    EXPECT_THAT(
-        [&] { (void)tiler.subdivide(map, Threshold::function(function), {.max_tiles = 10}); },
-        is_refused());
-    EXPECT_THAT([&] { (void)reference::subdivide(map, Threshold::function(function)); },
-                is_refused("made on the GPU"));
-    EXPECT_THAT([&] { (void)Threshold::function(function, std::vector<float>(17)); },
-                is_refused("at most 16 parameters"));
-    EXPECT_THAT([] { (void)ThresholdFunction::from_glsl(""); }, is_refused());
-    const auto long_text =
-        making(ThresholdFunction::from_glsl(std::string(70'000, ' ')), Strategy::subtree);
-    EXPECT_THAT(long_text, is_refused("the text has 70000 bytes, at most 65536"));
+    const auto function = ThresholdFunction::from_glsl(FUNCTION);
+    const std::pair<std::function<void()>, const char*> rows[] = {
+        {making(FUNCTION, Strategy::fused), "monotone"},
+        {making("float threshold(uint level, uvec2 position, uint layer) {\n    return leve;\n}\n"),
+         "the GLSL of threshold does not compile:\nthreshold:2: error: "},
+        {making(with_resource),
+         "threshold:2: error: 'Table' is at binding 3 of descriptor set 1, which is not bound"},
+        {making(std::string(70'000, ' ')), "the text has 70000 bytes, at most 65536"},
+        {subdividing(with_resource), "at binding 3 of descriptor set 1, which is not bound"},
+        {subdividing(FUNCTION, Strategy::fused), "function"},
+        {subdividing(FUNCTION, Strategy::automatic, {.max_tiles = 10}), "function"},
+        {[&] { (void)reference::subdivide(map, Threshold::function(function)); },
+         "made on the GPU"},
+        {[&] { (void)Threshold::function(function, std::vector<float>(17)); },
+         "at most 16 parameters"},
+        {[] { (void)ThresholdFunction::from_glsl(""); }, "is empty"}};
+    for (const auto& [call, text] : rows) {
+        EXPECT_THAT(call, is_refused(text)) << text;
+    }
 }
 
 }  // namespace

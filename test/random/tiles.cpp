@@ -533,12 +533,11 @@ std::string check_case(Choices& choices, const RandomSettings& settings, Kept& k
     const bool has_short_chunks = variant.limits.max_storage_buffer_range_bytes != 0;
 
     Case test;
-    test.shape = random_shape(choices, {.max_extent = device.info().max_map_extent,
-                                        .max_layers = std::min(device.info().max_layers, 2048U),
-                                        .max_texels = has_short_chunks ? 1U << 12U
-                                                      : variant.name != all_variants().front().name
-                                                          ? std::min(settings.max_texels, 1U << 18U)
-                                                          : settings.max_texels});
+    test.shape = random_shape(
+        choices, {.max_extent = device.info().max_map_extent,
+                  .max_layers = has_short_chunks ? 64U : std::min(device.info().max_layers, 2048U),
+                  .max_texels = has_short_chunks ? std::min(settings.max_texels, 1U << 14U)
+                                                 : settings.max_texels});
     constexpr TexelFormat FORMATS[] = {TexelFormat::r32_float, TexelFormat::r8_unorm,
                                        TexelFormat::r16_unorm, TexelFormat::r16_float,
                                        TexelFormat::d32_float, TexelFormat::d16_unorm};

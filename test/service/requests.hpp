@@ -13,7 +13,6 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -131,44 +130,14 @@ inline auto asking(Service& service, const SubdivisionRequest& request) {
     return [&service, request] { (void)service.submit(request).result.get(); };
 }
 
-// Any threshold and any option, by a number.
+// A map and a threshold by a number; random cases (test/random) have all kinds.
 inline SubdivisionRequest mixed_request(std::uint32_t number) {
-    std::mt19937 random(number);
     const MapShape shapes[] = {{64, 64}, {200, 120}, {1, 1}, {130, 70, 3}, {257, 33}};
-    const MapShape shape = shapes[random() % std::size(shapes)];
-    std::vector<float> texels = random() % 2 == 0 ? smooth_map(shape) : random_map(shape, number);
-    if (random() % 4 == 0) {
-        texels = with_special_values(std::move(texels), 64, number);
-    }
-    const auto threshold = [&]() -> Threshold {
-        switch (random() % 5) {
-            case 0:
-                return Threshold::constant(0.9F);
-            case 1:
-                return Threshold::max_resolution(static_cast<float>(1 + random() % 64));
-            case 2: {  // grows from a level to the next
-                std::vector<float> levels;
-                for (std::uint32_t i = 0; i <= top_level(shape.width, shape.height); ++i) {
-                    levels.push_back(0.1F + 0.1F * static_cast<float>(i));
-                }
-                return Threshold::per_level(levels);
-            }
-            case 3:
-                return Threshold::map(random_thresholds(shape, number));
-            default:
-                return Threshold::constant(static_cast<float>(random() % 100) / 50.0F);
-        }
-    };
-    SubdivisionRequest request = request_of(shape, std::move(texels), threshold());
-    request.priority = static_cast<int>(random() % 3);
-    if (random() % 4 == 0) {
-        request.options.order = Order::any;
-    }
-    if (random() % 8 == 0) {
-        request.threshold = Threshold::constant(0.9F);
-        request.options.max_tiles = 20000;
-    }
-    return request;
+    const MapShape shape = shapes[number % std::size(shapes)];
+    const Threshold thresholds[] = {Threshold::constant(0.9F), Threshold::max_resolution(9.0F),
+                                    Threshold::map(random_thresholds(shape, number))};
+    return request_of(shape, with_special_values(random_map(shape, number), 64, number),
+                      thresholds[number % 3]);
 }
 
 // Returns the fault of an answer, or nothing.

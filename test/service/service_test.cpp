@@ -3,11 +3,7 @@
 
 #include "requests.hpp"
 
-#include <atomic>
-#include <cstdlib>
-#include <fstream>
 #include <future>
-#include <random>
 #include <string>
 #include <thread>
 
@@ -15,7 +11,6 @@ namespace quadtile::test {
 namespace {
 
 class ServiceTest : public GpuTest {};
-class ServiceSoak : public GpuTest {};
 
 TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
     GatedService gated({.strategy = Strategy::fused, .lanes = 1, .max_batch_layers = 12});
@@ -43,28 +38,6 @@ TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
     const ServiceStatistics statistics = service.statistics();
     EXPECT_EQ(statistics.largest_batch, 6U);
     EXPECT_EQ(statistics.runs, 1U + 4U);
-}
-
-// In images and in buffers of the service's device, mixed with maps from the host; by every
-// strategy.
-// A batch that mixes balances, of which one run has one only.
-TEST_F(ServiceTest, BatchesHaveOneBalance) {
-    GatedService gated({.strategy = Strategy::fused, .lanes = 1});
-    Ticket first = gated.hold_lane();
-    std::vector<SubdivisionRequest> requests;
-    std::vector<Ticket> tickets;
-    for (std::uint32_t i = 0; i < 5; ++i) {
-        const MapShape shape{90, 70};
-        requests.push_back(request_of(shape, peaks_map(shape, 40, i), Threshold::constant(1.0F)));
-        requests.back().options.balance = i % 2 == 0 ? Balance::edges : Balance::none;
-        tickets.push_back(gated.service->submit(requests.back()));
-    }
-    gated.open();
-    for (std::size_t i = 0; i < tickets.size(); ++i) {
-        EXPECT_EQ(check_answer(tickets[i].result.get(), requests[i]), "") << i;
-    }
-    (void)first.result.get();
-    EXPECT_EQ(gated.service->statistics().largest_batch, 3U);
 }
 
 // The ways in which a request that waits is answered.
@@ -102,32 +75,23 @@ void answer(GatedService& gated, Service& service, Answered way,
     }
 }
 
-constexpr Answered ALL_ANSWERS[] = {Answered::by_list, Answered::by_expiry,
-                                    Answered::by_cancellation, Answered::by_shutdown};
-
-TEST_F(ServiceTest, OwnersMayCallTheService) {
-    for (const Answered way : ALL_ANSWERS) {
-        GatedService gated({.lanes = 1});
-        Service& service = *gated.service;
+TEST_F(ServiceTest, OwnersMayCallAndEndTheService) {
+    for (const Answered way : {Answered::by_list, Answered::by_expiry, Answered::by_cancellation,
+                               Answered::by_shutdown}) {
+        GatedService called({.lanes = 1});
         bool has_gone = false;
-        answer(gated, service, way, [&] {
-            EXPECT_EQ(service.statistics().submitted, 3U);
+        answer(called, *called.service, way, [&] {
+            EXPECT_EQ(called.service->statistics().submitted, 3U);
             if (way != Answered::by_shutdown) {
-                (void)service.try_submit(mixed_request(3)).value().cancel();
+                (void)called.service->try_submit(mixed_request(3)).value().cancel();
             }
-            service.shutdown();
+            called.service->shutdown();
             has_gone = true;
         });
         EXPECT_TRUE(has_gone);
-    }
-}
-
-TEST_F(ServiceTest, OwnersMayEndTheService) {
-    for (const Answered way : ALL_ANSWERS) {
-        GatedService gated({.lanes = 1});
-        Service& service = *gated.service;
-        answer(gated, service, way, [&] { gated.service.reset(); });
-        EXPECT_FALSE(gated.service);
+        GatedService ended({.lanes = 1});
+        answer(ended, *ended.service, way, [&] { ended.service.reset(); });
+        EXPECT_FALSE(ended.service);
     }
 }
 
@@ -221,52 +185,52 @@ TEST_F(ServiceTest, TheMemoryLimitIsKept) {
     EXPECT_EQ(statistics.largest_batch, 12U);  // then each alone
 }
 
-TEST_F(ServiceTest, SizesAtAndBeyondEveryLimit) {
+// What a Tiler refuses is refused; here is what the service checks itself.
+TEST_F(ServiceTest, RequestsAtAndBeyondEveryLimit) {
     const DeviceInfo& info = device_for().info();
     Service service(device_for());
     const Threshold threshold = Threshold::constant(0.9F);
     const auto succeeds = [&](const SubdivisionRequest& request) {
-        Ticket ticket = service.submit(request);
-        EXPECT_EQ(check_answer(ticket.result.get(), request), "");
+        EXPECT_EQ(check_answer(service.submit(request).result.get(), request), "");
     };
-    const auto refused = [&](const MapShape& shape, ErrorCode code, const char* text) {
-        static const std::vector<float> texel(1);  // nobody looks at the others
+    for (const MapShape& shape :
+         {MapShape{info.max_map_extent, 1}, {1, info.max_map_extent}, {1, 1, info.max_layers}}) {
+        succeeds(request_of(shape, random_map(shape), threshold));
+    }
+    static const std::vector<float> texel(1);  // nobody looks at the others
+    for (const auto& [shape, text] :
+         {std::pair{MapShape{0, 1}, "is empty"},
+          {MapShape{1, 0}, "is empty"},
+          {MapShape{1, 1, 0}, "is empty"},
+          {MapShape{MAX_MAP_EXTENT + 1, 1}, "65536 texels on a side"},
+          {MapShape{1, MAX_MAP_EXTENT + 1}, "65536 texels on a side"},
+          {MapShape{1, 1, MAX_LAYERS + 1}, "and 65536 layers"},
+          {MapShape{65536, 65536}, "2^32 - 1 are the most"},
+          {MapShape{8, 8, 1, TexelFormat::rgba8_unorm}, "one channel"}}) {
         EXPECT_THAT(asking(service, {.map = {texel.data(), shape}, .threshold = threshold}),
-                    fails(code, text));
-    };
+                    is_refused(text));
+    }
     EXPECT_THAT(submitting(service, {.map = {nullptr, {2, 2}}, .threshold = threshold}),
-                is_refused());
+                is_refused("null pointer"));
     EXPECT_THAT(
         submitting(service, request_of({2, 2}, random_map({2, 2}), Threshold::per_level({1.0F}))),
-        is_refused());
-    refused({0, 1}, ErrorCode::invalid_argument, "is empty");
-    refused({1, 0}, ErrorCode::invalid_argument, "is empty");
-    refused({1, 1, 0}, ErrorCode::invalid_argument, "is empty");
-    refused({MAX_MAP_EXTENT + 1, 1}, ErrorCode::invalid_argument, "65536 texels on a side");
-    refused({1, MAX_MAP_EXTENT + 1}, ErrorCode::invalid_argument, "65536 texels on a side");
-    refused({1, 1, MAX_LAYERS + 1}, ErrorCode::invalid_argument, "and 65536 layers");
-    refused({65536, 65536}, ErrorCode::invalid_argument, "2^32 - 1 are the most");
-    succeeds(request_of({info.max_map_extent, 1}, random_map({info.max_map_extent, 1}), threshold));
-    succeeds(request_of({1, info.max_map_extent}, random_map({1, info.max_map_extent}), threshold));
-    succeeds(request_of({1, 1, info.max_layers}, random_map({1, 1, info.max_layers}), threshold));
+        is_refused("1 level thresholds"));
     if (info.max_map_extent < MAX_MAP_EXTENT) {
-        refused({info.max_map_extent + 1, 1}, ErrorCode::unsupported, "texels on a side");
-        refused({1, info.max_map_extent + 1}, ErrorCode::unsupported, "texels on a side");
+        EXPECT_THAT(asking(service, {.map = {texel.data(), {info.max_map_extent + 1, 1}},
+                                     .threshold = threshold}),
+                    fails(ErrorCode::unsupported, "texels on a side"));
     }
-    if (info.max_layers < MAX_LAYERS) {
-        refused({1, 1, info.max_layers + 1}, ErrorCode::unsupported, "layers; cut it");
-    }
-    refused({8, 8, 1, TexelFormat::rgba8_unorm}, ErrorCode::invalid_argument, "one channel");
 
     // Budgets: none for a layer is too few, one is enough, and there is no most.
     SubdivisionRequest request = request_of({40, 30, 2}, random_map({40, 30, 2}), threshold);
-    for (const std::uint64_t budget : {0, 1}) {
+    for (const std::uint64_t budget :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{UINT64_MAX}}) {
         request.options.max_tiles = budget;
-        EXPECT_THAT(asking(service, request), is_refused());
-    }
-    for (const std::uint64_t budget : {std::uint64_t{2}, UINT64_MAX}) {
-        request.options.max_tiles = budget;
-        succeeds(request);
+        if (budget < 2) {
+            EXPECT_THAT(asking(service, request), is_refused("max_tiles is"));
+        } else {
+            succeeds(request);
+        }
     }
     request.options.max_tiles.reset();
     request.deadline = std::chrono::steady_clock::time_point::min();
@@ -275,37 +239,22 @@ TEST_F(ServiceTest, SizesAtAndBeyondEveryLimit) {
     succeeds(request);
 }
 
-TEST_F(ServiceTest, ListsAndThresholdsAtAndBeyondWhatTheDeviceAddresses) {
-    const Device& device = device_for(variant_named("short chunks"));
-    Service service(device);
-    const auto all_split_request = [](const MapShape& shape) {
-        const MapAndThreshold map = all_split(shape);
-        return request_of(shape, map.texels, map.threshold);
-    };
-    ASSERT_EQ(device.info().max_tiles, 16384U);
-    const SubdivisionRequest longest = all_split_request({128, 128});
-    Ticket ticket = service.submit(longest);
-    EXPECT_EQ(check_answer(ticket.result.get(), longest), "");
-    EXPECT_THAT(asking(service, all_split_request({129, 128})),
-                fails(ErrorCode::unsupported, "raise the threshold or cut the map into several"));
-    EXPECT_THAT(asking(service, request_of({1024, 1024}, random_map({1024, 1024}),
-                                           Threshold::constant(0.5F))),
-                fails(ErrorCode::unsupported, "cut the map into several"));
-    const MapShape shape{300, 200};
-    EXPECT_THAT(asking(service, request_of(shape, random_map(shape),
-                                           Threshold::map(random_thresholds(shape)))),
-                fails(ErrorCode::unsupported, "the buffer of the thresholds of this map's nodes",
-                      "give thresholds per level"));
-}
-
 TEST_F(ServiceTest, MemoryAtAndBeyondTheLimit) {
     const SubdivisionRequest request =
         request_of({200, 200}, random_map({200, 200}), Threshold::constant(0.9F));
     std::uint64_t needed = 0;
     {
         Service service(device_for(), {.lanes = 1});
+        // Resources of other sizes go, and their memory is given back.
+        const MapShape large{1000, 1000};
+        const MapShape small{40, 30};
         (void)service.submit(request).result.get();
         needed = service.statistics().most_memory_bytes;
+        for (const MapShape& shape : {large, small}) {
+            (void)service.submit(request_of(shape, random_map(shape), Threshold::constant(2.0F)))
+                .result.get();
+        }
+        EXPECT_LT(service.statistics().memory_bytes, service.statistics().most_memory_bytes);
     }
     {
         Service service(device_for(), {.lanes = 1, .memory_limit_bytes = needed});
@@ -340,112 +289,6 @@ TEST_F(ServiceTest, OptionsBeyondTheirLimits) {
                                    .gpu_timeout = std::chrono::milliseconds::max()});
     const SubdivisionRequest request = mixed_request(2);
     EXPECT_EQ(check_answer(service.submit(request).result.get(), request), "");
-}
-
-TEST_F(ServiceTest, TilersOfSeveralThreadsShareADevice) {
-    std::vector<std::thread> threads;
-    for (std::uint32_t thread = 0; thread < 4; ++thread) {
-        threads.emplace_back([thread] {
-            Tiler tiler(device_for());
-            for (std::uint32_t i = 0; i < 10; ++i) {
-                const SubdivisionRequest request = mixed_request(5000 + 100 * thread + i);
-                EXPECT_EQ(
-                    check_answer(tiler.subdivide(request.map, request.threshold, request.options),
-                                 request),
-                    "");
-            }
-        });
-    }
-    for (std::thread& thread : threads) {
-        thread.join();
-    }
-}
-
-// ---- Soak
-
-std::uint64_t resident_bytes() {
-    std::ifstream file("/proc/self/statm");
-    std::uint64_t pages = 0;
-    std::uint64_t resident = 0;
-    file >> pages >> resident;
-    return resident * 4096;
-}
-
-// QUADTILE_SOAK_SECONDS, or a few.
-std::chrono::seconds soak_time() {
-    const char* text = std::getenv("QUADTILE_SOAK_SECONDS");
-    return std::chrono::seconds(text != nullptr ? std::atoi(text) : 5);
-}
-
-// On two devices, one of which is lost at half time.
-TEST_F(ServiceSoak, EightThreadsOfMixedRequestsAndCancellations) {
-    Gate kept;  // its submissions and the other's come one after the other
-    Gate lost;
-    kept.open();
-    lost.open();
-    Service service({kept.device, lost.device},
-                    {.lanes = 2, .queue_capacity = 32, .repeat_lost = true});
-    const auto start = std::chrono::steady_clock::now();
-    const auto end = start + soak_time();
-    std::atomic<std::uint64_t> answered = 0;
-    std::atomic<std::uint64_t> lists = 0;
-    std::vector<std::thread> threads;
-    for (std::uint32_t thread = 0; thread < 8; ++thread) {
-        threads.emplace_back([&, thread] {
-            std::mt19937 random(thread);
-            for (std::uint32_t i = 0; std::chrono::steady_clock::now() < end; ++i) {
-                SubdivisionRequest request = mixed_request(static_cast<std::uint32_t>(random()));
-                if (random() % 10 == 0) {
-                    request.deadline =
-                        std::chrono::steady_clock::now() + std::chrono::milliseconds(random() % 20);
-                }
-                Ticket ticket = service.submit(request);
-                if (random() % 5 == 0) {
-                    (void)ticket.cancel();
-                }
-                try {
-                    EXPECT_EQ(check_answer(ticket.result.get(), request), "");
-                    ++lists;
-                } catch (const Error& error) {
-                    EXPECT_TRUE(error.code() == ErrorCode::cancelled ||
-                                error.code() == ErrorCode::deadline_exceeded)
-                        << error.what();
-                }
-                ++answered;
-            }
-        });
-    }
-    // Memory is flat from the first third on, when everything has been met; on a busy machine it
-    // may not have been.
-    std::this_thread::sleep_until(start + soak_time() / 3);
-    const std::uint64_t resident = resident_bytes();
-    const bool has_met_everything = answered >= 1000;
-    std::this_thread::sleep_until(start + soak_time() / 2);
-    lost.open(VK_ERROR_DEVICE_LOST);
-    for (std::thread& thread : threads) {
-        thread.join();
-    }
-    if (has_met_everything) {
-        EXPECT_LT(resident_bytes(), resident + (64U << 20U));
-    } else {
-        std::printf("SKIPPED: whether memory is flat: too few requests in this time\n");
-    }
-    const ServiceStatistics statistics = service.statistics();
-    // The bound is the largest batch of these maps in each lane, whatever the number of runs.
-    EXPECT_LT(statistics.most_memory_bytes, 64U << 20U);
-    EXPECT_EQ(statistics.submitted, answered);
-    EXPECT_EQ(statistics.succeeded, lists);
-    EXPECT_EQ(statistics.succeeded + statistics.cancelled + statistics.expired, answered);
-    EXPECT_EQ(statistics.failed, 0U);
-    EXPECT_GT(lists, 0U);
-    std::printf(
-        "%llu requests, %llu lists, %llu cancelled, %llu expired, %llu runs, resident "
-        "%llu MB\n",
-        static_cast<unsigned long long>(answered), static_cast<unsigned long long>(lists),
-        static_cast<unsigned long long>(statistics.cancelled),
-        static_cast<unsigned long long>(statistics.expired),
-        static_cast<unsigned long long>(statistics.runs),
-        static_cast<unsigned long long>(resident_bytes() >> 20U));
 }
 
 }  // namespace

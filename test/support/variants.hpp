@@ -1,5 +1,6 @@
-// Devices that lack one feature, and shared Tilers for them; comparison of lists. Validation is on,
-// unless the environment variable QUADTILE_VALIDATION is 0.
+// Devices with and without their features, and shared Tilers for them; comparison of lists.
+// Validation is on, unless the environment variable QUADTILE_VALIDATION is 0, and memory is guarded
+// (guarded_memory.hpp).
 
 #pragma once
 
@@ -20,21 +21,16 @@ struct LowerLimits {
     std::uint32_t max_storage_images = 0;
 };
 
-// A way for the kernels to run: with all that the device has, or without one feature.
+// A way for the kernels to run.
 struct Variant {
     std::string name;
     Features disabled;
     LowerLimits limits;
 };
 
-// Returns "as the device is", each optional feature off, and limits so low that small maps reach
-// the code for large ones.
+// Returns "as the device is" and "with everything off": no optional feature, and limits so low that
+// small maps reach the code for large ones. More would cost CPU drivers minutes of compilation.
 [[nodiscard]] const std::vector<Variant>& all_variants();
-// Returns the variants that change the kernels of tile lists of floats. The others concern mip
-// levels and the formats of maps.
-[[nodiscard]] const std::vector<Variant>& tile_variants();
-
-[[nodiscard]] const Variant& variant_named(const std::string& name);
 
 // Returns the device of a variant, which is made once. Thread-safe.
 [[nodiscard]] const Device& device_for(const Variant& variant = all_variants().front());
@@ -54,7 +50,7 @@ inline constexpr std::chrono::minutes GPU_TIMEOUT(5);
 // ended.
 void release_devices();
 
-// Returns the validation messages since the last call.
+// Returns the messages of validation and of guarded memory since the last call.
 [[nodiscard]] std::vector<std::string> take_validation_messages();
 
 // Returns one sentence on how two lists differ in any bit, or nothing. It is shorter than gtest's

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <random>
-#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -106,38 +105,6 @@ std::uint32_t search_flags(const Tile& tile, std::span<const Tile> tiles) {
     return flags;
 }
 
-// Merges each four siblings that the ordinary list does not have: that must break the balance.
-void expect_minimal(std::span<const Tile> tiles, std::span<const Tile> ordinary,
-                    const MapShape& shape, Balance balance) {
-    std::set<std::pair<std::uint32_t, std::uint32_t>> parents;
-    for (const Tile& tile : tiles) {
-        // A node is a refinement's if a tile of the ordinary list covers it.
-        const bool is_added = std::ranges::any_of(ordinary, [&](const Tile& coarse) {
-            const std::uint32_t up = coarse.level() - tile.level();
-            return coarse.level() > tile.level() && coarse.x() == tile.x() >> up &&
-                   coarse.y() == tile.y() >> up;
-        });
-        if (is_added) {
-            parents.emplace(tile.level() + 1, tile_position(tile.x() / 2, tile.y() / 2));
-        }
-    }
-    for (const auto& [level, position] : parents) {
-        const Tile parent{position, tile_node(level, 0, 0), 0.0F, 0.0F};
-        const auto children = nodes_of(children_of(parent, shape));
-        std::vector<Tile> merged;
-        std::ranges::copy_if(tiles, std::back_inserter(merged), [&](const Tile& tile) {
-            return std::ranges::find(children, std::pair{tile.level(), tile.position}) ==
-                   children.end();
-        });
-        if (merged.size() + children.size() != tiles.size()) {
-            continue;  // one of the siblings is split itself
-        }
-        merged.push_back(parent);
-        EXPECT_NE(find_too_coarse(merged, balance), nullptr)
-            << "level " << level << ", x " << parent.x() << ", y " << parent.y();
-    }
-}
-
 // Monotone thresholds of several kinds.
 std::vector<Threshold> thresholds_for(const MapShape& shape, std::uint32_t seed) {
     std::vector<float> levels;  // equal in pairs
@@ -182,7 +149,6 @@ TEST(Balance, PropertiesOfRandomLists) {
                 EXPECT_EQ(find_too_coarse(tiles, balance), nullptr);
                 EXPECT_EQ(nodes_of(tiles), nodes_of(balance_naively({before.begin(), before.end()},
                                                                     shape, balance)));
-                expect_minimal(tiles, before, shape, balance);
                 const reference::Pyramid pyramid = reference::build_pyramid(map, layer);
                 const ResolvedThreshold resolved = threshold.resolve(shape);
                 for (const Tile& tile : tiles) {

@@ -63,13 +63,6 @@ std::string complaint(const std::string& text) {
     return refusal([&] { return compile(text); });
 }
 
-std::string behind_the_end(std::size_t line, const std::string& place, const std::string& what) {
-    return "reduction:" + std::to_string(line) + ": error: only where " + place +
-           " uses this text: " + what +
-           "\n(Is a bracket left open, or has the function that the kernel calls another name or "
-           "other arguments here?)";
-}
-
 // The first words of a module: magic number, version 1.5.
 void expect_spirv(const Words& words) {
     ASSERT_GT(words.size(), 5U);
@@ -79,11 +72,8 @@ void expect_spirv(const Words& words) {
 
 constexpr const char* MEAN = "float reduce(float a, float b) { return 0.5 * (a + b); }\n";
 
-TEST(GlslCompiler, IsInThisBuild) {
-    EXPECT_TRUE(detail::has_glsl_compiler());
-}
-
 TEST(GlslCompiler, CompilesAKernelOfTheLibraryInItsVariants) {
+    EXPECT_TRUE(detail::has_glsl_compiler());
     const Words without =
         compile_kernel("subtree", {{"SUBGROUPS", "0"}}, user(""), CodeForm::optimised);
     const Words with =
@@ -91,66 +81,110 @@ TEST(GlslCompiler, CompilesAKernelOfTheLibraryInItsVariants) {
     expect_spirv(without);
     expect_spirv(with);
     EXPECT_NE(without, with);
-}
-
-TEST(GlslCompiler, RefusesAKernelThatIsNotThere) {
     EXPECT_THROW((void)compile_kernel("subtrees", {}, user(""), CodeForm::optimised), Error);
 }
 
+// However a text ends, whatever it may use: what the kernel has before it, headers, extensions.
 TEST(GlslCompiler, PutsTheTextIn) {
-    expect_spirv(compile(MEAN));
-    EXPECT_EQ(compile(MEAN), compile(MEAN));
-    EXPECT_NE(compile(MEAN), compile("float reduce(float a, float b) { return a * b; }"));
-    // The text can use what the kernel has before it.
-    expect_spirv(compile("float reduce(float a, float b) { return scale(a); }"));
-}
-
-TEST(GlslCompiler, TakesATextHoweverItEnds) {
     const Words expected = compile(MEAN);
-    EXPECT_EQ(compile("float reduce(float a, float b) { return 0.5 * (a + b); }"), expected);
-    EXPECT_EQ(compile(MEAN + "// the mean"s), expected);
-    EXPECT_EQ(compile("float reduce(float a, float b) { return 0.5 * (a + b); } \\"), expected);
-    EXPECT_EQ(compile(MEAN + "// the mean \\"s), expected);
-    EXPECT_EQ(compile(MEAN + "// the mean \\\n"s), expected);
-    EXPECT_EQ(compile("float reduce(float a,\r\n float b) { return 0.5 * (a + b); }\r\n"),
-              expected);
-}
-
-TEST(GlslCompiler, TakesHeadersOfTheLibraryAndExtensions) {
-    expect_spirv(
-        compile("#include \"quadtile/limits.h\"\n"
-                "float reduce(float a, float b) { return a + b + float(MAX_TOP_LEVEL); }"));
-    expect_spirv(
-        compile("#extension GL_KHR_shader_subgroup_arithmetic : require\n"
-                "float reduce(float a, float b) { return subgroupAdd(a + b); }"));
-}
-
-TEST(GlslCompiler, WarningsDoNotFail) {
-    expect_spirv(compile("float reduce(float a__a, float b) { return a__a + b; }"));
+    for (const std::string& same :
+         {"float reduce(float a, float b) { return 0.5 * (a + b); }"s, MEAN + "// the mean"s,
+          "float reduce(float a, float b) { return 0.5 * (a + b); } \\"s, MEAN + "// the mean \\"s,
+          MEAN + "// the mean \\\n"s,
+          "float reduce(float a,\r\n float b) { return 0.5 * (a + b); }\r\n"s}) {
+        EXPECT_EQ(compile(same), expected) << same;
+    }
+    for (const std::string& other :
+         {"float reduce(float a, float b) { return a * b; }"s,
+          "float reduce(float a, float b) { return scale(a); }"s,
+          "#include \"quadtile/limits.h\"\n"
+          "float reduce(float a, float b) { return a + b + float(MAX_TOP_LEVEL); }"s,
+          "#extension GL_KHR_shader_subgroup_arithmetic : require\n"
+          "float reduce(float a, float b) { return subgroupAdd(a + b); }"s,
+          "float reduce(float a__a, float b) { return a__a + b; }"s,  // only warned of
+          "#if X // #if\n/* #endif\n#endif */ nonsense\n#elif 0\n#else\n"s + MEAN +
+              "  #endif\n// \\\n#endif"}) {
+        expect_spirv(compile(other));
+    }
     EXPECT_THAT(complaint("float reduce(float a__a, float b) { return c; }"),
                 Not(HasSubstr("warning")));
 }
 
-TEST(GlslCompiler, NumbersErrorsByTheLinesOfTheText) {
+// Errors have the lines of the caller's text, whatever is wrong with it. Catches line numbers of
+// the kernel, errors without a line, and texts that reach into the kernel.
+TEST(GlslCompiler, TellsWhatIsWrongWhere) {
     const std::string undeclared = ": error: 'c' : undeclared identifier";
-    EXPECT_EQ(complaint("float reduce(float a, float b) { return c; }"),
-              "reduction:1" + undeclared);
-    EXPECT_EQ(complaint("\n\nfloat reduce(float a, float b) {\n    return c;\n}\n"),
-              "reduction:4" + undeclared);
-    EXPECT_EQ(complaint("\r\n\r\nfloat reduce(float a, float b) {\r\n    return c;\r\n}\r\n"),
-              "reduction:4" + undeclared);
-    EXPECT_EQ(complaint("float reduce(float a, \\\n float b) {\n    return c;\n}\n"),
-              "reduction:3" + undeclared);
-    // Lines of an included header do not count.
-    EXPECT_EQ(complaint("#include \"quadtile/limits.h\"\n"
-                        "float reduce(float a, float b) { return c; }"),
-              "reduction:2" + undeclared);
-    EXPECT_EQ(complaint("float reduce(float a, float b)\n{ return a }\n"),
-              "reduction:2: error: '' :  syntax error, unexpected RIGHT_BRACE, expecting COMMA or "
-              "SEMICOLON");
-}
-
-TEST(GlslCompiler, NamesTheTextAsTheCallerDoes) {
+    const std::string missing = "'reduce' : no matching overloaded function found";
+    const std::string stage = "reduction: error: Linking compute stage: ";
+    const auto behind_the_end = [](int line, const std::string& place, const std::string& what) {
+        return "reduction:" + std::to_string(line) + ": error: only where " + place +
+               " uses this text: " + what +
+               "\n(Is a bracket left open, or has the function that the kernel calls another name "
+               "or other arguments here?)";
+    };
+    std::string many = "float reduce(float a, float b) {\n";
+    std::string of_many;
+    for (int i = 0; i < 8; ++i) {
+        const std::string name = "c" + std::to_string(i);
+        many += "    a += " + name + ";\n";
+        of_many += i < 5 ? "reduction:" + std::to_string(i + 2) + ": error: '" + name +
+                               "' : undeclared identifier\n"
+                         : "";
+    }
+    const std::pair<std::string, std::string> rows[] = {
+        {"float reduce(float a, float b) { return c; }", "reduction:1" + undeclared},
+        {"\n\nfloat reduce(float a, float b) {\n    return c;\n}\n", "reduction:4" + undeclared},
+        {"\r\n\r\nfloat reduce(float a, float b) {\r\n    return c;\r\n}\r\n",
+         "reduction:4" + undeclared},
+        {"float reduce(float a, \\\n float b) {\n    return c;\n}\n", "reduction:3" + undeclared},
+        // Lines of an included header do not count.
+        {"#include \"quadtile/limits.h\"\nfloat reduce(float a, float b) { return c; }",
+         "reduction:2" + undeclared},
+        {"float reduce(float a, float b)\n{ return a }\n",
+         "reduction:2: error: '' :  syntax error, unexpected RIGHT_BRACE, expecting COMMA or "
+         "SEMICOLON"},
+        {many + "    return a;\n}\n", of_many + "and 3 more"},
+        // An open brace, and what the kernel lacks or has already.
+        {"float reduce(float a, float b) {\n    return a;\n\n",
+         behind_the_end(2, "test.comp:10",
+                        "'' :  syntax error, unexpected LEFT_BRACE, expecting SEMICOLON")},
+        {"", behind_the_end(1, "test.comp:11", missing)},
+        {"\n\n", behind_the_end(1, "test.comp:11", missing)},
+        {"float mean(float a, float b) { return a; }\n",
+         behind_the_end(1, "test.comp:11", missing)},
+        {MEAN + "void main() {}"s,
+         behind_the_end(2, "test.comp:10", "'main' : function already has a body")},
+        {MEAN + "\n/* the mean\n of two\n"s,
+         "reduction:3: error: 'comment' : End of input in comment"},
+        {"\n#if 1\n"s + MEAN, "reduction:2: error: the #if of this line has no #endif"},
+        {"#if 1\n#endif\n  # ifdef X // the outer\n #ifndef Y\n#endif\n"s + MEAN,
+         "reduction:3: error: the #if of this line has no #endif"},
+        {MEAN + "\n#endif"s, "reduction:3: error: #endif without an #if"},
+        {"#else\n"s + MEAN, "reduction:1: error: #else without an #if"},
+        {"#version 460\n"s + MEAN, "reduction:1: error: '#version' : must occur first in shader"},
+        {"\n #line 100\nfloat x = c;\n", "reduction:2: error: #line is not supported here"},
+        {"\n#include \"mean.glsl\"\n"s + MEAN,
+         "reduction:2: error: '#include' : quadtile has no such header for header name: "
+         "mean.glsl"},
+        {MEAN + "#include \"user_reduction.glsl\""s,
+         "reduction:2: error: '#include' : a text cannot include itself; for header name: "
+         "user_reduction.glsl"},
+        {MEAN + "//\n// \0\n"s, "reduction:3: error: the line has a NUL byte"},
+        {"\n#error no\n"s + MEAN, "reduction:2: error: '#error' : no"},
+        {"float reduce(float a, float b) { return reduce(b, a); }",
+         stage + "Recursion detected: reduce(f1;f1; calling reduce(f1;f1;"},
+        {"float reduce(float a, float b);",
+         stage + "No function definition (body) found: reduce(f1;f1;"}};
+    for (const auto& [text, expected] : rows) {
+        EXPECT_EQ(complaint(text), expected) << text;
+    }
+    EXPECT_THAT(complaint("\n#include </etc/passwd>\n"s + MEAN), StartsWith("reduction:2: error:"));
+    EXPECT_THAT(complaint(MEAN + "\nconst float ONE = 1.0"s),
+                StartsWith("reduction:3: error: only where test.comp:10 uses this text: "));
+    // Callers read UTF-8, but the compiler tells single bytes of a letter.
+    const std::string letter = complaint("\n\xC3\xA4\n"s + MEAN);
+    EXPECT_THAT(letter, AllOf(StartsWith("reduction:2: error:"), HasSubstr("\uFFFD")));
+    EXPECT_EQ(letter.find_first_of("\xC3\xA4"), std::string::npos);
     for (const std::string name : {"my \"reduction\"", "C:\\reduce.glsl", "quadtile/limits.h"}) {
         const UserSource source{"user_reduction.glsl", name, "\nfloat x = c;"};
         EXPECT_THAT(
@@ -158,92 +192,9 @@ TEST(GlslCompiler, NamesTheTextAsTheCallerDoes) {
                 (void)compile_glsl("test.comp", KERNEL, {{"BEFORE", "1"}}, source,
                                    CodeForm::optimised);
             },
-            test::is_refused("the GLSL of " + name + " does not compile:\n" + name +
-                             ":2: error: 'c' : undeclared identifier"));
+            test::is_refused("the GLSL of " + name + " does not compile:\n" + name + ":2" +
+                             undeclared));
     }
-}
-
-TEST(GlslCompiler, TellsTheFirstErrors) {
-    std::string text = "float reduce(float a, float b) {\n";
-    for (int i = 0; i < 8; ++i) {
-        text += "    a += c" + std::to_string(i) + ";\n";
-    }
-    EXPECT_EQ(complaint(text + "    return a;\n}\n"),
-              "reduction:2: error: 'c0' : undeclared identifier\n"
-              "reduction:3: error: 'c1' : undeclared identifier\n"
-              "reduction:4: error: 'c2' : undeclared identifier\n"
-              "reduction:5: error: 'c3' : undeclared identifier\n"
-              "reduction:6: error: 'c4' : undeclared identifier\n"
-              "and 3 more");
-}
-
-TEST(GlslCompiler, ErrorsBehindTheTextAreToldAsSuch) {
-    // An open brace.
-    EXPECT_EQ(complaint("float reduce(float a, float b) {\n    return a;\n\n"),
-              behind_the_end(2, "test.comp:10",
-                             "'' :  syntax error, unexpected LEFT_BRACE, expecting SEMICOLON"));
-    // No semicolon.
-    EXPECT_THAT(complaint(MEAN + "\nconst float ONE = 1.0"s),
-                StartsWith("reduction:3: error: only where test.comp:10 uses this text: "));
-    // These texts lack what the kernel needs.
-    const std::string missing = "'reduce' : no matching overloaded function found";
-    EXPECT_EQ(complaint(""), behind_the_end(1, "test.comp:11", missing));
-    EXPECT_EQ(complaint("\n\n"), behind_the_end(1, "test.comp:11", missing));
-    EXPECT_EQ(complaint("float mean(float a, float b) { return a; }\n"),
-              behind_the_end(1, "test.comp:11", missing));
-    // A name of the kernel's.
-    EXPECT_EQ(complaint(MEAN + "void main() {}"s),
-              behind_the_end(2, "test.comp:10", "'main' : function already has a body"));
-}
-
-TEST(GlslCompiler, AnOpenCommentIsToldWhereItBegins) {
-    EXPECT_EQ(complaint(MEAN + "\n/* the mean\n of two\n"s),
-              "reduction:3: error: 'comment' : End of input in comment");
-}
-
-TEST(GlslCompiler, ConditionsMustCloseWithinTheText) {
-    EXPECT_EQ(complaint("\n#if 1\n"s + MEAN),
-              "reduction:2: error: the #if of this line has no #endif");
-    EXPECT_EQ(complaint("#if 1\n#endif\n  # ifdef X // the outer\n #ifndef Y\n#endif\n"s + MEAN),
-              "reduction:3: error: the #if of this line has no #endif");
-    EXPECT_EQ(complaint(MEAN + "\n#endif"s), "reduction:3: error: #endif without an #if");
-    EXPECT_EQ(complaint("#else\n"s + MEAN), "reduction:1: error: #else without an #if");
-    expect_spirv(compile("#if X // #if\n/* #endif\n#endif */ nonsense\n#elif 0\n#else\n"s + MEAN +
-                         "  #endif\n// \\\n#endif"));
-}
-
-TEST(GlslCompiler, DirectivesThatAreTheKernelsAreRefused) {
-    EXPECT_EQ(complaint("#version 460\n"s + MEAN),
-              "reduction:1: error: '#version' : must occur first in shader");
-    EXPECT_EQ(complaint("\n #line 100\nfloat x = c;\n"),
-              "reduction:2: error: #line is not supported here");
-}
-
-TEST(GlslCompiler, IncludesOfUnknownNamesAreRefused) {
-    EXPECT_EQ(complaint("\n#include \"mean.glsl\"\n"s + MEAN),
-              "reduction:2: error: '#include' : quadtile has no such header for header name: "
-              "mean.glsl");
-    EXPECT_THAT(complaint("\n#include </etc/passwd>\n"s + MEAN), StartsWith("reduction:2: error:"));
-    EXPECT_EQ(complaint(MEAN + "#include \"user_reduction.glsl\""s),
-              "reduction:2: error: '#include' : a text cannot include itself; for header name: "
-              "user_reduction.glsl");
-}
-
-TEST(GlslCompiler, UnreadableTextsAreRefused) {
-    EXPECT_EQ(complaint(MEAN + "//\n// \0\n"s), "reduction:3: error: the line has a NUL byte");
-    // Callers read UTF-8, but the compiler tells single bytes of a letter.
-    const std::string letter = complaint("\n\xC3\xA4\n"s + MEAN);
-    EXPECT_THAT(letter, AllOf(StartsWith("reduction:2: error:"), HasSubstr("\uFFFD")));
-    EXPECT_EQ(letter.find_first_of("\xC3\xA4"), std::string::npos);
-    EXPECT_EQ(complaint("\n#error no\n"s + MEAN), "reduction:2: error: '#error' : no");
-}
-
-TEST(GlslCompiler, ErrorsWithoutALineAreTold) {
-    const std::string stage = "reduction: error: Linking compute stage: ";
-    EXPECT_EQ(complaint("float reduce(float a, float b) { return reduce(b, a); }"),
-              stage + "Recursion detected: reduce(f1;f1; calling reduce(f1;f1;");
-    EXPECT_EQ(complaint("float reduce(float a, float b);"),
-              stage + "No function definition (body) found: reduce(f1;f1;");
 }
 
 // ---- What would bring down the compiler, the driver or the kernel -------------------------------
@@ -259,25 +210,22 @@ constexpr const char* ONE =
     "float threshold(uint level, uvec2 position, uint layer) { return 1.0; }\n";
 constexpr const char* FIRST = "vec4 reduce(vec4 a, vec4 b, vec4 c, vec4 d) { return a; }\n";
 
-// By whom resources are declared, used or not.
 TEST(UserCode, HasNoResources) {
     const auto buffer = [](int set, int binding) {
         return "\nlayout(set = " + std::to_string(set) + ", binding = " + std::to_string(binding) +
                ", std430) buffer Mine { float mine[]; };\n";
     };
-    for (const int set : {1, 2, 3, 7}) {
-        const std::string expected = ":2: error: 'Mine' is at binding 5 of descriptor set " +
-                                     std::to_string(set) + ", which is not bound; ";
-        EXPECT_THAT(threshold_refusal(buffer(set, 5) + ONE), StartsWith("threshold" + expected));
-        EXPECT_THAT(reduction_refusal(buffer(set, 5) + FIRST), StartsWith("reduction" + expected));
-    }
-    for (int binding = 0; binding <= 16; ++binding) {
-        const std::string expected = ":2: error: 'Mine' is at binding " + std::to_string(binding) +
-                                     " of descriptor set 0, where the kernel has its own; ";
-        EXPECT_THAT(threshold_refusal(buffer(0, binding) + ONE),
-                    StartsWith("threshold" + expected));
-        EXPECT_THAT(reduction_refusal(buffer(0, binding) + FIRST),
-                    StartsWith("reduction" + expected));
+    for (int set = 0; set <= 3; ++set) {
+        for (int binding = 0; binding <= (set == 0 ? 16 : 1); ++binding) {
+            const std::string expected =
+                ":2: error: 'Mine' is at binding " + std::to_string(binding) +
+                " of descriptor set " + std::to_string(set) +
+                (set == 0 ? ", where the kernel has its own; " : ", which is not bound; ");
+            EXPECT_THAT(threshold_refusal(buffer(set, binding) + ONE),
+                        StartsWith("threshold" + expected));
+            EXPECT_THAT(reduction_refusal(buffer(set, binding) + FIRST),
+                        StartsWith("reduction" + expected));
+        }
     }
     // By their own names, not those of their types.
     EXPECT_THAT(
@@ -292,26 +240,22 @@ TEST(UserCode, HasNoResources) {
 }
 
 TEST(UserCode, NeedsNoFeaturesThatAreOff) {
-    const auto with = [](const std::string& line) {
-        return "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
-               "#extension GL_ARB_gpu_shader_int64 : require\n"
-               "#extension GL_KHR_shader_subgroup_arithmetic : require\n"
-               "float threshold(uint level, uvec2 position, uint layer) {\n    " +
-               line + "\n}\n";
-    };
-    EXPECT_THAT(threshold_refusal(with("return float(double(level) / 3.0);")),
-                StartsWith("threshold:5: error: 'double' needs 64-bit floats, a feature that"));
-    EXPECT_THAT(threshold_refusal(with("return float(uint64_t(level) << layer);")),
-                StartsWith("threshold:5: error: 'uint64_t' needs 64-bit integers, "));
-    EXPECT_THAT(threshold_refusal(with("return float(int16_t(level) * int16_t(3));")),
-                StartsWith("threshold:5: error: 'int16_t' needs 16-bit integers, "));
-    EXPECT_THAT(threshold_refusal(with("return float(uint8_t(level) * uint8_t(3));")),
-                StartsWith("threshold:5: error: 'uint8_t' needs 8-bit integers, "));
-    EXPECT_THAT(threshold_refusal(with("return float(float16_t(level) * float16_t(3));")),
-                StartsWith("threshold:5: error: 'float16_t' needs 16-bit floats, "));
-    // Not in the variants without them.
-    EXPECT_THAT(threshold_refusal(with("return float(subgroupAdd(level));")),
-                StartsWith("threshold:5: error: 'subgroupAdd' needs subgroup operations, "));
+    for (const auto& [expression, refused] :
+         {std::pair("double(level) / 3.0", "'double' needs 64-bit floats, a feature that"),
+          std::pair("uint64_t(level) << layer", "'uint64_t' needs 64-bit integers, "),
+          std::pair("int16_t(level) * int16_t(3)", "'int16_t' needs 16-bit integers, "),
+          std::pair("uint8_t(level) * uint8_t(3)", "'uint8_t' needs 8-bit integers, "),
+          std::pair("float16_t(level) * float16_t(3)", "'float16_t' needs 16-bit floats, "),
+          // Not in the variants without them.
+          std::pair("subgroupAdd(level)", "'subgroupAdd' needs subgroup operations, ")}) {
+        const std::string text =
+            "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
+            "#extension GL_ARB_gpu_shader_int64 : require\n"
+            "#extension GL_KHR_shader_subgroup_arithmetic : require\n"
+            "float threshold(uint level, uvec2 position, uint layer) {\n    return float(" +
+            std::string(expression) + ");\n}\n";
+        EXPECT_THAT(threshold_refusal(text), StartsWith("threshold:5: error: "s + refused));
+    }
     EXPECT_THAT(threshold_refusal("#extension GL_EXT_buffer_reference_uvec2 : require\n"
                                   "layout(buffer_reference) buffer Far { float x; };\n"
                                   "float threshold(uint level, uvec2 position, uint layer) {\n"

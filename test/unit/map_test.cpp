@@ -9,6 +9,8 @@
 
 #include <bit>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 namespace quadtile {
 namespace {
@@ -48,6 +50,28 @@ TEST(Map, HalvesDecodeExactly) {
             exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1.0 + fraction, exponent - 15);
         EXPECT_EQ(floats[i], sign * value) << i;
         EXPECT_EQ(std::signbit(floats[i]), sign < 0) << i;
+    }
+}
+
+// Exhaustive: the middle between each two halves goes to the even one, and the floats beside it to
+// the nearer one. Kernels and twins share this code, so that comparing them shows nothing.
+TEST(Map, FloatsRoundToTheNearestHalf) {
+    std::vector<std::uint16_t> halves(0x7c01);  // from 0 to infinity, which comes behind 65504
+    std::iota(halves.begin(), halves.end(), 0);
+    std::vector<float> floats =
+        reference::decode({halves.data(), {0x7c01, 1, 1, TexelFormat::r16_float}});
+    floats.back() = 65536.0F;
+    const auto rounded = [](float value) {
+        return std::bit_cast<float>(round_to_half(std::bit_cast<std::uint32_t>(value)));
+    };
+    for (std::uint32_t i = 0; i + 1 < floats.size(); ++i) {
+        const float above = i + 2 == floats.size() ? INFINITY : floats[i + 1];
+        const float middle = 0.5F * (floats[i] + floats[i + 1]);
+        ASSERT_EQ(rounded(floats[i]), floats[i]);
+        ASSERT_EQ(rounded(std::nextafter(middle, 0.0F)), floats[i]);
+        ASSERT_EQ(rounded(std::nextafter(middle, INFINITY)), above);
+        ASSERT_EQ(rounded(middle), i % 2 == 0 ? floats[i] : above) << middle;
+        ASSERT_EQ(rounded(-middle), i % 2 == 0 ? -floats[i] : -above);
     }
 }
 

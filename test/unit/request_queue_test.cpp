@@ -98,7 +98,9 @@ TEST(RequestQueue, OwnersAreLetGoBeforeTheAnswerAndOutsideOfTheLock) {
         [](RequestQueue& queue) { EXPECT_TRUE(queue.cancel(0)); },
         [&](RequestQueue& queue) { queue.cancel_waiting(reason); },
         [](RequestQueue& queue) { queue.watch_deadlines(); },
-        [](RequestQueue& queue) { EXPECT_TRUE(queue.take({0, 1, true}).empty()); },
+        [](RequestQueue& queue) {
+            EXPECT_TRUE(queue.take({0, 1, true}).empty());
+        },
     };
     for (std::size_t way = 0; way < std::size(ways); ++way) {
         const bool expires = way >= 2;

@@ -1,0 +1,403 @@
+// The recording layer: pyramids, headers, lists that are too short, the state that runs leave
+// behind, thresholds in the caller's buffers, and a host's device. Random cases (test/random)
+// record lists of all kinds twice into buffers that may be too short, with a guard behind them.
+
+#include "gpu_test.hpp"
+#include "support/gpu.hpp"
+#include "support/maps.hpp"
+#include "support/workspace.hpp"
+
+#include <quadtile/kernel_parameters.h>
+#include <quadtile/quadtree.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <thread>
+
+namespace quadtile::test {
+namespace {
+
+class Recording : public GpuTest {};
+
+// ---- Pyramids ---------------------------------------------------------------------------------
+
+// Levels 1 to TOP of all layers against the reference, bit for bit; the state is zero but for the
+// NaN counts in front.
+void expect_levels_equal(Gpu& gpu, const PyramidWorkspace& workspace, const MapView& map) {
+    const MapShape& shape = map.shape;
+    const std::vector<float> levels =
+        gpu.read<float>(workspace.levels, 0, workspace.levels.size_bytes() / sizeof(float));
+    const auto state = gpu.read<std::uint32_t>(
+        workspace.state, 0, workspace.state.size_bytes() / sizeof(std::uint32_t));
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        const reference::Pyramid expected = reference::build_pyramid(map, layer);
+        for (std::uint32_t level = 1; level < expected.levels.size(); ++level) {
+            const reference::Level& nodes = expected.levels[level];
+            for (std::uint32_t i = 0; i < nodes.width * nodes.height; ++i) {
+                const std::uint32_t x = i % nodes.width;
+                const std::uint32_t y = i / nodes.width;
+                const float actual =
+                    levels[pyramid_index(shape.width, shape.height, level, x, y, layer)];
+                ASSERT_EQ(std::bit_cast<std::uint32_t>(actual),
+                          std::bit_cast<std::uint32_t>(nodes.at(x, y)))
+                    << text_of(shape) << ", layer " << layer << ", level " << level << " (" << x
+                    << ", " << y << "): " << actual << " instead of " << nodes.at(x, y);
+            }
+        }
+        EXPECT_EQ(state[layer], expected.nan_texels);
+    }
+    EXPECT_EQ(counter_not_at_rest(state, shape), "");
+}
+
+// Several at once, without a barrier between them: they may overlap. Padding of 0 would win over
+// the negative ones.
+TEST_F(Recording, PyramidsEqualTheirTwins) {
+    for (const Variant& variant : all_variants()) {
+        Gpu gpu(device_for(variant));
+        const Pyramid pyramid(gpu.device());
+        std::vector<MapShape> shapes{{127, 129, 3}};
+        if (variant.limits.max_storage_buffer_range_bytes == 0) {
+            shapes.insert(shapes.end(),
+                          {{1, 1}, {1, 3}, {65, 64}, {500, 520}, {3, 4000, 2}, {1025, 1023}});
+        } else {
+            EXPECT_THROW((void)pyramid.requirements({1025, 1023}), Error);
+        }
+        std::vector<std::vector<float>> texels;
+        std::vector<PyramidWorkspace> workspaces;
+        texels.reserve(2 * shapes.size());  // views point into it
+        for (const MapShape& shape : shapes) {
+            texels.push_back(with_special_values(random_map(shape), 64));
+            workspaces.emplace_back(gpu, pyramid, MapView{texels.back().data(), shape});
+            texels.push_back(constant_map(shape, shape.width == 1 ? -INFINITY : -5.0F));
+            workspaces.emplace_back(gpu, pyramid, MapView{texels.back().data(), shape});
+        }
+        gpu.run([&](VkCommandBuffer commands) {
+            for (const PyramidWorkspace& workspace : workspaces) {
+                pyramid.record(commands, workspace.binding);
+            }
+        });
+        for (std::size_t i = 0; i < workspaces.size(); ++i) {
+            expect_levels_equal(gpu, workspaces[i], {texels[i].data(), workspaces[i].shape});
+        }
+    }
+}
+
+// ---- Lists ------------------------------------------------------------------------------------
+
+void expect_state_at_rest(Gpu& gpu, const SubdivisionWorkspace& list, Strategy strategy,
+                          const MapShape& shape) {
+    const bool fused = strategy == Strategy::fused;
+    const std::size_t own =
+        (fused ? sizeof(FusedState) : sizeof(SubdivisionState)) / sizeof(std::uint32_t);
+    const auto words =
+        gpu.read<std::uint32_t>(list.scratch, 0, list.scratch.size_bytes() / sizeof(std::uint32_t));
+    EXPECT_TRUE(std::ranges::all_of(std::span(words).first(own),
+                                    [](std::uint32_t word) { return word == 0; }));
+    if (fused) {
+        EXPECT_EQ(counter_not_at_rest(std::span(words).subspan(own), shape, true), "");
+    }
+}
+
+// A map, its pyramid, and a subdivider with room for some tiles on a variant of the device.
+struct Recorded {
+    Recorded(const Variant& on, Strategy by, const MapShape& of, std::uint64_t capacity,
+             bool balanced = false)
+        : variant(on),
+          strategy(by),
+          gpu(device_for(on)),
+          pyramid(gpu.device()),
+          subdivider(gpu.device(), {.strategy = by}),
+          texels(random_map(of)),
+          view{texels.data(), of},
+          map(gpu, pyramid, view),
+          list(gpu, subdivider, map, capacity, balanced) {}
+
+    void run(const Threshold& threshold, const SubdivideOptions& options = {.order = Order::any}) {
+        list.run(gpu, pyramid, map, subdivider, threshold, options);
+    }
+    auto recording(const Threshold& threshold, const SubdivideOptions& options = {}) {
+        return [this, threshold, options] { run(threshold, options); };
+    }
+
+    const Variant& variant;
+    Strategy strategy;
+    Gpu gpu;
+    Pyramid pyramid;
+    Subdivider subdivider;
+    std::vector<float> texels;
+    MapView view;
+    PyramidWorkspace map;
+    SubdivisionWorkspace list;
+};
+
+// Lists that fit are ready for indirect dispatches and draws. Those that do not are counted on, and
+// nothing is written behind the buffer. (The guard is of no use on drivers that drop what is
+// written behind a descriptor's range: lavapipe, NVIDIA.)
+TEST_F(Recording, HeadersAndOverflow) {
+    constexpr std::uint32_t GUARD = 0xabababab;
+    const MapShape shape{150, 90};
+    const Threshold threshold = Threshold::constant(0.9F);
+    for (const Variant& variant : all_variants()) {
+        for (const Strategy strategy : STRATEGIES) {
+            const std::vector<float> texels = random_map(shape);
+            const TileList expected = reference::subdivide({texels.data(), shape}, threshold);
+            const std::uint64_t required = expected.tiles.size();
+            Recorded space(variant, strategy, shape, required + 64);
+            for (const std::uint64_t capacity : {std::uint64_t{1}, required - 1, required + 10}) {
+                const std::uint64_t written = std::min(capacity, required);
+                space.gpu.fill(space.list.tile_list, GUARD);
+                space.list.binding =
+                    space.subdivider.bind(shape, space.list.resources(space.map, capacity));
+                space.run(threshold);
+                const TileListHeader header = space.list.read_header(space.gpu);
+                EXPECT_EQ(header.required, required);
+                EXPECT_EQ(header.written, written);
+                EXPECT_EQ(header.capacity, capacity);
+                EXPECT_EQ(header.flags, capacity < required ? TILE_LIST_OVERFLOW : 0U);
+                EXPECT_GE(std::uint64_t{header.dispatch_x} * header.dispatch_y, written);
+                const std::uint32_t limit = variant.limits.max_workgroup_count;
+                EXPECT_LE(header.dispatch_x, limit != 0 ? limit : 65535U);
+                EXPECT_EQ((std::array{header.dispatch_z, header.draw_vertex_count,
+                                      header.draw_instance_count, header.draw_first_vertex,
+                                      header.draw_first_instance}),
+                          (std::array{1U, 4U, static_cast<std::uint32_t>(written), 0U, 0U}));
+                // The written tiles belong to the list, each once.
+                std::vector<Tile> all = expected.tiles;
+                std::vector<Tile> tiles = space.list.read_tiles(space.gpu);
+                const auto place = [](const Tile& tile) {
+                    return std::pair(tile.node, tile.position);
+                };
+                std::ranges::sort(all, {}, place);
+                std::ranges::sort(tiles, {}, place);
+                EXPECT_TRUE(std::ranges::includes(all, tiles, {}, place, place));
+                EXPECT_TRUE(std::ranges::adjacent_find(tiles) == tiles.end());
+                const std::size_t end = sizeof(TileListHeader) + written * sizeof(Tile);
+                const auto guard = space.gpu.read<std::uint32_t>(
+                    space.list.tile_list, end,
+                    (space.list.tile_list.size_bytes() - end) / sizeof(std::uint32_t));
+                EXPECT_TRUE(
+                    std::ranges::all_of(guard, [](std::uint32_t word) { return word == GUARD; }));
+                expect_state_at_rest(space.gpu, space.list, strategy, shape);
+            }
+        }
+    }
+}
+
+// A balanced list that is too short, counters that stay, a list of the same scratch that is spoilt.
+TEST_F(Recording, BalancedListsLeaveCountersAtRest) {
+    const MapShape shape{300, 200, 3};
+    const Threshold threshold = Threshold::constant(0.999F);
+    const std::vector<float> texels = random_map(shape);
+    const MapView view{texels.data(), shape};
+    const std::vector<Tile> expected =
+        reference::subdivide(view, threshold, {.balance = Balance::edges}).tiles;
+    const auto capacity = static_cast<std::uint32_t>(expected.size()) - 1;
+    Recorded space(all_variants().front(), Strategy::fused, shape, capacity, true);
+    for (const Order order : {Order::any, Order::canonical}) {
+        space.run(threshold, {.order = order, .balance = Balance::edges});
+        const TileListHeader header = space.list.read_header(space.gpu);
+        EXPECT_EQ(header.required, expected.size());
+        EXPECT_EQ(header.flags, TILE_LIST_OVERFLOW | TILE_LIST_BALANCED);
+        expect_state_at_rest(space.gpu, space.list, Strategy::fused, shape);
+    }
+    EXPECT_TRUE(
+        std::ranges::equal(space.list.read_tiles(space.gpu), std::span(expected).first(capacity)));
+    space.run(threshold);
+    EXPECT_TRUE(space.list.read_sorted(space.gpu) == reference::subdivide(view, threshold).tiles);
+}
+
+// Strategy::fused only reads the map, as the pyramid does: no barrier lies between them.
+TEST_F(Recording, FusedRunsBesideThePyramid) {
+    const MapShape shape{300, 500, 2};
+    const Threshold threshold = Threshold::max_resolution(16.0F);
+    Recorded space(all_variants().front(), Strategy::fused, shape, 2 * std::uint64_t{300} * 500);
+    space.gpu.run([&](VkCommandBuffer commands) {
+        space.pyramid.record(commands, space.map.binding);
+        space.subdivider.record(commands, space.list.binding, threshold, {Order::canonical});
+    });
+    expect_levels_equal(space.gpu, space.map, space.view);
+    EXPECT_TRUE(space.list.read_tiles(space.gpu) ==
+                reference::subdivide(space.view, threshold).tiles);
+}
+
+// Thresholds of nodes as a kernel might leave them: NaN for infinity and denormals for 0, at an
+// offset.
+TEST_F(Recording, ThresholdsByNodeAreReadFromTheBoundBuffer) {
+    constexpr VkDeviceSize OFFSET = 1024;
+    const MapShape shape{99, 61, 2};
+    Recorded space(all_variants().front(), Strategy::subtree, shape, std::uint64_t{99} * 61 * 2);
+    const Threshold by_node = Threshold::map(random_thresholds(shape, 3));
+    std::vector<float> loose = threshold_map_contents(by_node, shape);
+    for (std::size_t i = 0; i < loose.size(); ++i) {
+        if (loose[i] == INFINITY) {
+            loose[i] = i % 2 == 0 ? std::nanf("") : -std::nanf("");
+        } else if (loose[i] == 0.0F) {
+            loose[i] = i % 3 == 0 ? -0.0F : std::numeric_limits<float>::denorm_min();
+        }
+    }
+    const std::size_t size = loose.size() * sizeof(float);
+    const Buffer bound = space.gpu.make_buffer(OFFSET + size, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+                                               Memory::host_visible);
+    std::memcpy(bound.mapped() + OFFSET, loose.data(), size);
+    Subdivider::Resources resources = space.list.resources(space.map, std::uint64_t{99} * 61 * 2);
+    resources.node_thresholds = {bound.handle(), OFFSET};
+    space.list.binding = space.subdivider.bind(shape, resources);
+    for (const Threshold& recorded : {Threshold::bound_map(), Threshold::constant(0.8F), by_node}) {
+        space.run(recorded);
+        const Threshold& expected = recorded.needs_threshold_map() ? by_node : recorded;
+        EXPECT_TRUE(space.list.read_sorted(space.gpu) ==
+                    reference::subdivide(space.view, expected).tiles);
+        expect_state_at_rest(space.gpu, space.list, Strategy::subtree, shape);
+    }
+}
+
+// ---- Refusals ---------------------------------------------------------------------------------
+
+TEST_F(Recording, WhatCannotWorkIsRefusedByName) {
+    const Threshold one = Threshold::constant(1.0F);
+    const MapShape shape{8, 8};
+    const MapShape two{8, 8, 2};
+    Recorded fused(all_variants().front(), Strategy::fused, shape, 64);
+    Recorded subtree(all_variants().front(), Strategy::subtree, shape, 64, true);
+    Recorded layers(all_variants().front(), Strategy::fused, two, 64);
+    const Pyramid& pyramid = fused.pyramid;
+    const DeviceInfo& info = device_for().info();
+    const auto making = [](const SubdividerOptions& options) {
+        return [=] { const Subdivider subdivider(device_for(), options); };
+    };
+    const auto needing = [&](const MapShape& of, std::uint64_t capacity) {
+        return [&, of, capacity] { (void)fused.subdivider.requirements(of, capacity); };
+    };
+    const auto checking = [&](const Recorded& space, const Threshold& threshold) {
+        return [&, threshold] { space.subdivider.check_threshold(shape, threshold); };
+    };
+    const auto level_maps = [&](const std::vector<Threshold>& thresholds) {
+        return [&, thresholds] { (void)Subdivider::layer_thresholds(two, thresholds); };
+    };
+    const Threshold growing = Threshold::per_level({1, 2, 3, 4});
+    const struct {
+        std::function<void()> call;
+        const char* text;
+        ErrorCode code = ErrorCode::invalid_argument;
+    } rows[] = {
+        {making({.subtree_levels = 0}), "must be 1 to 8"},
+        {making({.subtree_levels = 9}), "must be 1 to 8"},
+        {making({.strategy = Strategy::reference}), "reference::subdivide"},
+        {needing({16, 16}, 0), "room for at least one tile"},
+        {needing({16, 16}, std::uint64_t{1} << 33U), "tiles", ErrorCode::unsupported},
+        {needing({0, 16}, 1), "is empty"},
+        {[&] {
+             (void)pyramid.requirements({0, 1});
+         },
+         "is empty"},
+        {[&] {
+             (void)pyramid.requirements({1, 1, info.max_layers + 1});
+         },
+         "layers",
+         info.max_layers < MAX_LAYERS ? ErrorCode::unsupported : ErrorCode::invalid_argument},
+        {fused.recording(Threshold::per_level({1.0F})), "1 level thresholds"},
+        {fused.recording(one, {.balance = Balance::edges}),
+         "the binding has no buffer for balanced lists"},
+        {subtree.recording(one, {.order = Order::any, .balance = Balance::edges}),
+         "only the strategies fused and reference make balanced lists"},
+        {fused.recording(Threshold::bound_map()), "bound_map"},
+        {subtree.recording(Threshold::bound_map(), {.order = Order::any}),
+         "no buffer of thresholds"},
+        {subtree.recording(Threshold::map(NodeThresholds(8, 8)), {.order = Order::any}),
+         "no buffer of thresholds"},
+        {checking(fused, Threshold::bound_map()), "bound_map"},
+        {checking(subtree, Threshold::map(NodeThresholds(8, 7))), "8 x 7 texels"},
+        {level_maps({one}), "layers of the map (2) and their thresholds (1)"},
+        {level_maps({one, growing}), "do not grow"},
+        {[&] {
+             layers.gpu.run([&](VkCommandBuffer commands) {
+                 layers.subdivider.record(commands, layers.list.binding);
+             });
+         },
+         "a threshold is missing"},
+        {[&] {
+             Subdivider::Resources resources = subtree.list.resources(subtree.map, 10);
+             resources.layer_thresholds = layers.list.scratch.range();
+             (void)subtree.subdivider.bind(shape, resources);
+         },
+         "only the strategy fused"},
+    };
+    for (const auto& [call, text, code] : rows) {
+        EXPECT_THAT(call, fails(code, text)) << text;
+    }
+    EXPECT_NO_THROW(checking(subtree, Threshold::bound_map())());
+    // Bound with more than a descriptor reaches: refused before it is looked at.
+    const Subdivider short_reach(device_for(all_variants().back()),
+                                 {.strategy = Strategy::subtree});
+    EXPECT_THAT(
+        [&] {
+            (void)short_reach.bind(
+                {256, 256}, {.tile_capacity = 1, .node_thresholds = fused.map.levels.range()});
+        },
+        fails(ErrorCode::unsupported, "thresholds"));
+}
+
+// ---- A host's device: quadtile works on it and leaves it alive ---------------------------------
+
+AdoptedDevice handles_of(const Device& host) {
+    return {.get_instance_proc_addr = host.get_instance_proc_addr(),
+            .instance = host.instance(),
+            .physical_device = host.physical_device(),
+            .device = host.handle(),
+            .queue = host.queue(),
+            .queue_family = host.queue_family()};
+}
+
+TEST_F(Recording, OnAHostsDeviceWithoutAQueue) {
+    AdoptedDevice host = handles_of(device_for());
+    host.queue = VK_NULL_HANDLE;
+    const Device adopted = Device::adopt(host);
+    EXPECT_THAT([&] { const Tiler tiler(adopted); }, is_refused("needs a queue"));
+    EXPECT_THAT([&] { const Mipmapper mipmapper(adopted); }, is_refused("needs a queue"));
+
+    Gpu gpu(device_for());
+    const Pyramid pyramid(adopted);
+    const Subdivider subdivider(adopted);
+    const MapShape shape{50, 40};
+    const std::vector<float> texels = random_map(shape);
+    const MapView view{texels.data(), shape};
+    const Threshold threshold = Threshold::constant(0.8F);
+    const PyramidWorkspace map(gpu, pyramid, view);
+    const SubdivisionWorkspace list(gpu, subdivider, map, 2000);
+    list.run(gpu, pyramid, map, subdivider, threshold);
+    EXPECT_TRUE(list.read_sorted(gpu) == reference::subdivide(view, threshold).tiles);
+
+    const auto adopting = [](const std::function<void(AdoptedDevice&)>& spoil) {
+        AdoptedDevice spoilt = handles_of(device_for());
+        spoil(spoilt);
+        return [spoilt] { (void)Device::adopt(spoilt); };
+    };
+    EXPECT_THAT(adopting([](AdoptedDevice& of) { of.device = VK_NULL_HANDLE; }), is_refused());
+    EXPECT_THAT(adopting([](AdoptedDevice& of) { of.get_instance_proc_addr = nullptr; }),
+                is_refused());
+    EXPECT_THAT(adopting([](AdoptedDevice& of) { of.queue_family = 99; }), is_refused());
+}
+
+// Would catch Devices that each have a mutex of their own for the same queue, which the validation
+// layer reports.
+TEST_F(Recording, DevicesOfOneQueueSubmitInTurn) {
+    const AdoptedDevice host = handles_of(device_for());
+    const auto work = [&] {
+        const std::vector<float> texels(64, 0.5F);
+        Tiler tiler(Device::adopt(host));
+        for (int i = 0; i < 50; ++i) {
+            (void)tiler.subdivide(view_of(texels, 8, 8), Threshold::constant(1.0F));
+        }
+    };
+    std::thread other(work);
+    work();
+    other.join();
+}
+
+}  // namespace
+}  // namespace quadtile::test
