@@ -35,7 +35,13 @@ run() {
             ;;
     esac
     local length=(--seconds "$seconds")
-    [[ $seconds != quick ]] || length=(--quick)
+    if [[ $seconds == quick ]]; then
+        length=(--quick)
+        if [[ $driver == swiftshader ]]; then # it compiles each kernel of mips and shadows for minutes
+            subjects=(tiles hand_overs service)
+            length+=(--cases 10)
+        fi
+    fi
     echo "$driver:"
     VK_ICD_FILENAMES=$manifest "$program" "${subjects[@]}" "${length[@]}" "${@:2}"
 }

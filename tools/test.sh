@@ -3,7 +3,7 @@
 #
 #     tools/test.sh --all [MINUTES]
 #
-# also runs slow tests and tests that rarely fail: more kernels, packages with shared libraries, options, the three.js
+# also runs slow tests and tests that rarely fail: more kernels, packages with shared libraries, the three.js
 # page in Chromium, sanitizers, random requests to a service, fuzzers, and random cases on each CPU driver for MINUTES
 # (default: 120).
 #

@@ -135,15 +135,9 @@ def use():
     [
         "quadtile.subdivide(map, max_resolution=4); assert run(lambda: None) == run(use) == 7",
         """
-service = quadtile.Service()
-service.submit(map, constant=1).result()
-assert run(lambda: None) == run(use) == 7
-""",
-        """
 with quadtile.Service() as service:
     futures = [service.submit(map, max_resolution=4) for _ in range(50)]
-    assert run(lambda: None) == 7
-    assert run(lambda: sys.exit(7)) == 7
+    assert run(lambda: None) == run(use) == run(lambda: sys.exit(7)) == 7
 def drop():
     global service, futures
     del service, futures

@@ -250,7 +250,7 @@ std::string check_bake(Choices& choices, Room& room) {
 
 Subject bakes_subject(const RandomSettings& /*settings*/) {
     const auto room = std::make_shared<Room>();
-    return {"bakes", 0.15, 15, [=](Choices& choices) { return check_bake(choices, *room); }};
+    return {"bakes", 0.15, 10, [=](Choices& choices) { return check_bake(choices, *room); }};
 }
 
 }  // namespace quadtile::test

@@ -73,15 +73,16 @@ std::string difference_in(const Run& run, const std::byte* lists) {
     return tiles == expected ? "" : "other tiles";
 }
 
-std::string check_hand_overs(Choices& choices, Kept& kept) {
+std::string check_hand_overs(Choices& choices, const RandomSettings& settings, Kept& kept) {
     Gpu& gpu = kept.gpu;
     Random random = choices.random("maps");
     std::vector<MapOfPeaks> maps;
     for (std::uint32_t left = choices.number("maps", 1, 8); left > 0; --left) {
         maps.emplace_back(gpu, random);
     }
-    const std::uint32_t runs_per_map = choices.number("runs_per_map", 1, 16);
-    const std::uint32_t rounds = choices.number("rounds", 1, 32);
+    const std::uint32_t runs_per_map =
+        choices.number("runs_per_map", 1, settings.is_short ? 4 : 16);
+    const std::uint32_t rounds = choices.number("rounds", 1, settings.is_short ? 4 : 32);
 
     VkDeviceSize scratch_bytes = 0;
     VkDeviceSize list_bytes = 0;  // of one
@@ -145,14 +146,14 @@ std::string check_hand_overs(Choices& choices, Kept& kept) {
 
 }  // namespace
 
-Subject hand_overs_subject() {
+Subject hand_overs_subject(const RandomSettings& settings) {
     std::shared_ptr<Kept> kept;
-    return {"hand_overs", 0.1, 6,
-            [kept](Choices& choices) mutable {
+    return {"hand_overs", 0.1, 20,
+            [kept, settings](Choices& choices) mutable {
                 if (!kept) {
                     kept = std::make_shared<Kept>(device_for());
                 }
-                return check_hand_overs(choices, *kept);
+                return check_hand_overs(choices, settings, *kept);
             },
             &runs};
 }

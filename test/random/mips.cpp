@@ -233,7 +233,7 @@ std::string check_levels(Choices& choices, const RandomSettings& settings,
 
 Subject mips_subject(const RandomSettings& settings) {
     const auto downsamplers = std::make_shared<Downsamplers>();
-    return {"mips", 0.2, 40,
+    return {"mips", 0.2, 25,
             [=](Choices& choices) { return check_levels(choices, settings, *downsamplers); }};
 }
 

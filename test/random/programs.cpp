@@ -18,7 +18,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
 #include <optional>
 
 namespace quadtile::test {
@@ -28,10 +28,9 @@ namespace {
 namespace fs = std::filesystem;
 using app::test::ProgramResult;
 
-std::string digits_of(float value) {
+std::string digits_of(float value) {  // in any locale
     std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.9g", static_cast<double>(value));
-    return text.data();
+    return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};
 }
 
 std::string list_of(const std::vector<float>& values) {

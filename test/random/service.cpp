@@ -191,7 +191,7 @@ std::string check_lost_device(Choices& choices, const std::vector<MapFamily>& fa
     Service service(
         rules.losing_device == 0U ? std::vector{losing, good} : std::vector{good, losing},
         {.gpu_timeout = GPU_TIMEOUT, .repeat_lost = rules.repeats_lost});
-    faulty_vulkan::start({{choices.number("lost_at_call", 1, 100), VK_ERROR_DEVICE_LOST}});
+    faulty_vulkan::start({{choices.number("lost_at_call", 1, 30), VK_ERROR_DEVICE_LOST}});
     const std::string wrong = check_answers(choices, families, service, rules);
     service.shutdown();
     faulty_vulkan::recover();
@@ -215,7 +215,7 @@ std::string check_service(Choices& choices, const RandomSettings& settings, Kept
     for (std::uint32_t i = 0; i < families.size(); ++i) {
         families[i] = random_family(choices, i, texels, device);
     }
-    if (choices.one_in("loses_device", 25)) {
+    if (choices.one_in("loses_device", 5)) {
         return check_lost_device(choices, families);
     }
     // CPU drivers compile the fused kernels, which also balance, for each size of maps. That takes
@@ -237,7 +237,7 @@ std::string check_service(Choices& choices, const RandomSettings& settings, Kept
 
 Subject service_subject(const RandomSettings& settings) {
     const auto kept = std::make_shared<KeptServices>();
-    return {"service", 0.2, 60,
+    return {"service", 0.2, 40,
             [=](Choices& choices) { return check_service(choices, settings, *kept); },
             &lists_answered};
 }

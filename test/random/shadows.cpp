@@ -240,7 +240,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
 
 Subject shadows_subject(const RandomSettings& settings) {
     const auto gpus = std::make_shared<Gpus>();
-    return {"shadows", 0.15, 30,
+    return {"shadows", 0.15, 20,
             [=](Choices& choices) { return check_frames(choices, settings, *gpus); }};
 }
 

@@ -38,7 +38,7 @@ struct Subject {
 // Tile lists of all strategies, ways and variants of a device against reference::subdivide.
 [[nodiscard]] Subject tiles_subject(const RandomSettings& settings);
 // Lists of many maps, run back to back in one scratch buffer, against reference::subdivide.
-[[nodiscard]] Subject hand_overs_subject();
+[[nodiscard]] Subject hand_overs_subject(const RandomSettings& settings);
 // Lists of many requests to a Service, from several threads, against reference::subdivide.
 [[nodiscard]] Subject service_subject(const RandomSettings& settings);
 // Mip levels against reference::downsample.

@@ -1,6 +1,7 @@
 // Tile lists: each strategy and each way to ask for a list against the reference, to the bit.
 
 #include "contents.hpp"
+#include "definition.hpp"
 #include "engine.hpp"
 #include "support/glsl.hpp"
 #include "support/maps.hpp"
@@ -10,7 +11,6 @@
 #include <quadtile/kernel_parameters.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -30,60 +30,6 @@ std::string difference_in(Order order, TileList actual, const TileList& expected
         sort_canonical(actual.tiles);
     }
     return difference(actual, expected);
-}
-
-// The definition of a list, from the texels alone: the tiles cover each texel once, and each is the
-// first node on the way down whose largest texel is below its threshold, or a texel. The reference
-// is the measure for all kernels, so it is held against this.
-std::string wrong_by_definition(const MapView& map, const Threshold& threshold,
-                                const TileList& list) {
-    const MapShape& shape = map.shape;
-    const auto thresholds = threshold.resolve(shape);
-    std::vector<float> texels = reference::decode(map);
-    for (float& texel : texels) {
-        texel = std::isnan(texel)                        ? std::numeric_limits<float>::infinity()
-                : std::fpclassify(texel) == FP_SUBNORMAL ? 0.0F
-                                                         : texel + 0.0F;  // -0 becomes 0
-    }
-    const auto largest = [&](std::uint32_t level, std::uint32_t x, std::uint32_t y,
-                             std::uint32_t layer) {
-        float most = -std::numeric_limits<float>::infinity();
-        for (std::uint32_t j = y << level; j < std::min((y + 1) << level, shape.height); ++j) {
-            const auto row = texels.begin() + (std::size_t{layer} * shape.height + j) * shape.width;
-            most = std::max(most, *std::max_element(row + (x << level),
-                                                    row + std::min((x + 1) << level, shape.width)));
-        }
-        return most;
-    };
-    std::vector<bool> is_covered(texels.size());
-    std::size_t covered = 0;
-    for (const Tile& tile : list.tiles) {
-        const TexelRect rect = texels_of(tile, shape.width, shape.height);
-        for (std::uint32_t y = rect.top; y < rect.bottom; ++y) {
-            for (std::uint32_t x = rect.left; x < rect.right; ++x) {
-                const std::size_t texel =
-                    (std::size_t{tile.layer()} * shape.height + y) * shape.width + x;
-                covered += is_covered[texel] ? 0 : 1;
-                is_covered[texel] = true;
-            }
-        }
-        const auto is_split = [&](std::uint32_t level) {
-            const std::uint32_t x = rect.left >> level;
-            const std::uint32_t y = rect.top >> level;
-            return !(largest(level, x, y, tile.layer()) < thresholds.at(level, x, y, tile.layer()));
-        };
-        const std::uint32_t level = tile.level();
-        bool is_right = tile.importance == largest(level, tile.x(), tile.y(), tile.layer()) &&
-                        tile.threshold == thresholds.at(level, tile.x(), tile.y(), tile.layer()) &&
-                        tile.clamped() == is_split(level) && (level == 0 || !is_split(level));
-        for (std::uint32_t above = level + 1; above < list.levels(); ++above) {
-            is_right = is_right && is_split(above);
-        }
-        if (!is_right) {
-            return "by the definition, the reference is wrong about " + text_of(tile);
-        }
-    }
-    return covered == texels.size() ? "" : "the reference's tiles leave texels";
 }
 
 // ---- Thresholds -------------------------------------------------------------------------------
@@ -232,6 +178,12 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
     if (budget) {
         try {
             wanted = reference::subdivide(test.view(), asked.twin, options);
+            if (std::string wrong = test.number_of_texels <= 1U << 12U
+                                        ? wrong_budget(test.view(), asked.twin, wanted, *budget)
+                                        : "";
+                !wrong.empty()) {
+                return wrong;
+            }
         } catch (const Error& error) {
             try {
                 (void)tiler_for(variant, Strategy::fused)

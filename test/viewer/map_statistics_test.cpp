@@ -92,18 +92,15 @@ void expect_statistics_of(const std::vector<float>& values, const MapView& map) 
               sorted_positive(values).size());
 }
 
-TEST(MapStatistics, OfFloatsOfEveryKind) {
+TEST(MapStatistics, AreThoseOfOneTexelAfterTheOther) {
     for (const auto& [width, height] : {std::pair(97U, 53U), {1U, 300U}, {256U, 256U}}) {
         const std::vector<float> values = random_values(std::size_t{width} * height, true);
         expect_statistics_of(values, view_of(values, width, height));
     }
-    const std::vector<float> layers{1.0F, 2.0F, NOT_A_NUMBER, 9.0F};
-    expect_statistics_of({1.0F, 2.0F}, view_of(layers, 2, 1, 2));  // of the first alone
-    const std::vector<float> ends{LEAST, GREATEST, -GREATEST, -LEAST};
-    expect_statistics_of(ends, view_of(ends, 2, 2));
-}
-
-TEST(MapStatistics, OfEveryFormat) {
+    const std::vector<float> layers{LEAST,        GREATEST, -GREATEST, -LEAST,
+                                    NOT_A_NUMBER, 9.0F,     1.0F,      1.0F};
+    const std::vector<float> first(layers.begin(), layers.begin() + 4);
+    expect_statistics_of(first, view_of(layers, 2, 2, 2));  // of the first alone
     std::mt19937 random(3);
     std::vector<std::uint16_t> words(67 * 41);
     std::ranges::generate(words, [&] { return static_cast<std::uint16_t>(random()); });
@@ -115,8 +112,6 @@ TEST(MapStatistics, OfEveryFormat) {
         EXPECT_EQ(std::bit_cast<std::uint32_t>(texel_value(map, 5, 7)),
                   std::bit_cast<std::uint32_t>(values[7 * 67 + 5]));
     }
-    const std::vector<float> depths{0.0F, 0.25F, 1.0F, 0.5F};
-    expect_statistics_of(depths, {depths.data(), {2, 2, 1, TexelFormat::d32_float}});
     EXPECT_THROW((void)measure({words.data(), {5, 5, 1, TexelFormat::rgba8_unorm}}), Error);
 }
 

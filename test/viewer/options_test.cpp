@@ -1,10 +1,7 @@
 #include "options.hpp"
 
 #include "support/errors.hpp"
-#include "support/help.hpp"
 #include "support/temporary_directory.hpp"
-
-#include <quadtile/version.h>
 
 #include <gmock/gmock.h>
 
@@ -40,15 +37,6 @@ class ViewerOptions : public ::testing::Test {
     static std::string error_of(const Words& arguments) {
         return quadtile::test::message_of([&] { return parse(arguments); });
     }
-    static std::string printed_by(const char* option) {
-        try {
-            (void)parse({option});
-        } catch (const app::PrintedText& printed) {
-            return printed.text;
-        }
-        return "nothing";
-    }
-
     quadtile::test::TemporaryDirectory directory_;
 };
 
@@ -112,40 +100,6 @@ TEST_F(ViewerOptions, SettingsComeFromTheFileOrTheLastRun) {
     ::unsetenv("XDG_CONFIG_HOME");
     ::unsetenv("HOME");
     EXPECT_FALSE(options({}).keeps_settings);
-}
-
-TEST_F(ViewerOptions, HelpAndVersionAreTexts) {
-    const std::string help = printed_by("--help");
-    EXPECT_EQ(printed_by("-h"), help);
-    EXPECT_THAT(help, AllOf(::testing::StartsWith("Shows importance maps"),
-                            HasSubstr("Usage: quadtile-viewer"), HasSubstr("[FILE...]")));
-    for (const char* known : {"--channel", "--settings", "--find-tiles", "--version"}) {
-        EXPECT_THAT(help, HasSubstr("\n  " + std::string(known)));
-    }
-    quadtile::test::expect_readable_help(help, 30);
-    EXPECT_EQ(printed_by("--version"), "quadtile-viewer " QUADTILE_VERSION_STRING "\n");
-}
-
-TEST_F(ViewerOptions, WrongArgumentsAreUsageErrors) {
-    for (const auto& [arguments, text] : std::vector<std::pair<Words, std::string>>{
-             {{"--unknown"}, "--unknown"},
-             {{"a.exr", ""}, "FILE needs a file name"},
-             {{"--max-resolution"}, "--max-resolution"},
-             {{"--max-resolution", "1", "--max-resolution", "2"}, "--max-resolution"},
-             {{"--max-resolution", "1x"}, "'1x' is not a number"},
-             {{"--max-resolution", "-1"}, "of 0 or more"},
-             {{"--find-tiles", "0"}, "'0' is not a whole number"},
-             {{"--max-tiles", "4294967296"}, "'4294967296' is not a whole number"},
-             {{"--find-tiles", "1", "--max-resolution", "1"}, "exclude each other"},
-             {{"--settings", ""}, "--settings needs a file name"},
-             {{"--screenshot", ""}, "--screenshot needs a file name"},
-             {{"--screenshot", "a.jpg"}, "a.jpg"},
-             {{"a.png", "--screenshot", "./a.png"}, "name the same file"},
-             {{"--settings", "a.png", "--screenshot", "./a.png"}, "name the same file"}}) {
-        EXPECT_THAT(error_of(arguments),
-                    AllOf(HasSubstr(text), HasSubstr("see 'quadtile-viewer --help'")))
-            << ::testing::PrintToString(arguments);
-    }
 }
 
 }  // namespace

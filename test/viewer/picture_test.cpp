@@ -348,53 +348,5 @@ TEST_F(ViewerPicture, EqualsTheReferenceWhateverTheSettings) {
     EXPECT_GT(coarser, 200U);
 }
 
-// Catches a setting that has no effect, or that another one overrules.
-TEST_F(ViewerPicture, EverySettingChangesIt) {
-    const vk::Rect2D area{.extent = {90, 120}};
-    Options options;
-    options.files = {directory_.add("map.pfm", test::pfm(make_texels(37, 53), 37))};
-    Viewer viewer(options, [] {});
-    viewer.attach(*gpu_, PICTURE_FORMAT);
-    viewer.wait_for_map(area);
-    const auto picture = [&](const std::string& members) {
-        viewer.settings = settings_from_json("{" + members + "}");
-        viewer.update(area);
-        EXPECT_EQ(viewer.problem(), "") << members;
-        const auto draw = [&](vk::CommandBuffer commands) { viewer.draw(commands, area.extent); };
-        return app::render_picture(*gpu_, PICTURE_FORMAT, area.extent, draw).pixels;
-    };
-    const std::string fixed = R"("automatic_range": false, "range_low": 0.01)";
-    const std::string zoomed = R"("view": {"zoom": 3, "centre_x": 9)";
-    for (const auto& [before, after] : std::vector<std::pair<std::string, std::string>>{
-             {"", R"("subdivision": {"threshold": {"max_resolution": 9}})"},
-             {"", R"("subdivision": {"threshold": {"kind": "constant"}})"},
-             {R"("subdivision": {"threshold": {"kind": "constant"}})",
-              R"("subdivision": {"threshold": {"kind": "constant", "constant": 3.5}})"},
-             {R"("subdivision": {"threshold": {"kind": "per-level", "levels": [9]}})",
-              R"("subdivision": {"threshold": {"kind": "per-level", "levels": [9, 3]}})"},
-             {R"("subdivision": {"max_tiles": 40})",
-              R"("subdivision": {"max_tiles": 40, "has_budget": true})"},
-             {R"("subdivision": {"max_tiles": 200, "has_budget": true})",
-              R"("subdivision": {"max_tiles": 40, "has_budget": true})"},
-             {R"("subdivision": {"threshold": {"max_resolution": 90}})",
-              R"("subdivision": {"threshold": {"max_resolution": 90}, "balance": "edges"})"},
-             {"", R"("drawing": {"outlines": false})"},
-             {"", R"("drawing": {"outline_width": 2.5})"},
-             {"", R"("drawing": {"colour_map": "viridis"})"},
-             {"", R"("drawing": {"logarithmic": false})"},
-             {"", R"("drawing": {)" + fixed + "}"},
-             {R"("drawing": {)" + fixed + "}", R"("drawing": {)" + fixed + R"(, "range_high": 9})"},
-             {"", R"("drawing": {"level": 3})"},
-             {"", R"("drawing": {"fill": "ratio"})"},
-             {R"("drawing": {"fill": "ratio"})", R"("drawing": {"fill": "order"})"},
-             {R"("drawing": {"fill": "ratio"})",
-              R"("drawing": {"fill": "ratio", "fill_opacity": 0.5})"},
-             {"", R"("drawing": {"mark_clamped": false})"},
-             {"", zoomed + "}"},
-             {zoomed + "}", zoomed + R"(, "centre_y": 9})"}}) {
-        EXPECT_NE(picture(before), picture(after)) << after;
-    }
-}
-
 }  // namespace
 }  // namespace quadtile::viewer

@@ -5,10 +5,12 @@
 #include "support/temporary_directory.hpp"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <random>
 
 namespace quadtile::viewer::test {
@@ -75,7 +77,7 @@ TEST(Settings, AreReadAsTheyWereWritten) {
         const Settings settings = random();
         ASSERT_EQ(settings_from_json(to_json(settings)), settings) << to_json(settings);
     }
-    EXPECT_EQ(settings_from_json(to_json({})), Settings{});
+    EXPECT_EQ(settings_from_json("{}"), Settings{});  // what is missing has its default
     EXPECT_THAT(to_json({}), AllOf(HasSubstr("\"fill_opacity\": 0.75,"),
                                    HasSubstr("\"kind\": \"max-resolution\"")));
 }
@@ -84,72 +86,61 @@ std::string error_of(const std::string& json) {
     return message_of([&] { return settings_from_json(json); });
 }
 
-// {"a": {"b": value}} for "a.b".
-std::string with_member(const std::string& path, const std::string& value) {
-    const std::size_t dot = path.find('.');
-    return "{\"" + path.substr(0, dot) +
-           "\": " + (dot == std::string::npos ? value : with_member(path.substr(dot + 1), value)) +
-           "}";
-}
-
-// Catches a part of the settings that is dropped without a word.
-TEST(Settings, MissingMembersHaveTheirDefaults) {
-    Settings expected;
-    expected.subdivision.threshold.max_resolution = 256.0F;
-    EXPECT_EQ(settings_from_json(with_member("subdivision.threshold.max_resolution", "256")),
-              expected);
-    EXPECT_EQ(settings_from_json("{}"), Settings{});
-}
-
-// Catches values that are cut off, wrapped around or ignored, and errors that do not say where.
+// Catches values that are cut off, wrapped around or ignored, and errors that do not say where:
+// each member of the settings in turn gets values of no type of its own, or beyond its range.
 TEST(Settings, WrongMembersAreNamed) {
-    for (const char* const name : {"device", "drawing.fil", "subdivision.threshold.level"}) {
-        EXPECT_EQ(error_of(with_member(name, "1")), std::string("there is no setting ") + name);
+    using nlohmann::json;
+    const json right = json::parse(to_json({}));
+    std::size_t refused = 0;
+    const std::function<void(const json::json_pointer&, const std::string&)> check =
+        [&](const json::json_pointer& place, const std::string& name) {
+            const json& value = right.at(place);
+            for (const json& wrong : {json(nullptr), json("x"), json(json::array({nullptr})),
+                                      json(true), json(json::object({{"other", 1}})), json(-1e30),
+                                      json(std::uint64_t{1} << 40U), json(0.123)}) {
+                const bool may_fit = (wrong.is_number() && value.is_number_float()) ||
+                                     (wrong.is_string() && value.is_string()) ||
+                                     (wrong.is_boolean() && value.is_boolean());
+                json changed = right;
+                changed.at(place) = wrong;
+                const std::string error = error_of(changed.dump());
+                const bool is_told = error.starts_with(name + ": ") ||
+                                     error == "there is no setting " + name + ".other";
+                EXPECT_TRUE(is_told || (may_fit && error.empty()))
+                    << name << wrong << ": " << error;
+                refused += is_told ? 1 : 0;
+            }
+            if (value.is_object()) {
+                for (const auto& [member, unused] : value.items()) {
+                    check(place / member, name + "." + member);
+                }
+            }
+        };
+    for (const auto& [member, unused] : right.items()) {
+        check(json::json_pointer() / member, member);
     }
-    EXPECT_EQ(error_of(with_member("drawing.fill", "\"foo\"")),
-              "drawing.fill: 'foo' is none of none, level, ratio, order");
-    EXPECT_EQ(error_of(with_member("drawing.outline_width", "100.5")),
-              "drawing.outline_width: '100.5' is not a number from 0 to 100");
-    struct Case {
-        const char* member;
-        std::vector<std::string> values;
-    };
-    for (const Case& one : std::vector<Case>{
-             {"subdivision", {"1", "null", "[]", "\"a\""}},
-             {"subdivision.threshold", {"16"}},
-             {"subdivision.threshold.kind", {"\"Constant\"", "0", "null", "{}"}},
-             {"subdivision.threshold.max_resolution", {"-1", "\"1\"", "null", "[1]", "true"}},
-             {"subdivision.threshold.constant", {"-1"}},
-             {"subdivision.threshold.nodes", {"-1"}},
-             {"subdivision.threshold.levels",
-              {"1", "{}", "[-1]", "[1, null]", "[true]", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]"}},
-             {"subdivision.threshold.fragments_channel", {"1", "null"}},
-             {"subdivision.threshold.glsl_parameters", {"1", "[null]"}},
-             {"subdivision.order", {"\"z\"", "1"}},
-             {"subdivision.has_budget", {"1", "\"true\"", "null"}},
-             {"subdivision.max_tiles", {"0", "4294967296", "-1", "1e3", "18446744073709551617"}},
-             {"drawing.range_low", {"\"0\""}},
-             {"drawing.level", {"17", "-1", "0.5"}},
-             {"drawing.fill_opacity", {"-0.1", "1.00001"}},
-             {"view.zoom", {"-1", "10001"}},
-             {"ui_scale", {"-1", "8.1", "0.1"}},
-             {"window_width", {"0", "16385"}}}) {
-        for (const std::string& value : one.values) {
-            EXPECT_THAT(error_of(with_member(one.member, value)),
-                        StartsWith(std::string(one.member) + ": "))
-                << value;
-        }
-    }
-    EXPECT_THAT(error_of(with_member("view.zoom", "1e39")), HasSubstr("1e39"));
-    const std::string fixed = R"({"drawing": {"automatic_range": false, "range_high": 0.6, )";
-    EXPECT_EQ(error_of(fixed + R"("logarithmic": false, "range_low": -5}})"), "");
-    EXPECT_THAT(error_of(fixed + R"("range_low": 0.6}})"), HasSubstr("below range_high 0.6"));
-    EXPECT_THAT(error_of(fixed + R"("range_low": 0}})"), HasSubstr("above 0 if the range is log"));
-    for (const char* json : {"", "{", "{\"drawing\": }", "{} {}", "hello", "{\"a\": nan}"}) {
-        EXPECT_THAT(error_of(json), StartsWith("not JSON")) << json;
-    }
-    for (const char* json : {"[]", "1", "null", "\"settings\""}) {
-        EXPECT_THAT(error_of(json), HasSubstr("no object")) << json;
+    EXPECT_GT(refused, 200U);
+    for (const auto& [text, error] : std::vector<std::pair<const char*, const char*>>{
+             {R"({"device": 1})", "there is no setting device"},
+             {R"({"drawing": {"fill": "foo"}})",
+              "drawing.fill: 'foo' is none of none, level, ratio"},
+             {R"({"drawing": {"outline_width": 100.5}})", "100.5' is not a number from 0 to 100"},
+             {R"({"subdivision": {"strategy": "reference"}})", "subdivision.strategy: "},
+             {R"({"subdivision": {"subtree_levels": 4294967302}})", "subdivision.subtree_levels: "},
+             {R"({"subdivision": {"max_tiles": 0}})", "subdivision.max_tiles: "},
+             {R"({"subdivision": {"threshold": {"levels": [-1]}}})",
+              "subdivision.threshold.levels: "},
+             {R"({"drawing": {"automatic_range": false, "range_low": 0.6, "range_high": 0.6}})",
+              "below range_high 0.6"},
+             {R"({"drawing": {"automatic_range": false, "range_low": 0, "range_high": 0.6}})",
+              "above 0 if the range is log"},
+             {R"({"view": {"zoom": 1e39}})", "1e39"},
+             {"{} {}", "not JSON"},
+             {"", "not JSON"},
+             {"{\"a\": nan}", "not JSON"},
+             {"[]", "no object"},
+             {"null", "no object"}}) {
+        EXPECT_THAT(error_of(text), HasSubstr(error)) << text;
     }
 }
 

@@ -1,14 +1,10 @@
 #include "window.hpp"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -17,10 +13,6 @@ namespace quadtile::viewer::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_command(const std::string& name) {
-    return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
-}
 
 void pause_briefly() {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -32,14 +24,11 @@ std::string output_of(const std::string& command) {
         throw std::runtime_error("cannot run " + command);
     }
     std::string output;
-    std::array<char, 256> bytes{};
-    while (std::fgets(bytes.data(), bytes.size(), pipe) != nullptr) {
-        output += bytes.data();
+    for (int byte = 0; (byte = std::fgetc(pipe)) != EOF;) {
+        output += static_cast<char>(byte);
     }
     ::pclose(pipe);
-    while (!output.empty() && output.back() == '\n') {
-        output.pop_back();
-    }
+    output.erase(output.find_last_not_of('\n') + 1);
     return output;
 }
 
@@ -48,30 +37,16 @@ std::string output_of(const std::string& command) {
 // ---- The X server
 
 bool XServer::is_installed() {
-    return is_command("Xvfb") && is_command("xdotool");
+    return std::system("command -v Xvfb >/dev/null && command -v xdotool >/dev/null") == 0;
 }
 
 XServer::XServer() {
-    std::array<int, 2> ends{};
-    if (::pipe(ends.data()) != 0) {
-        throw std::runtime_error("pipe failed");
-    }
-    process_ = ::fork();
-    if (process_ == 0) {
-        ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
-        ::close(ends[0]);
-        const std::string number = std::to_string(ends[1]);
-        ::execlp("Xvfb", "Xvfb", "-displayfd", number.c_str(), "-screen", "0", "1600x1000x24",
-                 "-nolisten", "tcp", "-noreset", nullptr);
-        ::_exit(127);
-    }
-    ::close(ends[1]);
+    // It runs on in the background once it has told its number.
+    std::istringstream told(
+        output_of("Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp -noreset 3>&1 >/dev/null "
+                  "2>&1 & echo $!"));
     std::string number;
-    for (char digit = 0; ::read(ends[0], &digit, 1) == 1 && digit != '\n';) {
-        number += digit;
-    }
-    ::close(ends[0]);
-    if (number.empty()) {
+    if (!(told >> process_ >> number)) {
         throw std::runtime_error("Xvfb does not start");
     }
     display_ = ":" + number;
@@ -79,7 +54,6 @@ XServer::XServer() {
 
 XServer::~XServer() {
     ::kill(process_, SIGTERM);
-    ::waitpid(process_, nullptr, 0);
 }
 
 // ---- The window

@@ -6,14 +6,15 @@
 #include "settings.hpp"
 
 #include "apps/program_test.hpp"
+#include "support/help.hpp"
 
+#include <quadtile/version.h>
 #include <quadtile/images.hpp>
 
 #include <gmock/gmock.h>
 
 #include <chrono>
 #include <thread>
-#include <tuple>
 
 namespace quadtile::viewer::test {
 namespace {
@@ -99,27 +100,33 @@ TEST_F(ViewerProgram, DrawsIntoAFile) {
     EXPECT_EQ(std::pair(image.shape.width, image.shape.height), std::pair(640U, 480U));
 }
 
-TEST_F(ViewerProgram, TellsWhatIsWrong) {
+TEST_F(ViewerProgram, RefusesAndHelps) {
     directory_.add("damaged.exr", "\x76\x2f\x31\x01 and nothing");
     directory_.add("junk.json", "{\"drawing\": {\"fil\": 1}}");
     directory_.add("fused.json", R"({"subdivision": {"order": "canonical",
                                      "threshold": {"kind": "per-level", "levels": [0, 1]}}})");
     directory_.add("nan.pfm", pfm(std::vector<float>(64, NAN), 8));
-    for (const auto& [arguments, status, part] :
-         std::vector<std::tuple<Arguments, int, const char*>>{
-             {{}, 1, "there is no window system"},
-             {{}, 1, "--screenshot OUT.png"},
-             {{"--nonsense"}, 2, "--nonsense"},
-             {{"--settings", "junk.json"}, 1, "junk.json': there is no setting drawing.fil"},
-             {{"--settings", "missing.json"}, 1, "missing.json"},
-             {{"damaged.exr", "--screenshot", "o.png"}, 1, "damaged.exr"},
-             {{"missing.exr", "--screenshot", "o.png"}, 1, "missing.exr"},
-             {{"--screenshot", "o.png", "--device", "no such"}, 1, "no such"},
-             {{"--screenshot", "no/folder/o.png"}, 1, "no/folder"},
-             {{"nan.pfm", "--find-tiles", "9", "--screenshot", "o.png"}, 1, "fewer than 64 tiles"},
-             {{"--settings", "fused.json", "--screenshot", "o.png"}, 1, "do not grow with"}}) {
-        EXPECT_THAT(error_of(arguments, status, options_), HasSubstr(part));
-    }
+    const auto drawn = [](const Arguments& more) {
+        return more + Arguments{"--screenshot", "o.png"};
+    };
+    expect_refused({{{}, 1, "there is no window system"},
+                    {{}, 1, "--screenshot OUT.png"},
+                    {{"--nonsense"}, 2, "--nonsense; see 'quadtile-viewer --help'"},
+                    {{"a.exr", ""}, 2, "FILE needs a file name"},
+                    {{"--find-tiles", "1", "--max-resolution", "1"}, 2, "exclude each other"},
+                    {{"--settings", ""}, 2, "--settings needs a file name"},
+                    {{"--screenshot", ""}, 2, "--screenshot needs a file name"},
+                    {{"--screenshot", "a.jpg"}, 2, "a.jpg"},
+                    {{"--settings", "junk.json"}, 1, "junk.json': there is no setting drawing.fil"},
+                    {drawn({"damaged.exr"}), 1, "damaged.exr"},
+                    {drawn({"--device", "no such"}), 1, "no such"},
+                    {drawn({"nan.pfm", "--find-tiles", "9"}), 1, "fewer than 64 tiles"},
+                    {drawn({"--settings", "fused.json"}), 1, "do not grow with"}},
+                   options_);
+    const std::string help = run({"--help"}, options_).output;
+    EXPECT_THAT(help, HasSubstr("Usage: quadtile-viewer"));
+    quadtile::test::expect_readable_help(help, 30);
+    EXPECT_EQ(run({"--version"}, options_).output, "quadtile-viewer " QUADTILE_VERSION_STRING "\n");
 }
 
 }  // namespace
