@@ -384,6 +384,9 @@ class DamagedSceneFile : public SceneFile {
         return quadtile::test::message_of([&] {
                    const LoadedScene loaded =
                        load_scene(added(name, bytes), LightMapCoordinates::read, is_gltf(name));
+                   if (loaded.scene.light_map_coordinates.empty()) {
+                       return;  // it would have to be unwrapped first
+                   }
                    (void)make_surface_map(loaded.scene, {8, 8}, 1);
                    if (is_gltf(name)) {
                        loaded.gltf->set_light_map_coordinates(loaded.scene);
