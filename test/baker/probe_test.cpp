@@ -1,5 +1,5 @@
 // Probes against what is known of their light. That they have the same bits on all devices, and
-// after an interruption, is in bake_bits_test.cpp.
+// after an interruption, is in random cases (test/random).
 
 #include "bake_fixture.hpp"
 

@@ -552,64 +552,6 @@ TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
     EXPECT_EQ(named.name_of(1), "triangle 0 of object 2 'Door'");
 }
 
-// ---- Damage
-
-class DamagedSceneFile : public SceneFile {
- protected:
-    // Returns whether a scene loads. If it does, it must be usable, and writable if it is glTF.
-    [[nodiscard]] bool loads(const std::string& name, const std::string& bytes) const {
-        return quadtile::test::message_of([&] {
-                   const LoadedScene loaded =
-                       load_scene(added(name, bytes), LightMapCoordinates::read, is_gltf(name));
-                   check_scene(loaded.scene);
-                   if (is_gltf(name)) {
-                       loaded.gltf->set_light_map_coordinates(loaded.scene);
-                       (void)loaded.gltf->with_light_map(loaded.scene, {{"picture"}}, {8, 8});
-                   }
-               })
-            .empty();
-    }
-};
-
-// Each file is cut, and single bytes of it are others: a scene or an error.
-TEST_F(DamagedSceneFile, IsASceneOrAnError) {
-    const std::string rich = R"({"extensionsUsed":["KHR_lights_punctual"],
-        "extensions":{"KHR_lights_punctual":{"lights":[
-            {"type":"directional","color":[1,0.5,0.25],"intensity":4}]}},
-        "cameras":[{"type":"perspective","perspective":{"yfov":1.1,"znear":0.1}}],
-        "materials":[{"emissiveFactor":[0,0,1],"doubleSided":true}],
-        "meshes":[{"name":"Walls","primitives":[{"attributes":
-            {"POSITION":0,"NORMAL":1,"TEXCOORD_1":2},"indices":3,"material":0}]}],
-        "nodes":[{"mesh":0,"scale":[1,2,3],"children":[1,2]},{"camera":0},
-                 {"extensions":{"KHR_lights_punctual":{"light":0}}}]})";
-    const fs::path path = added("lit.glb", square(rich).binary());
-    const LoadedScene loaded = load_scene(path, LightMapCoordinates::ignore, true);
-    const std::string lit = loaded.gltf->with_light_map(load_scene(path).scene, {{"png"}}, {8, 8});
-    (void)added("square.bin", square().bytes);
-    Gltf apart = square(rich);
-    apart.with(R"({"buffers":[{"uri":"square.bin","byteLength":)" +
-               std::to_string(apart.bytes.size()) + "}]}");
-    std::mt19937 engine(11);
-    for (const auto& [name, bytes] : {std::pair("scene.glb", square(rich).binary()),
-                                      {"scene.gltf", apart.text()},
-                                      {"scene.obj", SQUARE_AND_GABLE},
-                                      {"scene.glb", lit}}) {
-        SCOPED_TRACE(name);
-        EXPECT_TRUE(loads(name, bytes));
-        constexpr std::size_t LENGTHS = 100;
-        for (std::size_t i = 0; i < LENGTHS; ++i) {
-            (void)loads(name, bytes.substr(0, i * bytes.size() / LENGTHS));
-        }
-        std::size_t good = 0;
-        for (int i = 0; i < 200; ++i) {
-            std::string damaged = bytes;
-            damaged[engine() % bytes.size()] = static_cast<char>(engine());
-            good += loads(name, damaged) ? 1 : 0;
-        }
-        EXPECT_GT(good, 0U);
-    }
-}
-
 }  // namespace
 
 }  // namespace quadtile::baker::test

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <random>
 
@@ -51,13 +52,14 @@ TEST(SurfaceMap, IsThatOfItsTriangles) {
     EXPECT_EQ(map.overlapping_texels, 0U);  // the diagonal, too
 }
 
-TEST(SurfaceMap, CoverageIsAnArea) {
-    // A square of 20 x 20 texels, turned.
+// Squares of 20 x 20 texels, turned, and fans around a point, in the way of samples and not.
+// Catches samples on edges that both triangles have, or none.
+TEST(SurfaceMap, CoverageIsAnAreaAndCoversEachSampleOnce) {
     for (const double degrees : {10.0, 45.0, 77.0}) {
-        const double angle = degrees * 3.14159265358979 / 180.0;
+        const double angle = degrees * std::numbers::pi / 180.0;
         std::array<glm::vec2, 4> corners;
         for (std::size_t i = 0; i < 4; ++i) {
-            const double a = angle + static_cast<double>(i) * 3.14159265358979 / 2.0;
+            const double a = angle + static_cast<double>(i) * std::numbers::pi / 2.0;
             corners[i] = glm::vec2(16.0 + std::sqrt(200.0) * std::cos(a),
                                    16.0 + std::sqrt(200.0) * std::sin(a)) /
                          32.0F;
@@ -68,14 +70,6 @@ TEST(SurfaceMap, CoverageIsAnArea) {
         EXPECT_NEAR(covered_texels(map), 400.0, 1.0) << degrees;
         EXPECT_EQ(map.overlapping_texels, 0U);
     }
-    // From samples to samples: those on one of two opposite edges are in it.
-    Scene scene = scene_with({{}});
-    add_quad(scene, square(0.0F), rectangle(glm::vec2(1.0625F / 4.0F), glm::vec2(2.5625F / 4.0F)));
-    EXPECT_EQ(covered_texels(make_surface_map(scene, {4, 4})), 2.25);
-}
-
-TEST(SurfaceMap, TrianglesThatMeetCoverEachSampleOnce) {
-    // A fan around a point, in the way of samples and not: all of a map, and no overlap.
     for (const glm::vec2 centre : {glm::vec2(8.0F), glm::vec2(8.0625F), glm::vec2(3.3F, 11.7F)}) {
         Scene scene = scene_with({{}});
         const std::array<glm::vec2, 8> rim = {
@@ -88,39 +82,36 @@ TEST(SurfaceMap, TrianglesThatMeetCoverEachSampleOnce) {
         EXPECT_EQ(covered_texels(map), 256.0);
         EXPECT_EQ(map.overlapping_texels, 0U);
     }
+    // From samples to samples: those on one of two opposite edges are in it.
+    Scene scene = scene_with({{}});
+    add_quad(scene, square(0.0F), rectangle(glm::vec2(1.0625F / 4.0F), glm::vec2(2.5625F / 4.0F)));
+    EXPECT_EQ(covered_texels(make_surface_map(scene, {4, 4})), 2.25);
 }
 
-TEST(SurfaceMap, MixesWhatMeetsInATexelByArea) {
-    Scene scene = scene_with({coloured({1.0F, 0.0F, 0.0F}), coloured({0.0F, 1.0F, 0.0F})});
-    scene.materials[0].double_sided = true;
-    add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {0.125F, 1.0F}), 0);
-    add_quad(scene, square(0.0F), rectangle({0.125F, 0.0F}, {0.5F, 1.0F}), 1);
-    const SurfaceMap map = make_surface_map(scene, {1, 1});
-    EXPECT_EQ(map.coverage[0], 0.5F);
-    expect_near(map.albedo[0], {0.25F, 0.75F, 0.0F}, 1e-6F);
-    EXPECT_EQ(map.double_sided[0], 0);
-    EXPECT_EQ(map.overlapping_texels, 0U);
-}
-
-TEST(SurfaceMap, CountsOverlapsAndTheFirstTriangleWins) {
-    Scene scene = scene_with({coloured({1.0F, 0.0F, 0.0F}), coloured({0.0F, 1.0F, 0.0F})});
-    add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {0.5F, 1.0F}), 0);
-    add_quad(scene, square(0.0F), rectangle({0.375F, 0.0F}, {1.0F, 1.0F}), 1);
-    const SurfaceMap map = make_surface_map(scene, {8, 4});
+// What meets in a texel counts by its area; of what overlaps, the first triangle wins.
+TEST(SurfaceMap, MixesWhatMeetsAndCountsOverlaps) {
+    const auto halves = [](float end, float begin, const Extent& extent) {
+        Scene scene = scene_with({coloured({1.0F, 0.0F, 0.0F}), coloured({0.0F, 1.0F, 0.0F})});
+        scene.materials[0].double_sided = true;
+        add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {end, 1.0F}), 0);
+        add_quad(scene, square(0.0F), rectangle({begin, 0.0F}, {1.0F, 1.0F}), 1);
+        return make_surface_map(scene, extent);
+    };
+    const SurfaceMap mixed = halves(0.25F, 0.25F, {1, 1});
+    expect_near(mixed.albedo[0], {0.25F, 0.75F, 0.0F}, 1e-6F);
+    EXPECT_EQ(mixed.double_sided[0], 0);
+    EXPECT_EQ(mixed.overlapping_texels, 0U);
+    const SurfaceMap map = halves(0.5F, 0.375F, {8, 4});
     EXPECT_EQ(map.overlapping_texels, 4U);
     expect_near(map.albedo[3], {1.0F, 0.0F, 0.0F}, 1e-6F);
     expect_near(map.albedo[4], {0.0F, 1.0F, 0.0F}, 1e-6F);
     EXPECT_EQ(covered_texels(map), 32.0);
-
-    // Rounded coordinates are no overlap.
-    Scene rounded = scene_with({{}});
-    const float middle = 4.0625F / 8.0F;  // on samples
+    // Rounded coordinates are no overlap: the edges are on samples.
+    constexpr float MIDDLE = 4.0625F / 8.0F;
     constexpr float ROUNDED = 0.004F / 8.0F;
-    add_quad(rounded, square(0.0F), rectangle({0.0F, 0.0F}, {middle + ROUNDED, 1.0F}));
-    add_quad(rounded, square(0.0F), rectangle({middle - ROUNDED, 0.0F}, {1.0F, 1.0F}));
-    const SurfaceMap small = make_surface_map(rounded, {8, 8});
-    EXPECT_EQ(small.overlapping_texels, 0U);
-    EXPECT_EQ(covered_texels(small), 64.0);
+    const SurfaceMap rounded = halves(MIDDLE + ROUNDED, MIDDLE - ROUNDED, {8, 8});
+    EXPECT_EQ(rounded.overlapping_texels, 0U);
+    EXPECT_EQ(covered_texels(rounded), 64.0);
 }
 
 TEST(SurfaceMap, NoChartIsTooSmall) {
