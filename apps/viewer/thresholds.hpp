@@ -14,7 +14,7 @@ namespace quadtile::viewer {
 // missing ones, extra ones are ignored.
 [[nodiscard]] Threshold make_threshold(const ThresholdSettings& settings, const MapShape& shape,
                                        const MapView* fragments = nullptr,
-                                       const ThresholdFunction* function = nullptr);
+                                       const std::string* function = nullptr);
 // Tells whether scaled() has an effect: it has none on GLSL.
 [[nodiscard]] bool can_scale(const ThresholdSettings& settings);
 // Multiplies the threshold of each node by the factor: all values, and the nodes of memory, which

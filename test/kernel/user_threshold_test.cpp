@@ -67,7 +67,7 @@ std::vector<float> importances(const MapShape& shape) {
 }
 
 TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
-    const ThresholdFunction function = ThresholdFunction::from_glsl(FUNCTION);
+    const std::string function = FUNCTION;
     for (const Variant& variant : tile_variants()) {
         Tiler tiler(device_for(variant), {.strategy = Strategy::subtree});
         for (const MapShape& shape : {MapShape{1, 1}, MapShape{70, 61, 3}}) {
@@ -89,8 +89,7 @@ TEST_F(UserThresholds, TakeTheServiceAndAutomaticStrategies) {
     const MapShape shape{130, 70};
     const std::vector<float> texels = importances(shape);
     const MapView map{texels.data(), shape};
-    const Threshold threshold =
-        Threshold::function(ThresholdFunction::from_glsl(FUNCTION), PARAMETERS);
+    const Threshold threshold = Threshold::function(FUNCTION, PARAMETERS);
     const TileList expected = reference::subdivide(map, twin(shape));
     Service service(device_for());
     EXPECT_EQ(
@@ -103,27 +102,25 @@ TEST_F(UserThresholds, TakeTheServiceAndAutomaticStrategies) {
     Tiler tiler(device_for());
     for (int i = 0; i < 12; ++i) {
         const std::string text = FUNCTION + std::string("// ") + std::to_string(i % 10);
-        EXPECT_EQ(
-            difference(tiler.subdivide(map, Threshold::function(ThresholdFunction::from_glsl(text),
-                                                                PARAMETERS)),
-                       expected),
-            "");
+        EXPECT_EQ(difference(tiler.subdivide(map, Threshold::function(text, PARAMETERS)), expected),
+                  "");
     }
 }
 
 TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
     const Device& device = device_for();
-    const auto function = ThresholdFunction::from_glsl(FUNCTION);
-    const auto making = [&](const ThresholdFunction& made, Strategy strategy) {
+    const std::string function = FUNCTION;
+    const auto making = [&](const std::string& made, Strategy strategy) {
         return [&device, made, strategy] {
             const Subdivider subdivider(device, {.strategy = strategy, .threshold_function = made});
         };
     };
     EXPECT_THAT(making(function, Strategy::fused), is_refused("monotone"));
-    const auto typo = making(ThresholdFunction::from_glsl("float threshold(uint level, uvec2 "
-                                                          "position, uint layer) {\n"
-                                                          "    return leve;\n}\n"),
-                             Strategy::subtree);
+    const auto typo = making(
+        "float threshold(uint level, uvec2 "
+        "position, uint layer) {\n"
+        "    return leve;\n}\n",
+        Strategy::subtree);
     EXPECT_THAT(typo, is_refused("the GLSL of threshold does not compile:\n"
                                  "threshold:2: error: ",
                                  "leve"));
@@ -133,14 +130,13 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
         "\nlayout(set = 1, binding = 3) readonly buffer Table { float table[]; };\n"
         "float threshold(uint level, uvec2 position, uint layer) { return table[level]; }\n";
     const std::string of_resource = "at binding 3 of descriptor set 1, which is not bound";
-    EXPECT_THAT(making(ThresholdFunction::from_glsl(with_resource), Strategy::subtree),
-                is_refused("threshold:2: error: 'Table' is " + of_resource));
+    EXPECT_THAT(making(with_resource, Strategy::subtree),
+                is_refused("threshold: error: the text has a resource " + of_resource));
     EXPECT_THAT(
         [&] {
             Tiler tiler(device);
             const std::vector<float> texel(1);
-            (void)tiler.subdivide(view_of(texel, 1, 1),
-                                  Threshold::function(ThresholdFunction::from_glsl(with_resource)));
+            (void)tiler.subdivide(view_of(texel, 1, 1), Threshold::function(with_resource));
         },
         is_refused(of_resource));
 
@@ -156,9 +152,8 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
                 is_refused("made on the GPU"));
     EXPECT_THAT([&] { (void)Threshold::function(function, std::vector<float>(17)); },
                 is_refused("at most 16 parameters"));
-    EXPECT_THAT([] { (void)ThresholdFunction::from_glsl(""); }, is_refused());
-    const auto long_text =
-        making(ThresholdFunction::from_glsl(std::string(70'000, ' ')), Strategy::subtree);
+    EXPECT_THAT([] { (void)Threshold::function(""); }, is_refused());
+    const auto long_text = making(std::string(70'000, ' '), Strategy::subtree);
     EXPECT_THAT(long_text, is_refused("the text has 70000 bytes, at most 65536"));
 }
 

@@ -25,6 +25,5 @@
 #include <quadtile/strategy.hpp>
 #include <quadtile/subdivider.hpp>
 #include <quadtile/threshold.hpp>
-#include <quadtile/threshold_function.hpp>
 #include <quadtile/tiler.hpp>
 #include <quadtile/tiles.hpp>

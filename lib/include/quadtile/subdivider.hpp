@@ -10,8 +10,8 @@
 #include <quadtile/tiles.hpp>
 
 #include <memory>
-#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,8 +24,9 @@ struct SubdividerOptions {
     Strategy strategy = Strategy::automatic;
     /// Levels per dispatch of `subtree`: 1 to 8.
     std::uint32_t subtree_levels = 6;
-    /// Function of Threshold::function, recordable beside all other thresholds; by subtree only.
-    std::optional<ThresholdFunction> threshold_function = std::nullopt;
+    /// Text of Threshold::function, recordable beside all other thresholds; by subtree only. Empty:
+    /// none.
+    std::string threshold_function;
 };
 
 /// Makes a tile list from a map and its pyramid, or with `fused` from a map alone. Owns pipelines

@@ -15,8 +15,8 @@ namespace quadtile::detail {
 // Throws Error if the device cannot sample images of this shape and format.
 void check_map(const DeviceContext& context, const MapShape& shape);
 
-// Throws Error(unsupported) for a buffer that one descriptor cannot reach. `what` is in it; `remedy`
-// comes before the general one: "use less, ".
+// Throws Error(unsupported) for a buffer that one descriptor cannot reach. `what` is in it;
+// `remedy` comes before the general one: "use less, ".
 void check_reach(const DeviceContext& context, const std::string& what, std::uint64_t size_bytes,
                  const char* remedy = "");
 
