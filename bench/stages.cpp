@@ -116,7 +116,7 @@ float threshold(uint level, uvec2 position, uint layer) {
 
 // Measures the same thresholds as a user's function.
 Measurement measure_function(Session& session, Scene& scene) {
-    const auto function = ThresholdFunction::from_glsl(THRESHOLDS_IN_GLSL);
+    const auto function = THRESHOLDS_IN_GLSL;
     const std::vector<float> levels =
         scene.map().threshold.levels(top_level(scene.map().shape.width, scene.map().shape.height));
     const auto work = checked_work(

@@ -208,7 +208,7 @@ Threshold memory_threshold(const MemoryRequest& request, const MapShape& shape) 
 
 Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
     file = read_glsl_file(request.glsl, GlslKind::threshold);
-    return Threshold::function(ThresholdFunction::from_glsl(file.text), request.parameters);
+    return Threshold::function(file.text, request.parameters);
 }
 
 // Returns the list that it has written.

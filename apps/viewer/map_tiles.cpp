@@ -192,7 +192,7 @@ MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings, const Thre
             ? StrategyChoice{Strategy::fused, 0, "it alone makes the canonical order"}
             : choose_strategy(device_.info(), shape_, threshold, settings.budget(),
                               settings.balance);
-    const ThresholdFunction* const function = threshold.user_function();
+    const std::string* const function = threshold.user_function();
     if (function != nullptr && function_ != *function) {
         runs_.clear();  // no strategy is running: each run is waited for
         function_ = *function;

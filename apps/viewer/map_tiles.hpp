@@ -109,7 +109,7 @@ class MapTiles {
     quadtile::Device device_;
     Pyramid pyramid_builder_;
     std::map<std::pair<Strategy, std::uint32_t>, Run> runs_;
-    std::optional<ThresholdFunction> function_;  // the one that runs_ were made with
+    std::string function_;  // the one that runs_ were made with
 
     MapShape shape_{};
     app::Image map_;

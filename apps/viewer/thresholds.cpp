@@ -30,7 +30,7 @@ std::vector<float> fitted(std::vector<float> levels, const MapShape& shape) {
 }
 
 Threshold threshold_of(const ThresholdSettings& settings, const MapShape& shape,
-                       const MapView* fragments, const ThresholdFunction* function) {
+                       const MapView* fragments, const std::string* function) {
     switch (settings.kind) {
         case ThresholdKind::max_resolution:
             return Threshold::max_resolution(settings.max_resolution);
@@ -57,7 +57,7 @@ Threshold threshold_of(const ThresholdSettings& settings, const MapShape& shape,
 }  // namespace
 
 Threshold make_threshold(const ThresholdSettings& settings, const MapShape& shape,
-                         const MapView* fragments, const ThresholdFunction* function) {
+                         const MapView* fragments, const std::string* function) {
     Threshold threshold = threshold_of(settings, shape, fragments, function);
     threshold.check_fits(shape);
     return threshold;

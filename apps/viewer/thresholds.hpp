@@ -14,7 +14,7 @@ namespace quadtile::viewer {
 // missing ones, extra ones are ignored.
 [[nodiscard]] Threshold make_threshold(const ThresholdSettings& settings, const MapShape& shape,
                                        const MapView* fragments = nullptr,
-                                       const ThresholdFunction* function = nullptr);
+                                       const std::string* function = nullptr);
 // Multiplies the threshold of each node by the factor: all values, and the nodes of memory, which
 // stand under a root, by its square. An infinite product becomes the largest float, 0 the smallest
 // normal one. The factor is positive. GLSL stays as it is.

@@ -226,8 +226,7 @@ void Viewer::reload_threshold() {
 
 Threshold Viewer::threshold_of(const ThresholdSettings& wanted) {
     if (wanted.kind == ThresholdKind::glsl) {
-        const ThresholdFunction function =
-            ThresholdFunction::from_glsl(glsl(wanted.glsl_file).text);
+        const std::string function = glsl(wanted.glsl_file).text;
         return make_threshold(wanted, tiles_->shape(), nullptr, &function);
     }
     if (wanted.kind != ThresholdKind::memory) {

@@ -1,6 +1,6 @@
 // Loaders of the file formats, and their common parts. For load_map and load_image only.
 //
-// They throw std::runtime_error with the fault; with_file_name converts it to an Error with the
+// They throw std::runtime_error with the fault, which load_map.cpp converts to an Error with the
 // file's name.
 
 #pragma once
@@ -9,30 +9,10 @@
 #include <quadtile/images.hpp>
 
 #include <array>
-#include <exception>
-#include <new>
 #include <string>
 #include <vector>
 
 namespace quadtile::detail {
-
-enum class FileType { exr, pfm, png };
-
-// Returns the format that the first bytes of a file give.
-[[nodiscard]] FileType identify(const std::filesystem::path& path);
-
-// Returns the result of `load`; its exceptions become Errors with the file's name.
-template <typename Load>
-[[nodiscard]] auto with_file_name(const std::filesystem::path& path, Load&& load) {
-    try {
-        return load();
-    } catch (const std::bad_alloc&) {
-        throw;
-    } catch (const std::exception& error) {
-        throw Error(ErrorCode::invalid_argument,
-                    "cannot read '" + path.string() + "': " + error.what());
-    }
-}
 
 [[nodiscard]] LoadedMap load_exr(const std::filesystem::path& path, const std::string& channel);
 [[nodiscard]] LoadedMap load_pfm(const std::filesystem::path& path, const std::string& channel);
@@ -43,8 +23,9 @@ template <typename Load>
 [[nodiscard]] std::vector<std::string> pfm_channels(const std::filesystem::path& path);
 [[nodiscard]] std::vector<std::string> png_channels(const std::filesystem::path& path);
 
-[[nodiscard]] LoadedImage load_exr_image(const std::filesystem::path& path);
-[[nodiscard]] LoadedImage load_pfm_image(const std::filesystem::path& path);
+// `linear` is that of ImageSelection.
+[[nodiscard]] LoadedImage load_exr_image(const std::filesystem::path& path, bool linear);
+[[nodiscard]] LoadedImage load_pfm_image(const std::filesystem::path& path, bool linear);
 [[nodiscard]] LoadedImage load_png_image(const std::filesystem::path& path, bool linear);
 
 // Returns an image with room for its texels, which have no values yet. Untouched memory costs

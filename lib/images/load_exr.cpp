@@ -443,7 +443,7 @@ LoadedMap load_exr(const std::filesystem::path& path, const std::string& channel
         });
 }
 
-LoadedImage load_exr_image(const std::filesystem::path& path) {
+LoadedImage load_exr_image(const std::filesystem::path& path, bool /*linear*/) {
     return read_exr(path, choose_image,
                     [](auto& part, const Source& source, std::uint32_t width,
                        std::uint32_t height) -> LoadedImage {

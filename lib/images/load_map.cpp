@@ -4,7 +4,10 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
+#include <iterator>
+#include <new>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 namespace quadtile::detail {
@@ -43,21 +46,52 @@ std::string read_magic(const fs::path& path) {
 
 }  // namespace
 
-FileType identify(const fs::path& path) {
-    const std::string magic = read_magic(path);
-    if (magic.empty()) {
-        throw std::runtime_error("the file is empty");
+namespace {
+
+struct Format {
+    std::string_view magic;  // first bytes of its files
+    LoadedMap (*load_map)(const fs::path&, const std::string& channel);
+    LoadedImage (*load_image)(const fs::path&, bool linear);
+    std::vector<std::string> (*channels)(const fs::path&);
+};
+
+constexpr Format FORMATS[] = {{"\x76\x2f\x31\x01", load_exr, load_exr_image, exr_channels},
+                              {"\x89PNG\r\n\x1a\n", load_png, load_png_image, png_channels},
+                              {"PF", load_pfm, load_pfm_image, pfm_channels},
+                              {"Pf", load_pfm, load_pfm_image, pfm_channels}};
+
+// Calls `load` with the format of a file; exceptions become Errors with the file's name.
+template <typename Load>
+[[nodiscard]] auto with_format(const fs::path& path, Load&& load) {
+    try {
+        const std::string magic = read_magic(path);
+        if (magic.empty()) {
+            throw std::runtime_error("the file is empty");
+        }
+        const auto* const found = std::ranges::find_if(
+            FORMATS, [&](const Format& format) { return magic.starts_with(format.magic); });
+        if (found == std::end(FORMATS)) {
+            throw std::runtime_error(
+                "it is not an OpenEXR, PFM or PNG image; convert it to one of these");
+        }
+        return load(*found);
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw Error(ErrorCode::invalid_argument,
+                    "cannot read '" + path.string() + "': " + error.what());
     }
-    if (magic.starts_with("\x76\x2f\x31\x01")) {
-        return FileType::exr;
-    }
-    if (magic.starts_with("\x89PNG\r\n\x1a\n")) {
-        return FileType::png;
-    }
-    if (magic.starts_with("PF") || magic.starts_with("Pf")) {
-        return FileType::pfm;
-    }
-    throw std::runtime_error("it is not an OpenEXR, PFM or PNG image; convert it to one of these");
+}
+
+}  // namespace
+
+LoadedImage allocate_image(std::uint32_t width, std::uint32_t height, TexelFormat format) {
+    LoadedImage image;
+    image.shape = {width, height, 1, format};
+    check_image(image.shape);
+    image.texels = std::make_unique_for_overwrite<std::byte[]>(std::size_t{width} * height *
+                                                               texel_size_bytes(format));
+    return image;
 }
 
 LoadedMap allocate_map(std::uint32_t width, std::uint32_t height, TexelFormat format,
@@ -94,30 +128,21 @@ void throw_unknown_channel(const std::string& channel, const std::vector<std::st
 namespace quadtile {
 
 LoadedMap load_map(const std::filesystem::path& path, const std::string& channel) {
-    return detail::with_file_name(path, [&] {
-        switch (detail::identify(path)) {
-            case detail::FileType::exr:
-                return detail::load_exr(path, channel);
-            case detail::FileType::pfm:
-                return detail::load_pfm(path, channel);
-            case detail::FileType::png:
-                break;
-        }
-        return detail::load_png(path, channel);
-    });
+    return detail::with_format(
+        path, [&](const detail::Format& format) { return format.load_map(path, channel); });
 }
 
 std::vector<std::string> channels_of(const std::filesystem::path& path) {
-    return detail::with_file_name(path, [&] {
-        switch (detail::identify(path)) {
-            case detail::FileType::exr:
-                return detail::exr_channels(path);
-            case detail::FileType::pfm:
-                return detail::pfm_channels(path);
-            case detail::FileType::png:
-                break;
-        }
-        return detail::png_channels(path);
+    return detail::with_format(path,
+                               [&](const detail::Format& format) { return format.channels(path); });
+}
+
+LoadedImage load_image(const std::filesystem::path& path, const ImageSelection& selection) {
+    if (!selection.channel.empty()) {
+        return load_map(path, selection.channel);
+    }
+    return detail::with_format(path, [&](const detail::Format& format) {
+        return format.load_image(path, selection.linear);
     });
 }
 

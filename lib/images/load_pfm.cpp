@@ -160,7 +160,7 @@ LoadedMap load_pfm(const std::filesystem::path& path, const std::string& channel
     return map;
 }
 
-LoadedImage load_pfm_image(const std::filesystem::path& path) {
+LoadedImage load_pfm_image(const std::filesystem::path& path, bool /*linear*/) {
     std::ifstream file(path, std::ios::binary);
     const PfmHeader header = read_header(file);
     check_length(path, file, header);

@@ -5,26 +5,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <string>
 
 namespace quadtile {
 
 namespace {
 
-constexpr std::uint32_t LEAST_MAP_EXTENT = 16;
-constexpr std::uint32_t LARGEST_MAP_EXTENT = 2048;
 constexpr std::uint32_t MOST_MAP_TEXELS = 1U << 23;
-constexpr std::uint32_t LEAST_TILE_EXTENT = 64;
-constexpr std::uint32_t LARGEST_TILE_EXTENT = 1024;
-constexpr std::uint32_t LARGEST_ATLAS_EXTENT = 16384;
-constexpr std::uint32_t MOST_ATLAS_PAGES = 128;   // along a side
-constexpr std::uint32_t LEAST_GUTTER_PARTS = 32;  // of tile_extent
-constexpr std::uint32_t MOST_TILES = 65535;
-constexpr float LEAST_MERGE_RATIO = 0.5F;
-constexpr float MOST_RESOLUTION_SCALE = 64.0F;
-constexpr float LEAST_FILL = 0.1F;
-constexpr float MOST_DECAY = 0.99F;
-constexpr float MOST_STRETCH = 1024.0F;
 
 std::uint32_t levels_of(std::uint32_t extent) {
     return static_cast<std::uint32_t>(std::countr_zero(extent));
@@ -67,47 +55,42 @@ void check_map_texels(const ShadowOptions& options) {
 }
 
 void check_atlas(const ShadowOptions& options) {
-    const std::uint32_t most =
-        std::min(MOST_ATLAS_PAGES * options.tile_extent, LARGEST_ATLAS_EXTENT);
+    const std::uint32_t most = std::min(128 * options.tile_extent, 16384U);
     check_extent("atlas_extent", options.atlas_extent, options.tile_extent, most,
                  " (tile_extent is " + std::to_string(options.tile_extent) +
                      ": the atlas must hold a tile, and 128 of them along a side at most)");
 }
 
+// NaN is out of every range.
+void check_range(const char* member, float value, float least, float most, const char* range) {
+    if (!(value >= least && value <= most)) {
+        refuse(member, value, range);
+    }
+}
+
 void check_quality(const ShadowOptions& options) {
-    if (!(options.merge_ratio > LEAST_MERGE_RATIO && options.merge_ratio <= 1.0F)) {
-        refuse("merge_ratio", options.merge_ratio, "above 0.5 and at most 1 (no hysteresis)");
-    }
-    if (!(options.atlas_fill >= LEAST_FILL && options.atlas_fill <= 1.0F)) {
-        refuse("atlas_fill", options.atlas_fill, "0.1 to 1 (all of it)");
-    }
-    if (!(options.importance_decay >= 0.0F && options.importance_decay <= MOST_DECAY)) {
-        refuse("importance_decay", options.importance_decay, "0 (nothing is kept) to 0.99");
-    }
-    if (!(options.resolution_scale >= 1.0F / MOST_RESOLUTION_SCALE &&
-          options.resolution_scale <= MOST_RESOLUTION_SCALE)) {
-        refuse("resolution_scale", options.resolution_scale, "1/64 to 64");
-    }
-    if (!(options.edge_scale >= 1.0F && options.edge_scale <= MOST_RESOLUTION_SCALE)) {
-        refuse("edge_scale", options.edge_scale, "1 (as elsewhere) to 64");
-    }
-    if (!(options.max_stretch >= 1.0F && options.max_stretch <= MOST_STRETCH)) {
-        refuse("max_stretch", options.max_stretch, "1 to 1024");
-    }
+    check_range("merge_ratio", options.merge_ratio, std::nextafter(0.5F, 1.0F), 1.0F,
+                "above 0.5 and at most 1 (no hysteresis)");
+    check_range("atlas_fill", options.atlas_fill, 0.1F, 1.0F, "0.1 to 1 (all of it)");
+    check_range("importance_decay", options.importance_decay, 0.0F, 0.99F,
+                "0 (nothing is kept) to 0.99");
+    check_range("resolution_scale", options.resolution_scale, 1.0F / 64.0F, 64.0F, "1/64 to 64");
+    check_range("edge_scale", options.edge_scale, 1.0F, 64.0F, "1 (as elsewhere) to 64");
+    check_range("max_stretch", options.max_stretch, 1.0F, 1024.0F, "1 to 1024");
 }
 
 }  // namespace
 
 void check_shadow_options(const ShadowOptions& options) {
     check_number("lights", options.lights, 1, SHADOW_MAX_LIGHTS);
-    check_extent("map_extent", options.map_extent, LEAST_MAP_EXTENT, LARGEST_MAP_EXTENT);
+    check_extent("map_extent", options.map_extent, 16, 2048);
     check_map_texels(options);
-    check_extent("tile_extent", options.tile_extent, LEAST_TILE_EXTENT, LARGEST_TILE_EXTENT);
+    check_extent("tile_extent", options.tile_extent, 64, 1024);
     check_atlas(options);
-    check_number("gutter", options.gutter, 1, options.tile_extent / LEAST_GUTTER_PARTS - 1,
+    check_number("gutter", options.gutter, 1, options.tile_extent / 32 - 1,
                  " (less than a thirty-secondth of tile_extent, which is " +
                      std::to_string(options.tile_extent) + ")");
-    check_number("max_tiles", options.max_tiles, options.lights, MOST_TILES,
+    check_number("max_tiles", options.max_tiles, options.lights, 65535,
                  " (each light has a tile at least)");
     check_quality(options);
 }

@@ -46,7 +46,9 @@ void keep_pipelines() {
     Devices& all = devices();
     const std::lock_guard lock(all.mutex);
     for (const auto& [select, device] : all.by_name) {
-        app::keep_pipelines(device->device);
+        if (device) {  // it is null where no device was found
+            app::keep_pipelines(device->device);
+        }
     }
 }
 

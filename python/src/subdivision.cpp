@@ -113,8 +113,7 @@ Threshold threshold_from(const py::tuple& given, const MapShape& map) {
         case 4:
             return map_threshold(value, map);
         default:
-            return Threshold::function(ThresholdFunction::from_glsl(text_from(value, NAMES[which])),
-                                       parameters);
+            return Threshold::function(text_from(value, NAMES[which]), parameters);
     }
 }
 

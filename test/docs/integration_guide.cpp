@@ -364,9 +364,9 @@ TEST_F(IntegrationGuideGlsl, Thresholds) {
     EXPECT_TRUE(ticket.result.get().tiles == expected);
 
     // The message that the page prints.
-    const auto typo = ThresholdFunction::from_glsl(
+    const auto typo =
         "// A text.\nfloat threshold(uint level, uvec2 position, uint layer) {\n"
-        "    return float(leve);\n}\n");
+        "    return float(leve);\n}\n";
     try {
         (void)tiler.subdivide(map, Threshold::function(typo));
         ADD_FAILURE() << "it compiled";

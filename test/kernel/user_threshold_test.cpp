@@ -68,7 +68,7 @@ std::vector<float> importances(const MapShape& shape) {
 }
 
 TEST_F(UserThresholds, GiveTheTilesOfTheSameThresholdsByNode) {
-    const ThresholdFunction function = ThresholdFunction::from_glsl(FUNCTION);
+    const std::string function = FUNCTION;
     for (const Variant& variant : all_variants()) {
         Tiler tiler(device_for(variant), {.strategy = Strategy::subtree});
         for (const MapShape& shape : {MapShape{1, 1}, MapShape{70, 61, 3}}) {
@@ -95,7 +95,7 @@ TEST_F(UserThresholds, TakeTheService) {
     Service service(device_for());
     for (int i = 0; i < 12; ++i) {
         const auto function =
-            ThresholdFunction::from_glsl(FUNCTION + std::string("// ") + std::to_string(i % 10));
+            std::string(FUNCTION + std::string("// ") + std::to_string(i % 10));
         const Threshold threshold = Threshold::function(function, PARAMETERS);
         EXPECT_EQ(
             difference(service.submit({.map = map, .threshold = threshold}).result.get(), expected),
@@ -110,27 +110,27 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
         return [=] {
             const Subdivider subdivider(
                 device_for(),
-                {.strategy = strategy, .threshold_function = ThresholdFunction::from_glsl(text)});
+                {.strategy = strategy, .threshold_function = std::string(text)});
         };
     };
     const auto subdividing = [&](const std::string& text, Strategy strategy = Strategy::automatic,
                                  const SubdivideOptions& options = {}) {
         return [=] {
             (void)tiler_for(strategy).subdivide(
-                map, Threshold::function(ThresholdFunction::from_glsl(text)), options);
+                map, Threshold::function(std::string(text)), options);
         };
     };
     // Resources would be read through a null pointer.
     const std::string with_resource =
         "\nlayout(set = 1, binding = 3) readonly buffer Table { float table[]; };\n"
         "float threshold(uint level, uvec2 position, uint layer) { return table[level]; }\n";
-    const auto function = ThresholdFunction::from_glsl(FUNCTION);
+    const auto function = std::string(FUNCTION);
     const std::pair<std::function<void()>, const char*> rows[] = {
         {making(FUNCTION, Strategy::fused), "monotone"},
         {making("float threshold(uint level, uvec2 position, uint layer) {\n    return leve;\n}\n"),
          "the GLSL of threshold does not compile:\nthreshold:2: error: "},
         {making(with_resource),
-         "threshold:2: error: 'Table' is at binding 3 of descriptor set 1, which is not bound"},
+         "threshold: error: the text has a resource at binding 3 of descriptor set 1, which is not bound"},
         {making(std::string(70'000, ' ')), "the text has 70000 bytes, at most 65536"},
         {subdividing(with_resource), "at binding 3 of descriptor set 1, which is not bound"},
         {subdividing(FUNCTION, Strategy::fused), "function"},
@@ -139,7 +139,7 @@ TEST_F(UserThresholds, AreRefusedWhereTheyDoNotFit) {
          "made on the GPU"},
         {[&] { (void)Threshold::function(function, std::vector<float>(17)); },
          "at most 16 parameters"},
-        {[] { (void)ThresholdFunction::from_glsl(""); }, "is empty"}};
+        {[] { (void)Threshold::function(""); }, "is empty"}};
     for (const auto& [call, text] : rows) {
         EXPECT_THAT(call, is_refused(text)) << text;
     }

@@ -5,7 +5,6 @@
 #include "subjects.hpp"
 #include "support/gpu.hpp"
 
-#include <quadtile/pyramid.hpp>
 #include <quadtile/subdivider.hpp>
 
 #include <cstring>

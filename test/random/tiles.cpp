@@ -124,8 +124,8 @@ AskedThreshold random_threshold(Choices& choices, const Variant& variant, const 
                : number < 3 ? 0.0F
                             : static_cast<float>(number) * 0.03125F * scale;
     };
-    return {Threshold::function(ThresholdFunction::from_glsl(FUNCTION), {scale}),
-            Threshold::map(make_thresholds(shape, twin)), false};
+    return {Threshold::function(FUNCTION, {scale}), Threshold::map(make_thresholds(shape, twin)),
+            false};
 }
 
 // ---- Ways to ask for a list -------------------------------------------------------------------

@@ -215,52 +215,65 @@ TEST(UserCode, HasNoResources) {
         return "\nlayout(set = " + std::to_string(set) + ", binding = " + std::to_string(binding) +
                ", std430) buffer Mine { float mine[]; };\n";
     };
-    for (int set = 0; set <= 3; ++set) {
-        for (int binding = 0; binding <= (set == 0 ? 16 : 1); ++binding) {
-            const std::string expected =
-                ":2: error: 'Mine' is at binding " + std::to_string(binding) +
-                " of descriptor set " + std::to_string(set) +
-                (set == 0 ? ", where the kernel has its own; " : ", which is not bound; ");
-            EXPECT_THAT(threshold_refusal(buffer(set, binding) + ONE),
-                        StartsWith("threshold" + expected));
-            EXPECT_THAT(reduction_refusal(buffer(set, binding) + FIRST),
-                        StartsWith("reduction" + expected));
-        }
+    const auto threshold =
+        "float threshold(uint level, uvec2 position, uint layer) { return mine[level]; }\n"s;
+    const auto reduce =
+        "vec4 reduce(vec4 a, vec4 b, vec4 c, vec4 d) { return a * mine[uint(b.x)]; }\n"s;
+    for (const int set : {1, 2, 3, 7}) {
+        const std::string expected =
+            ": error: the text has a resource at binding 5 of descriptor set " +
+            std::to_string(set) + ", which is not bound; ";
+        EXPECT_THAT(threshold_refusal(buffer(set, 5) + threshold),
+                    StartsWith("threshold" + expected));
+        EXPECT_THAT(reduction_refusal(buffer(set, 5) + reduce), StartsWith("reduction" + expected));
     }
-    // By their own names, not those of their types.
+    for (int binding = 0; binding <= 16; ++binding) {
+        const std::string expected = ": error: the text has a resource at binding " +
+                                     std::to_string(binding) +
+                                     " of descriptor set 0, where the kernel has its own; ";
+        EXPECT_THAT(threshold_refusal(buffer(0, binding) + threshold),
+                    StartsWith("threshold" + expected));
+        EXPECT_THAT(reduction_refusal(buffer(0, binding) + reduce),
+                    StartsWith("reduction" + expected));
+    }
     EXPECT_THAT(
-        threshold_refusal("layout(set = 2, binding = 0) uniform sampler2D my_image[3];\n"s + ONE),
-        StartsWith("threshold:1: error: 'my_image' is at binding 0 of descriptor set 2"));
-    EXPECT_THAT(threshold_refusal("/* my_block */\nlayout(set = 2, binding = 0) uniform Block { "
-                                  "float x; }\n my_block;\n"s +
-                                  ONE),
-                StartsWith("threshold:3: error: 'my_block' is at "));
-    EXPECT_THAT(threshold_refusal("layout(push_constant) uniform Mine { float mine; };\n"s + ONE),
+        threshold_refusal("layout(set = 2, binding = 0) uniform sampler2D my_image[3];\n"
+                          "float threshold(uint level, uvec2 position, uint layer) {\n"
+                          "    return textureLod(my_image[1], vec2(0.5), 0.0).x;\n}\n"),
+        StartsWith("threshold: error: the text has a resource at binding 0 of descriptor set 2"));
+    EXPECT_THAT(threshold_refusal("layout(push_constant) uniform Mine { float mine; };\n"
+                                  "float threshold(uint level, uvec2 position, uint layer) {\n"
+                                  "    return mine;\n}\n"),
                 HasSubstr("push_constant"));
 }
 
 TEST(UserCode, NeedsNoFeaturesThatAreOff) {
-    for (const auto& [expression, refused] :
-         {std::pair("double(level) / 3.0", "'double' needs 64-bit floats, a feature that"),
-          std::pair("uint64_t(level) << layer", "'uint64_t' needs 64-bit integers, "),
-          std::pair("int16_t(level) * int16_t(3)", "'int16_t' needs 16-bit integers, "),
-          std::pair("uint8_t(level) * uint8_t(3)", "'uint8_t' needs 8-bit integers, "),
-          std::pair("float16_t(level) * float16_t(3)", "'float16_t' needs 16-bit floats, "),
-          // Not in the variants without them.
-          std::pair("subgroupAdd(level)", "'subgroupAdd' needs subgroup operations, ")}) {
-        const std::string text =
-            "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
-            "#extension GL_ARB_gpu_shader_int64 : require\n"
-            "#extension GL_KHR_shader_subgroup_arithmetic : require\n"
-            "float threshold(uint level, uvec2 position, uint layer) {\n    return float(" +
-            std::string(expression) + ");\n}\n";
-        EXPECT_THAT(threshold_refusal(text), StartsWith("threshold:5: error: "s + refused));
-    }
+    const auto with = [](const std::string& line) {
+        return "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
+               "#extension GL_ARB_gpu_shader_int64 : require\n"
+               "#extension GL_KHR_shader_subgroup_arithmetic : require\n"
+               "float threshold(uint level, uvec2 position, uint layer) {\n    " +
+               line + "\n}\n";
+    };
+    const std::string needs = "threshold: error: the text needs ";
+    EXPECT_THAT(threshold_refusal(with("return float(double(level) / 3.0);")),
+                StartsWith(needs + "64-bit floats, a feature that"));
+    EXPECT_THAT(threshold_refusal(with("return float(uint64_t(level) << layer);")),
+                StartsWith(needs + "64-bit integers, "));
+    EXPECT_THAT(threshold_refusal(with("return float(int16_t(level) * int16_t(3));")),
+                StartsWith(needs + "16-bit integers, "));
+    EXPECT_THAT(threshold_refusal(with("return float(uint8_t(level) * uint8_t(3));")),
+                StartsWith(needs + "8-bit integers, "));
+    EXPECT_THAT(threshold_refusal(with("return float(float16_t(level) * float16_t(3));")),
+                StartsWith(needs + "16-bit floats, "));
+    // Not in the variants without them.
+    EXPECT_THAT(threshold_refusal(with("return float(subgroupAdd(level));")),
+                StartsWith(needs + "subgroup operations, "));
     EXPECT_THAT(threshold_refusal("#extension GL_EXT_buffer_reference_uvec2 : require\n"
                                   "layout(buffer_reference) buffer Far { float x; };\n"
                                   "float threshold(uint level, uvec2 position, uint layer) {\n"
                                   "    return Far(position).x;\n}\n"),
-                StartsWith("threshold: error: this code needs the SPIR-V capability 5347, "));
+                StartsWith(needs + "the SPIR-V capability 5347, "));
 }
 
 TEST(GlslCompiler, CompilesInSeveralThreads) {

@@ -40,7 +40,7 @@ struct DownsamplerOptions {
     /// values are in [0, 1], sRGB colours in linear light. At odd edges the nearest texel stands
     /// for a missing one. Three texels in a row or column (EdgeRule::fold) are reduced in 2 x 2
     /// windows, and the results again. The text has no resources of its own, and is refused for the
-    /// same reasons as that of a ThresholdFunction.
+    /// same reasons as that of Threshold::function.
     std::string custom_glsl;
     MipMethod method = MipMethod::automatic;  ///< number of dispatches and of roundings
     /// Whether a sampler reads four texels at once: a bilinear one for mean and sum, one of MIN or

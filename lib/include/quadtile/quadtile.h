@@ -226,7 +226,7 @@ typedef struct quadtile_request {
     const void* fragments;
     int32_t fragments_format;  ///< QUADTILE_FORMAT_*
     /// For GLSL: a text that defines float threshold(uint level, uvec2 position, uint layer)
-    /// (quadtile/threshold.hpp).
+    /// (Threshold::function of quadtile/threshold.hpp).
     const char* threshold_glsl;
     const float* threshold_parameters;   ///< values of threshold_parameter(i)
     uint32_t threshold_parameter_count;  ///< 0 to 16

@@ -12,8 +12,8 @@
 #include <vulkan/vulkan_core.h>
 
 #include <memory>
-#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -88,8 +88,9 @@ struct SubdividerOptions {
     Strategy strategy = Strategy::automatic;
     /// Levels per dispatch of `subtree`: 1 to 8.
     std::uint32_t subtree_levels = 6;
-    /// Function of Threshold::function, recordable beside all other thresholds; by subtree only.
-    std::optional<ThresholdFunction> threshold_function = std::nullopt;
+    /// Text of Threshold::function, recordable beside all other thresholds; by subtree only. Empty:
+    /// none.
+    std::string threshold_function;
 };
 
 /// Makes a tile list from a map and its pyramid, or with `fused` from a map alone. Owns pipelines

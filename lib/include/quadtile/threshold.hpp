@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,47 +62,6 @@ class QUADTILE_API NodeThresholds {
     std::uint32_t layers_;
     std::vector<LevelPlace> places_;
     std::vector<float> values_;  // as kernels read them: threshold_map_index in quadtree.h
-};
-
-/// A threshold function. Cheap to copy, independent of devices. Two are equal if their texts are.
-///
-/// The text is GLSL 4.60 that defines
-///
-///     float threshold(uint level, uvec2 position, uint layer)
-///
-/// for a node inside the map. Position (0, 0) is the node at the map's upper left corner; level 0
-/// is the texels. A kernel may call it several times for a node, in any order and from any thread,
-/// so it must return the same value each time. NaN counts as +infinity, -0 and denormals as 0; a
-/// node with a negative threshold is always split. The text may use
-///
-///     uvec2 map_extent()                      texels of the map
-///     uint  map_layers()
-///     float threshold_parameter(uint index)   parameter of Threshold::function, 0 if not given;
-///                                             the index is the same in all threads
-///     #include "quadtile/quadtree.h"          and the other installed shared headers
-///
-/// The kernel's other names are not part of this interface and may change. When the function is
-/// used with a device, quadtile refuses resources of its own, types of other sizes than 32 bits,
-/// and other features that not every Vulkan device has, with Error(invalid_argument) that names the
-/// line. Subgroup operations are refused only if the device has them off (Features). A text may
-/// have 64 KiB. The compiler has no limit of time or memory, so compile only texts that you trust.
-class QUADTILE_API ThresholdFunction {
- public:
-    /// Makes a function from GLSL. Throws Error(invalid_argument) for an empty text. The text is
-    /// compiled when it is used with a device.
-    [[nodiscard]] static ThresholdFunction from_glsl(std::string text);
-
-    /// Returns the text.
-    [[nodiscard]] const std::string& glsl() const noexcept;
-
-    /// Returns whether the texts are equal.
-    friend QUADTILE_API bool operator==(const ThresholdFunction& a,
-                                        const ThresholdFunction& b) noexcept;
-
- private:
-    explicit ThresholdFunction(std::shared_ptr<const std::string> text);
-
-    std::shared_ptr<const std::string> text_;
 };
 
 namespace detail {
@@ -187,10 +145,30 @@ class QUADTILE_API Threshold {
 
     /// Makes a threshold that a function in the user's GLSL computes for each node, by the strategy
     /// subtree. `parameters` are the values of threshold_parameter(i); they may change from run to
-    /// run at no cost. The threshold counts as not monotone. Throws Error(invalid_argument) for
-    /// more than max_function_parameters.
-    [[nodiscard]] static Threshold function(ThresholdFunction function,
-                                            std::vector<float> parameters = {});
+    /// run at no cost. The threshold counts as not monotone. The text is GLSL 4.60 that defines
+    ///
+    ///     float threshold(uint level, uvec2 position, uint layer)
+    ///
+    /// for a node inside the map. Position (0, 0) is the node at the map's upper left corner; level
+    /// 0 is the texels. A kernel may call it several times for a node, in any order and from any
+    /// thread, so it must return the same value each time. NaN counts as +infinity, -0 and
+    /// denormals as 0; a node with a negative threshold is always split. The text may use
+    ///
+    ///     uvec2 map_extent()                      texels of the map
+    ///     uint  map_layers()
+    ///     float threshold_parameter(uint index)   a parameter, 0 if not given; the index is the
+    ///                                             same in all threads
+    ///     #include "quadtile/quadtree.h"          and the other installed shared headers
+    ///
+    /// The kernel's other names are not part of this interface and may change. The text is compiled
+    /// when it is used with a device. Then quadtile refuses resources of its own, types of other
+    /// sizes than 32 bits, and other features that not every Vulkan device has, with
+    /// Error(invalid_argument). Subgroup operations are refused only if the device has them off
+    /// (Features). A text may have 64 KiB. The compiler has no limit of time or memory, so compile
+    /// only texts that you trust.
+    ///
+    /// Throws Error(invalid_argument) for an empty text and more than max_function_parameters.
+    [[nodiscard]] static Threshold function(std::string glsl, std::vector<float> parameters = {});
     static constexpr std::size_t max_function_parameters = 16;  ///< of Threshold::function
 
     /// Returns this threshold with each value multiplied by `factor` and rounded to the nearest
@@ -205,8 +183,8 @@ class QUADTILE_API Threshold {
     /// Returns whether values come from a buffer (Subdivider::Resources): map, memory, bound_map.
     [[nodiscard]] bool needs_threshold_map() const noexcept;
 
-    /// Returns the function of Threshold::function; null for all other thresholds.
-    [[nodiscard]] const ThresholdFunction* user_function() const noexcept;
+    /// Returns the text of Threshold::function; null for all other thresholds.
+    [[nodiscard]] const std::string* user_function() const noexcept;
     /// Returns the parameters of Threshold::function; empty for all other thresholds.
     [[nodiscard]] const std::vector<float>& function_parameters() const noexcept;
 
@@ -255,7 +233,7 @@ class QUADTILE_API Threshold {
     std::shared_ptr<const NodeThresholds> nodes_;  // of map and memory; -0 and denormals are 0
     std::string nodes_growth_;                     // `growth` of the nodes
     std::vector<std::uint32_t> factors_;  // indices of all factors, in order of application
-    std::optional<ThresholdFunction> function_;
+    std::shared_ptr<const std::string> function_;
     bool is_promised_monotone_ = false;  // for bound_monotone_map
 };
 

@@ -197,7 +197,7 @@ vk::ImageCreateInfo image_info(const ImageShape& shape, std::uint32_t levels,
 
 Image::Image(const MemorySource& source, const std::string& name, const vk::ImageCreateInfo& info,
              vk::ImageAspectFlags aspect)
-    : context_(source.context) {
+    : context_(source.context), created_(info) {
     const auto& context = context_;
     image_ = context->calls("creating " + name, [&] {
         return context->device.createImageUnique(info, nullptr, context->dispatch);

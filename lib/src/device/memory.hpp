@@ -105,9 +105,14 @@ class Image {
 
     [[nodiscard]] vk::Image handle() const noexcept { return *image_; }
     [[nodiscard]] vk::ImageView view() const noexcept { return *view_; }
+    [[nodiscard]] ImageResource resource(vk::ImageLayout layout) const {
+        return {handle(), static_cast<VkImageCreateInfo>(created_),
+                static_cast<VkImageLayout>(layout)};
+    }
 
  private:
     std::shared_ptr<DeviceContext> context_;
+    vk::ImageCreateInfo created_;
     Memory memory_;
     Unique<vk::Image> image_;
     Unique<vk::ImageView> view_;

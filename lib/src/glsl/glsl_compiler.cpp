@@ -2,8 +2,7 @@
 
 #include <quadtile/error.hpp>
 
-#include "glsl/glsl_text.hpp"
-#include "values/text.hpp"
+#include "values/refuse.hpp"
 
 namespace quadtile::detail {
 
@@ -67,8 +66,7 @@ std::size_t line_at(std::string_view text, std::size_t place) {
     return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, place), '\n'));
 }
 
-// Refuses texts that the compiler would accept or report elsewhere: an open #if swallows the rest
-// of the kernel, a surplus #endif may close one of the kernel's, a #line renumbers messages.
+// Refuses texts that no compiler should see.
 void check_text(const UserSource& user) {
     const std::size_t nul = user.text.find('\0');
     if (nul != std::string::npos) {
@@ -76,33 +74,8 @@ void check_text(const UserSource& user) {
     }
     if (user.text.size() > MAX_USER_TEXT_BYTES) {
         refuse_at(user, 0,
-                  "the text has " + std::to_string(user.text.size()) + " bytes, at most " +
-                      std::to_string(MAX_USER_TEXT_BYTES) + " are compiled; shorten it");
-    }
-    const std::vector<LogicalLine> lines = logical_lines(user.text);
-    std::vector<std::size_t> open_lines;  // of #if, #ifdef, #ifndef
-    for (const auto& [line, text] : lines) {
-        const std::vector<std::string_view> tokens = tokens_of(text);
-        if (tokens.size() < 2 || tokens[0] != "#") {
-            continue;
-        }
-        const std::string_view name = tokens[1];
-        if (name == "line") {
-            refuse_at(user, line, "#line is not supported here");
-        }
-        if (name == "if" || name == "ifdef" || name == "ifndef") {
-            open_lines.push_back(line);
-        } else if (name == "endif" || name == "else" || name == "elif") {
-            if (open_lines.empty()) {
-                refuse_at(user, line, std::string("#").append(name) + " without an #if");
-            }
-            if (name == "endif") {
-                open_lines.pop_back();
-            }
-        }
-    }
-    if (!open_lines.empty()) {
-        refuse_at(user, open_lines.back(), "the #if of this line has no #endif");
+                  joined("the text has ", user.text.size(), " bytes, at most ", MAX_USER_TEXT_BYTES,
+                         " are compiled; shorten it"));
     }
 }
 
@@ -242,7 +215,7 @@ std::vector<std::uint32_t> compile_kernel(const std::string& kernel, const Macro
     const std::string name = kernel + ".comp";
     const auto text = find_source(name);
     if (!text) {
-        throw Error(ErrorCode::invalid_argument, "there is no kernel " + kernel);
+        detail::refuse("there is no kernel ", kernel);
     }
     return compile_glsl(name, std::string(*text), macros, user, form);
 }
@@ -256,8 +229,6 @@ std::vector<std::uint32_t> compile_glsl(const std::string& name, const std::stri
     options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
     if (form == CodeForm::optimised) {
         options.SetOptimizationLevel(shaderc_optimization_level_performance);
-    } else {
-        options.SetGenerateDebugInfo();
     }
     for (const auto& [macro, value] : macros) {
         options.AddMacroDefinition(macro, value);
@@ -282,10 +253,11 @@ namespace quadtile::detail {
 
 namespace {
 
-[[noreturn]] void refuse() {
-    throw Error(ErrorCode::unsupported,
-                "this build of quadtile has no run-time GLSL compiler (QUADTILE_RUNTIME_GLSL=OFF); "
-                "build it with QUADTILE_RUNTIME_GLSL=ON");
+[[noreturn]] void refuse_glsl() {
+    cannot(
+        "this build of quadtile has no run-time GLSL compiler (QUADTILE_RUNTIME_GLSL=OFF); build "
+        "it "
+        "with QUADTILE_RUNTIME_GLSL=ON");
 }
 
 }  // namespace
@@ -296,13 +268,13 @@ bool has_glsl_compiler() noexcept {
 
 std::vector<std::uint32_t> compile_kernel(const std::string& /*kernel*/, const Macros& /*macros*/,
                                           const UserSource& /*user*/, CodeForm /*form*/) {
-    refuse();
+    refuse_glsl();
 }
 
 std::vector<std::uint32_t> compile_glsl(const std::string& /*name*/, const std::string& /*text*/,
                                         const Macros& /*macros*/, const UserSource& /*user*/,
                                         CodeForm /*form*/) {
-    refuse();
+    refuse_glsl();
 }
 
 }  // namespace quadtile::detail

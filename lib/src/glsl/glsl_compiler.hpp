@@ -28,7 +28,7 @@ using Macros = std::vector<std::pair<std::string, std::string>>;  // name, value
 
 enum class CodeForm {
     optimised,
-    named,  // as written: all declarations with their names, in functions
+    as_written,  // with all declarations, used or not
 };
 
 // Compiles kernels/<kernel>.comp to SPIR-V for the build's target, with `user`'s text at the

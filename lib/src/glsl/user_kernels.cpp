@@ -1,13 +1,10 @@
 #include "glsl/user_kernels.hpp"
 
 #include "device/kernels.hpp"
-#include "glsl/glsl_text.hpp"
 #include "glsl/user_code_check.hpp"
 
-#include <algorithm>
 #include <map>
 #include <mutex>
-#include <string_view>
 
 namespace quadtile::detail {
 
@@ -27,27 +24,14 @@ std::string identity_of(const UserKernel& kernel) {
     return identity;
 }
 
-// Refuses a violation, at the line of the text that has one of its names.
-[[noreturn]] void refuse_text(const UserSource& source, const Violation& violation) {
-    for (const LogicalLine& line : logical_lines(source.text)) {
-        for (const std::string_view token : tokens_of(line.text)) {
-            const auto is_spelt = [&](const std::string& name) {
-                return violation.are_beginnings ? token.starts_with(name) : token == name;
-            };
-            if (std::ranges::any_of(violation.names, is_spelt)) {
-                refuse_at(source, line.number, "'" + std::string(token) + "' " + violation.what);
-            }
-        }
-    }
-    refuse_at(source, 0, violation.subject + ' ' + violation.what);
-}
-
 SpirvWords compile(const UserKernel& kernel, const std::string& glsl) {
     const UserSource source{kernel.include_name, kernel.display_name, glsl};
-    // The names of resources are in the code as it is written.
-    const SpirvWords named = compile_kernel(kernel.name, kernel.macros, source, CodeForm::named);
-    if (const auto violation = find_violation(named, kernel.library_code)) {
-        refuse_text(source, *violation);
+    // As it is written: the optimiser removes the kernel's own resource beside the user's.
+    const SpirvWords written =
+        compile_kernel(kernel.name, kernel.macros, source, CodeForm::as_written);
+    if (const std::string violation = violation_in(written, kernel.library_code);
+        !violation.empty()) {
+        refuse_at(source, 0, violation);
     }
     return compile_kernel(kernel.name, kernel.macros, source, CodeForm::optimised);
 }

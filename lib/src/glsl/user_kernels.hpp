@@ -3,7 +3,7 @@
 #pragma once
 
 #include "glsl/glsl_compiler.hpp"
-#include "glsl/spirv_module.hpp"
+#include "glsl/user_code_check.hpp"
 
 #include <cstdint>
 #include <string>
@@ -28,7 +28,7 @@ struct UserKernel {
 
 // Returns the SPIR-V of a kernel with a user's text in it. The process keeps the code of each text,
 // so equal texts of several objects and devices are compiled once. Throws Error as compile_kernel
-// does, and invalid_argument for a text that violates a rule of find_violation. Thread-safe.
+// does, and invalid_argument for a text that violates a rule of violation_in. Thread-safe.
 [[nodiscard]] std::vector<std::uint32_t> code_of(const UserKernel& kernel, const std::string& glsl);
 
 }  // namespace quadtile::detail

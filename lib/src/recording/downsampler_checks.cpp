@@ -121,12 +121,9 @@ std::string obstacle_to_filtering(const DeviceContext& context, const Downsample
 
 DownsamplerOptions settled(const DeviceContext& context, DownsamplerOptions options) {
     check_formats(options.reduction, options.source_format, options.format);
-    if (options.reduction == Reduction::custom && options.custom_glsl.empty()) {
-        refuse("Reduction::custom needs custom_glsl");
-    }
-    if (options.reduction != Reduction::custom && !options.custom_glsl.empty()) {
-        refuse("custom_glsl is for Reduction::custom");
-    }
+    const bool is_custom = options.reduction == Reduction::custom;
+    refuse_if(is_custom && options.custom_glsl.empty(), "Reduction::custom needs custom_glsl");
+    refuse_if(!is_custom && !options.custom_glsl.empty(), "custom_glsl is for Reduction::custom");
     const std::string& device = context.info.name;
     const std::string storing = obstacle_to_storing(context, options);
     if (options.method == MipMethod::automatic) {
@@ -210,35 +207,23 @@ void check_images(const DownsamplerOptions& options, const Downsampler::Requirem
                            VkImageUsageFlags usage, VkImageCreateFlags flags,
                            std::uint32_t levels) {
         const VkImageCreateInfo& created = image.created;
-        if (image.image == VK_NULL_HANDLE) {
-            refuse("the ", which, " image is null");
-        }
-        if (created.format != vk_format(format)) {
-            refuse("the ", which, " image is of format ",
-                   vk::to_string(static_cast<vk::Format>(created.format)), ", ",
-                   vk::to_string(vulkan_format(format)), " was announced");
-        }
-        if ((created.usage & usage) != usage) {
-            refuse("the ", which, " image was created without the usage ",
-                   vk::to_string(vk::ImageUsageFlags(usage & ~created.usage)),
-                   "; see Downsampler::requirements");
-        }
-        if ((created.flags & flags) != flags) {
-            refuse("the ", which, " image was created without the flags ",
-                   vk::to_string(vk::ImageCreateFlags(flags & ~created.flags)),
-                   ", which sRGB formats need; see Downsampler::requirements");
-        }
-        if (created.arrayLayers < shape.layers) {
-            refuse("the ", which, " image has ", created.arrayLayers, " layers, ", shape.layers,
-                   " were announced");
-        }
-        if (created.imageType != VK_IMAGE_TYPE_2D || created.samples != VK_SAMPLE_COUNT_1_BIT) {
-            refuse("the ", which, " image must be 2D with one sample per texel");
-        }
-        if (created.mipLevels < levels) {
-            refuse("the ", which, " image has ", created.mipLevels, " mip levels, ", levels,
-                   " were announced");
-        }
+        const std::string the_image = "the " + which + " image ";
+        refuse_if(image.image == VK_NULL_HANDLE, the_image, "is null");
+        refuse_if(created.format != vk_format(format), the_image, "is of format ",
+                  vk::to_string(static_cast<vk::Format>(created.format)), ", ",
+                  vk::to_string(vulkan_format(format)), " was announced");
+        refuse_if((created.usage & usage) != usage, the_image, "was created without the usage ",
+                  vk::to_string(vk::ImageUsageFlags(usage & ~created.usage)),
+                  "; see Downsampler::requirements");
+        refuse_if((created.flags & flags) != flags, the_image, "was created without the flags ",
+                  vk::to_string(vk::ImageCreateFlags(flags & ~created.flags)),
+                  ", which sRGB formats need; see Downsampler::requirements");
+        refuse_if(created.arrayLayers < shape.layers, the_image, "has ", created.arrayLayers,
+                  " layers, ", shape.layers, " were announced");
+        refuse_if(created.imageType != VK_IMAGE_TYPE_2D || created.samples != VK_SAMPLE_COUNT_1_BIT,
+                  the_image, "must be 2D with one sample per texel");
+        refuse_if(created.mipLevels < levels, the_image, "has ", created.mipLevels, " mip levels, ",
+                  levels, " were announced");
     };
     const bool same = resources.source.image == resources.destination.image;
     const bool blits = options.method == MipMethod::blit;
@@ -247,10 +232,9 @@ void check_images(const DownsamplerOptions& options, const Downsampler::Requirem
     check(resources.destination, "destination", options.format, needed.destination_usage,
           needed.destination_flags, shape.levels);
     const VkExtent3D& source = resources.source.created.extent;
-    if (source.width != shape.width || source.height != shape.height) {
-        refuse("the source image has ", size_of(source.width, source.height), " texels, ",
-               size_of(shape.width, shape.height), " were announced");
-    }
+    refuse_if(source.width != shape.width || source.height != shape.height, "the source image has ",
+              size_of(source.width, source.height), " texels, ", size_of(shape.width, shape.height),
+              " were announced");
     const VkExtent3D& destination = resources.destination.created.extent;
     const auto rule = static_cast<std::uint32_t>(options.edge_rule);
     for (std::uint32_t level = options.copy_source ? 0 : 1; level < shape.levels; ++level) {
@@ -264,16 +248,13 @@ void check_images(const DownsamplerOptions& options, const Downsampler::Requirem
                    " are needed; make the image as large as Downsampler::requirements says");
         }
     }
-    if (blits && (destination.width != shape.width || destination.height != shape.height)) {
-        refuse("MipMethod::blit needs a destination of the source's extents");
-    }
-    if (same && options.copy_source) {
-        refuse("copy_source needs a destination that is not the source");
-    }
-    if (resources.destination.layout != VK_IMAGE_LAYOUT_GENERAL ||
-        (same && resources.source.layout != VK_IMAGE_LAYOUT_GENERAL)) {
-        refuse("the destination must be in layout GENERAL");
-    }
+    refuse_if(blits && (destination.width != shape.width || destination.height != shape.height),
+              "MipMethod::blit needs a destination of the source's extents");
+    refuse_if(same && options.copy_source,
+              "copy_source needs a destination that is not the source");
+    refuse_if(resources.destination.layout != VK_IMAGE_LAYOUT_GENERAL ||
+                  (same && resources.source.layout != VK_IMAGE_LAYOUT_GENERAL),
+              "the destination must be in layout GENERAL");
 }
 
 }  // namespace quadtile::detail

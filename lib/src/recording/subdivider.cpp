@@ -70,7 +70,7 @@ Subdivider::Impl::Impl(const Device& device, const SubdividerOptions& options)
     }
     sampler =
         program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage);
-    if (threshold_function && strategy == Strategy::fused) {
+    if (!threshold_function.empty() && strategy == Strategy::fused) {
         detail::refuse(
             "the strategy fused needs monotone thresholds, and those of a function may not "
             "be; use subtree");
@@ -78,12 +78,13 @@ Subdivider::Impl::Impl(const Device& device, const SubdividerOptions& options)
     if (is_fused()) {
         fused.prepare();
     } else {  // fails here if it cannot work
-        if (threshold_function) {
+        if (!threshold_function.empty()) {
             function_code = detail::code_of(
                 detail::UserKernel::threshold(device.info().features.subgroup_operations),
-                threshold_function->glsl());
+                threshold_function);
         }
-        (void)pipeline(threshold_function ? ThresholdSource::function : ThresholdSource::levels);
+        (void)pipeline(threshold_function.empty() ? ThresholdSource::levels
+                                                  : ThresholdSource::function);
     }
 }
 
@@ -119,10 +120,9 @@ void Subdivider::Impl::check_threshold(const MapShape& shape, const Threshold& t
     if (threshold.needs_threshold_map()) {
         check_threshold_map(shape);
     }
-    if (threshold.user_function() != nullptr &&
-        (!threshold_function || *threshold.user_function() != *threshold_function)) {
+    if (threshold.user_function() != nullptr && *threshold.user_function() != threshold_function) {
         detail::refuse(
-            threshold_function
+            !threshold_function.empty()
                 ? "the Subdivider was made with another threshold function; make a "
                   "Subdivider for each function"
                 : "this threshold is a function, but the Subdivider was made without one; "

@@ -9,7 +9,7 @@
 #include "recording/fused_subdivision.hpp"
 
 #include <array>
-#include <optional>
+#include <string>
 #include <vector>
 
 namespace quadtile {
@@ -93,7 +93,7 @@ struct Subdivider::Impl {
 
     Strategy strategy;
     std::uint32_t subtree_levels;
-    std::optional<ThresholdFunction> threshold_function;
+    std::string threshold_function;  // GLSL; empty: none
     detail::ComputeProgram program;
     Unique<vk::Sampler> sampler;
     std::vector<std::uint32_t> function_code;  // subtree.comp with the threshold function

@@ -280,8 +280,7 @@ Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
                 const float* first = required(request.threshold_parameters, "threshold_parameters");
                 parameters.assign(first, first + request.threshold_parameter_count);
             }
-            return Threshold::function(quadtile::ThresholdFunction::from_glsl(glsl),
-                                       std::move(parameters));
+            return Threshold::function(glsl, std::move(parameters));
         }
         default:
             refuse_constant("threshold_kind", request.threshold_kind, "QUADTILE_THRESHOLD_*");

@@ -47,35 +47,25 @@ void check_support(const DeviceContext& context, const std::string& name,
     }
 }
 
-// An image without a view, because no view would be valid for all formats and usages together.
-struct MipImage {
-    MipImage(const std::shared_ptr<DeviceContext>& context, const std::string& name,
-             const vk::ImageCreateInfo& info)
-        : created(info) {
-        check_support(*context, name, info);
-        image = detail::Image({context}, name, info);
-    }
-
-    [[nodiscard]] ImageResource resource(vk::ImageLayout layout) const {
-        return {image.handle(), static_cast<VkImageCreateInfo>(created),
-                static_cast<VkImageLayout>(layout)};
-    }
-
-    vk::ImageCreateInfo created;
-    detail::Image image;
-};
+// Returns an image without a view, because no view would be valid for all formats and usages
+// together.
+detail::Image make_image(const std::shared_ptr<DeviceContext>& context, const std::string& name,
+                         const vk::ImageCreateInfo& info) {
+    check_support(*context, name, info);
+    return {{context}, name, info};
+}
 
 // Resources for images of one shape.
 struct MipResources {
     Downsampler::Shape shape;
-    std::optional<MipImage> source;  // none: the source is level 0 of the destination
-    MipImage destination;
+    std::optional<detail::Image> source;  // none: the source is level 0 of the destination
+    detail::Image destination;
     Buffer state;
     Downsampler::Binding binding;
     vk::ImageLayout source_layout;
 
     [[nodiscard]] vk::Image source_image() const {
-        return (source ? *source : destination).image.handle();
+        return (source ? *source : destination).handle();
     }
 };
 
@@ -137,20 +127,21 @@ void MipEngine::prepare(const Downsampler::Shape& shape) {
     vk::ImageUsageFlags destination_usage =
         vk::ImageUsageFlags(needed.destination_usage) | Usage::eTransferSrc;
     vk::ImageCreateFlags destination_flags(needed.destination_flags);
-    std::optional<MipImage> source;
+    std::optional<detail::Image> source;
     if (one_image) {
         destination_usage |= source_usage;
         destination_flags |= source_flags;
     } else {
-        source.emplace(
+        source = make_image(
             context, "the source image",
             detail::image_info({extent.width, extent.height, shape.layers, options.source_format},
                                1, source_usage, source_flags));
     }
     const auto [width, height] = needed.destination_extent;
-    MipImage destination(context, "the image of the levels",
-                         detail::image_info({width, height, shape.layers, options.format},
-                                            shape.levels, destination_usage, destination_flags));
+    detail::Image destination =
+        make_image(context, "the image of the levels",
+                   detail::image_info({width, height, shape.layers, options.format}, shape.levels,
+                                      destination_usage, destination_flags));
     Buffer state({context}, "the downsampler's state", needed.state_size_bytes,
                  vk::BufferUsageFlags(needed.state_usage) | vk::BufferUsageFlagBits::eTransferDst,
                  MemoryKind::device);
@@ -174,7 +165,7 @@ void MipEngine::prepare(const Downsampler::Shape& shape) {
         buffer.fillBuffer(resources->state.handle(), 0, VK_WHOLE_SIZE, 0, d);
         const vk::ImageMemoryBarrier to_general(
             {}, {}, vk::ImageLayout::eUndefined, vk::ImageLayout::eGeneral, VK_QUEUE_FAMILY_IGNORED,
-            VK_QUEUE_FAMILY_IGNORED, resources->destination.image.handle(),
+            VK_QUEUE_FAMILY_IGNORED, resources->destination.handle(),
             {vk::ImageAspectFlagBits::eColor, 0, shape.levels, 0, shape.layers});
         buffer.pipelineBarrier(Stage::eTopOfPipe, Stage::eBottomOfPipe, {}, {}, {}, to_general, d);
     });
@@ -212,7 +203,7 @@ void MipEngine::read_back(std::vector<MipChain::Level>& levels, std::uint32_t fi
         read.push_back({shape, levels[level].texels.data()});
     }
     detail::read_image("reading the levels back", commands, context->dispatch, readback_staging,
-                       resources->destination.image.handle(), read, first_level);
+                       resources->destination.handle(), read, first_level);
 }
 
 }  // namespace

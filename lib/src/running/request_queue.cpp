@@ -74,6 +74,12 @@ RequestQueue::Requests::iterator RequestQueue::next_for(std::uint32_t device) {
         waiting_, [&](const auto& entry) { return may_answer(device, entry.second); });
 }
 
+void RequestQueue::wake_all() {
+    has_room_.notify_all();
+    has_work_.notify_all();
+    deadlines_changed_.notify_all();
+}
+
 // Removes requests with the mutex held, to be answered without it: a caller that waits for an
 // answer may call the queue again at once.
 std::vector<WaitingRequest> RequestQueue::remove_if(
@@ -88,11 +94,7 @@ std::vector<WaitingRequest> RequestQueue::remove_if(
         }
     }
     if (!removed.empty()) {
-        has_room_.notify_all();
-        if (waiting_.empty() && closed_) {
-            has_work_.notify_all();
-            deadlines_changed_.notify_all();
-        }
+        waiting_.empty() && closed_ ? wake_all() : has_room_.notify_all();
     }
     return removed;
 }
@@ -141,8 +143,7 @@ void RequestQueue::done(std::size_t count) {
     const std::lock_guard lock(mutex_);
     running_ -= count;
     if (running_ == 0 && closed_) {
-        has_work_.notify_all();
-        deadlines_changed_.notify_all();
+        wake_all();
     }
 }
 
@@ -252,9 +253,7 @@ void RequestQueue::close(std::exception_ptr reason) {
     if (!closed_) {
         closed_ = std::move(reason);
     }
-    has_room_.notify_all();
-    has_work_.notify_all();
-    deadlines_changed_.notify_all();
+    wake_all();
 }
 
 void RequestQueue::cancel_waiting(const std::exception_ptr& reason) {
@@ -283,9 +282,7 @@ void RequestQueue::lose(std::uint32_t device, const Error& why) {
         failed = remove_if(
             [&](const Turn&, const WaitingRequest& request) { return !has_device(request); });
         counts_.failed += failed.size();
-        has_room_.notify_all();
-        has_work_.notify_all();
-        deadlines_changed_.notify_all();
+        wake_all();
     }
     for (WaitingRequest& request : failed) {
         request.refusals.emplace(device, why);

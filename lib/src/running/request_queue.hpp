@@ -95,6 +95,7 @@ class RequestQueue {
     [[nodiscard]] Requests::iterator next_for(std::uint32_t device);
     [[nodiscard]] std::vector<WaitingRequest> take_batch(const Taker& taker,
                                                          const Requests::value_type& first);
+    void wake_all();
     [[nodiscard]] std::vector<WaitingRequest> remove_if(
         const std::function<bool(const Turn&, const WaitingRequest&)>& condition);
 

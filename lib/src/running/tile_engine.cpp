@@ -311,7 +311,7 @@ SubdividerOptions TileEngine::way_for(const Request& request, bool is_batch,
         way.strategy = Strategy::fused;
         return way;
     }
-    if (const ThresholdFunction* const function = request.threshold->user_function()) {
+    if (const std::string* const function = request.threshold->user_function()) {
         way.threshold_function = *function;
     }
     const SubdivideOptions& options = request.options;

@@ -34,7 +34,7 @@ bool TileEngine::prepare_strategy(const SubdividerOptions& options) {
     // Functions may be generated per request, so only the last ones are kept.
     constexpr std::ptrdiff_t MOST_FUNCTIONS = 8;
     const auto has_function = [](const KnownSubdivider& one) {
-        return one.options.threshold_function.has_value();
+        return !one.options.threshold_function.empty();
     };
     if (std::ranges::count_if(subdividers_, has_function) > MOST_FUNCTIONS) {
         const auto oldest = std::ranges::find_if(subdividers_, has_function);

@@ -122,7 +122,13 @@ Threshold Threshold::bound_monotone_map() {
     return threshold;
 }
 
-Threshold Threshold::function(ThresholdFunction function, std::vector<float> parameters) {
+Threshold Threshold::function(std::string glsl, std::vector<float> parameters) {
+    if (glsl.empty()) {
+        detail::refuse(
+            "the GLSL of the threshold is empty; define float threshold(uint level, uvec2 "
+            "position, "
+            "uint layer)");
+    }
     if (parameters.size() > max_function_parameters) {
         detail::refuse("a threshold function has at most ", max_function_parameters,
                        " parameters, but ", parameters.size(),
@@ -130,7 +136,7 @@ Threshold Threshold::function(ThresholdFunction function, std::vector<float> par
     }
     Threshold threshold(Kind::function, {});
     threshold.values_ = std::move(parameters);
-    threshold.function_ = std::move(function);
+    threshold.function_ = std::make_shared<const std::string>(std::move(glsl));
     return threshold;
 }
 
@@ -169,8 +175,8 @@ bool Threshold::needs_threshold_map() const noexcept {
     return kind_ == Kind::map || kind_ == Kind::bound_map;
 }
 
-const ThresholdFunction* Threshold::user_function() const noexcept {
-    return function_ ? &*function_ : nullptr;
+const std::string* Threshold::user_function() const noexcept {
+    return function_.get();
 }
 
 const std::vector<float>& Threshold::function_parameters() const noexcept {

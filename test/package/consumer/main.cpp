@@ -46,10 +46,10 @@ bool answers_requests(const quadtile::Device& device, const quadtile::MapView& m
     if (plain.result.get().tiles != expected) {
         return false;
     }
-    const auto function = quadtile::ThresholdFunction::from_glsl(
+    const auto function =
         "float threshold(uint level, uvec2 position, uint layer) {"
         "    return threshold_parameter(0);"
-        "}");
+        "}";
     quadtile::Ticket by_glsl =
         service.submit({.map = map, .threshold = quadtile::Threshold::function(function, {0.5F})});
     try {
