@@ -11,7 +11,7 @@
 #include "support/glsl.hpp"
 #include "support/variants.hpp"
 
-#include <texel_codec.hpp>
+#include <values/texel_codec.hpp>
 
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
