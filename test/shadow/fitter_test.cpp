@@ -168,8 +168,7 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinWithoutSubgroups) {
     // Its sums take lavapipe longer.
     Case small = cases().front();
     small.options.map_extent = 32;
-    const Events events =
-        expect_twins(device_for(all_variants().back()), {small}, 4);
+    const Events events = expect_twins(device_for(all_variants().back()), {small}, 4);
     EXPECT_GT(events.kept, 0U);
 }
 
