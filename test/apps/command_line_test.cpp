@@ -561,8 +561,10 @@ TEST_F(CommandLineGlsl, WhatDoesNotFitIsRefused) {
                    "layout(set = 1, binding = 3) buffer Table { float table[]; };\n"
                    "float threshold(uint level, uvec2 position, uint layer) {\n"
                    "    return table[level];\n}\n");
-    EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "resource.glsl"}).error,
-                HasSubstr("resource.glsl:1: error: 'Table' is at binding 3 of descriptor set 1"));
+    EXPECT_THAT(
+        run({"tiles", "map.pfm", "--glsl", "resource.glsl"}).error,
+        HasSubstr(
+            "resource.glsl: error: the text has a resource at binding 3 of descriptor set 1"));
     EXPECT_THAT(run({"tiles", "map.pfm", "--glsl", "missing.glsl"}).error,
                 HasSubstr("No such file"));
 }
