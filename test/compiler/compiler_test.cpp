@@ -9,7 +9,7 @@
 #include "quadtile_baker_gpu_shaders.hpp"
 #include "traced_scene.hpp"
 
-#include <quadtile/mipmapper.hpp>
+#include <quadtile/downsampler.hpp>
 #include <quadtile/quadtile.hpp>
 #include <quadtile/shadow.hpp>
 
