@@ -5,6 +5,7 @@ errors; only files are in the table below.
 
 - A number that is NaN, infinite without a reason, or out of the range that the error tells is a
   usage error of one line (exit status 2); one that is in range is not.
+- An unknown option, one that is given twice or without its value, and an unknown choice are usage errors that name it.
 - A file that is written and that another argument names, too, however either is spelled, is a usage
   error; no file changes.
 - Folders, links, full disks, names that are too long and missing permissions are errors of one line,
@@ -176,11 +177,11 @@ class Sandbox:
 def command_line(name, values):
     program, *command = name.split()
     arguments = [PROGRAMS[program], *command]
-    arguments += [value for key, value in values.items() if not key.startswith("--") and value]
+    arguments += [value for key, value in values.items() if key.isupper() and value]
     for key, value in values.items():
         if key.startswith("--") and value is not None:
             arguments.append(key if value is True else f"{key}={value}")
-    return arguments
+    return arguments + values.get("", [])
 
 
 def run(sandbox, name, values, **how):
@@ -225,12 +226,29 @@ def known_options(name):
     return dict(re.findall(r"^  (?:-\w,)?(--[\w-]+)(?: (\S+))?", text, re.MULTILINE))
 
 
-def check_paths(name):
-    """Each option that takes a file is in the table."""
-    paths = {key for key, value in known_options(name).items() if value in ("FILE", "DIRECTORY")}
-    missing = paths - set(COMMANDS[name]["paths"])
+def check_words(name):
+    """Words that are no command line; and each option that takes a file is in the table."""
+    command, known = COMMANDS[name], known_options(name)
+    missing = {key for key, value in known.items() if value in ("FILE", "DIRECTORY")} - set(command["paths"])
     if missing:
         fail([name], f"the table has no {sorted(missing)}")
+    with Sandbox() as sandbox:
+        before = sandbox.snapshot()
+
+        def expect_refused(more, *texts):
+            values = command["base"] | command["stop"] | more
+            status, error = run(sandbox, name, values)
+            right = status == 2 and all(text in error for text in (*texts, f"see '{name} --help'"))
+            expect(right, name, values, f"ends with {status}: {error}")
+
+        for word in ("--nonsense", "-?", "--Help", "--device-name"):
+            expect_refused({"": [word, "1"]}, f"unknown option {word}")
+        for key, form in known.items():
+            if form:
+                value = command["base"].get(key) or "1"
+                expect_refused({key: None, "": [f"{key}={value}"] * 2}, key)
+                expect_refused({key: None, "": [key]}, f"{key} needs a value")
+        expect(sandbox.snapshot() == before, name, {}, "changes files")
 
 
 RANGE = re.compile(r"' is not a (?:finite )?(whole )?number(?: from (\S+) to ([^\s;]+)| of (\S+) or more)?")
@@ -250,8 +268,13 @@ def check_numbers(name, key, form):
 
         status, error = error_for("x")
         is_number = RANGE.search(error)
-        if not is_number:  # a name, a text, or a form of its own
+        if not is_number:  # a choice, a name, a text, or a form of its own
             expect(status in (1, 2), name, values | {key: "x"}, "is accepted")
+            if "' is none of " in error:
+                choices = error.split(" none of ")[1].split(";")[0].split(", ")
+                for text in (choices[0].upper(), choices[0] + " ", "0"):
+                    told = f"{key}: '{text}' is none of "
+                    expect(told in error_for(text)[1], name, values | {key: text}, "is accepted")
             return
         is_whole, low, high, lowest = (RANGE.search(error_for("-3e38")[1]) or is_number).groups()
         low, high = low or lowest or "-3e38", high or "3e38"
@@ -320,7 +343,7 @@ def pairs():
 
 # ---- Files of odd kinds
 
-# What a run may end with that reads, writes, writes into a folder, or writes a checkpoint.
+# What a run ends with that reads, writes, writes into a folder, or writes a checkpoint.
 PLACES = {
     "folder": {"read": 1, "write": 1, "folder": 0, "checkpoint": 1},
     "missing": {"read": 1, "write": 1, "folder": 0, "checkpoint": 1},
@@ -392,7 +415,7 @@ def checks(programs, has_device):
     for name, command in COMMANDS.items():
         if name.split()[0] not in programs:
             continue
-        yield check_paths, name
+        yield check_words, name
         for key, form in known_options(name).items():
             if form and key not in command["paths"]:
                 yield check_numbers, name, key, form
