@@ -170,21 +170,6 @@ TEST_F(LoadMap, ExrLuminanceOfMoreRowsThanOneBand) {
               expected);
 }
 
-TEST_F(LoadMap, ExrTilesMipLevelsAndEveryCompression) {
-    for (const Imf::Compression compression :
-         {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION, Imf::ZIPS_COMPRESSION, Imf::ZIP_COMPRESSION,
-          Imf::PIZ_COMPRESSION}) {  // the lossless ones
-        for (const ExrOptions& options :
-             {ExrOptions{.compression = compression, .left = -3, .top = 2},
-              {.compression = compression, .left = 1000000, .top = -1000000, .tile_extent = 4},
-              {.compression = compression, .tile_extent = 4, .mip_levels = true}}) {
-            EXPECT_EQ(values(encode_exr_channels(WIDTH, HEIGHT,
-                                                 {{"Y", ramp(), {}, options.mip_levels}}, options)),
-                      ramp());
-        }
-    }
-}
-
 // Catches a layer that hides a channel of its name, or names that lead to no channel.
 TEST_F(LoadMap, ChannelsAreThoseThatCanBeChosen) {
     const auto ramps = [](const std::vector<std::string>& names) {
@@ -333,14 +318,11 @@ TEST_F(LoadMap, PngColourBecomesLinearLuminanceWithoutAlpha) {
         encode_png_samples(2, 1, PngType::colour_alpha, 8, {255, 0, 51, 7, 10, 20, 30, 200});
     EXPECT_EQ(values(bytes)[0], 0.212639F + 0.072192F * (51.0F / 255.0F));
     EXPECT_EQ(load(bytes, "G").shape.format, TexelFormat::r8_unorm);
-    EXPECT_EQ(load(bytes, "G").texels[1], std::byte{20});
     EXPECT_THAT(failure(bytes, "A"), HasSubstr("it has R, G, B"));
     const std::string wide =
         encode_png_samples(2, 1, PngType::colour, 16, {65535, 257, 1, 65535, 257, 9999});
     EXPECT_EQ(load(wide, "B").shape.format, TexelFormat::r16_unorm);
     EXPECT_EQ(values(wide, "B"), (std::vector<float>{1.0F / 65535.0F, 9999.0F / 65535.0F}));
-    const LoadedMap grey = load(encode_png_samples(2, 1, PngType::grey_alpha, 8, {17, 99, 18, 98}));
-    EXPECT_EQ(grey.texels[1], std::byte{18});
 }
 
 // A chunk of a PNG file, with a wrong checksum: that of skipped chunks does not count.
@@ -405,57 +387,51 @@ TEST_F(LoadMap, WhatNoFileOfItsSizeCanHoldIsRefused) {
     if (!std::filesystem::is_directory(found)) {
         GTEST_SKIP() << "the sources, with " << found << ", are not here";
     }
-    const auto failure_of = [&](const char* name) { return failure(read_file(found / name)); };
-    EXPECT_THAT(
-        failure_of("exr/attribute_announces_2_gigabytes.exr"),
-        AllOf(HasSubstr("its attribute 'c"), HasSubstr("are left); copy or save it again")));
-    EXPECT_THAT(failure_of("exr/attribute_of_other_size_than_its_type.exr"),
-                HasSubstr("'compression' of type compression has 9 bytes instead of 1"));
-    EXPECT_THAT(failure_of("exr/text_of_a_list_announces_2_gigabytes.exr"),
-                HasSubstr("a text of its attribute 'multiView' announces 2147483647 bytes"));
-    EXPECT_THAT(failure_of("exr/tile_of_a_gigabyte.exr"),
-                HasSubstr("announces pixels of 1024 MiB"));
-    EXPECT_THAT(failure_of("exr/tile_larger_than_its_image.exr"),
-                AllOf(HasSubstr("32768 x 16383 texels take 2047 MiB"), HasSubstr("smaller tiles")));
-    EXPECT_THAT(failure_of("exr/rows_of_2_gigabytes.exr"),
-                AllOf(HasSubstr("65536 x 256 texels take 1920 MiB"), HasSubstr("save it")));
-    EXPECT_THAT(failure_of("png/chunk_announces_1_gigabyte.png"),
-                AllOf(HasSubstr("damaged or truncated PNG"), HasSubstr("copy or save it again")));
-    EXPECT_THAT(failure_of("png/header_announces_a_gigabyte.png"),
-                AllOf(HasSubstr("pixels of 1073709056 bytes"), HasSubstr("too few")));
-}
-
-// Much of one value: no method makes more of a byte than check_exr_pixels says.
-TEST_F(LoadMap, ExrOfOneValueIsNotTakenForDamaged) {
-    constexpr int EXTENT = 1024;
-    const std::vector<float> zeros(std::size_t{EXTENT} * EXTENT);
-    for (const Imf::Compression compression :
-         {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION, Imf::ZIPS_COMPRESSION, Imf::ZIP_COMPRESSION,
-          Imf::PIZ_COMPRESSION, Imf::PXR24_COMPRESSION, Imf::B44_COMPRESSION, Imf::B44A_COMPRESSION,
-          Imf::DWAA_COMPRESSION, Imf::DWAB_COMPRESSION}) {
-        for (const std::optional<int> tile : {std::optional<int>{}, std::optional(EXTENT)}) {
-            const std::string bytes =
-                encode_exr_channels(EXTENT, EXTENT, {{"Y", zeros, {}, tile.has_value()}},
-                                    {.compression = compression, .tile_extent = tile});
-            EXPECT_EQ(failure(bytes), "") << compression << tile.has_value();
-        }
+    for (const auto& [name, text] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"exr/attribute_announces_2_gigabytes.exr", "are left); copy or save it again"},
+             {"exr/attribute_of_other_size_than_its_type.exr",
+              "'compression' of type compression has 9 bytes instead of 1"},
+             {"exr/text_of_a_list_announces_2_gigabytes.exr",
+              "a text of its attribute 'multiView' announces 2147483647 bytes"},
+             {"exr/tile_of_a_gigabyte.exr", "announces pixels of 1024 MiB"},
+             {"exr/tile_larger_than_its_image.exr", "32768 x 16383 texels take 2047 MiB"},
+             {"exr/rows_of_2_gigabytes.exr", "65536 x 256 texels take 1920 MiB"},
+             {"png/chunk_announces_1_gigabyte.png", "damaged or truncated PNG"},
+             {"png/header_announces_a_gigabyte.png", "pixels of 1073709056 bytes"}}) {
+        EXPECT_THAT(failure(read_file(found / name)), HasSubstr(text)) << name;
     }
 }
 
-// Valid files of every kind: all of their bytes are needed.
-TEST_F(LoadMap, EveryTruncationIsAnError) {
+// Catches windows, tiles, mip levels, rows of several bands and halves that are read at another
+// place, valid files that are taken for damaged ones, and damaged ones for valid ones.
+TEST_F(LoadMap, EveryCompressionIsReadWholeAndEveryTruncationIsAnError) {
     std::vector<std::string> files{
         encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}}),
         encode_pfm_values(WIDTH, HEIGHT, false, ramp(), false),
         encode_pfm_values(2, 2, true, std::vector<float>(12), true)};
-    for (const Imf::Compression compression :
-         {Imf::NO_COMPRESSION, Imf::RLE_COMPRESSION, Imf::ZIP_COMPRESSION, Imf::PIZ_COMPRESSION,
-          Imf::PXR24_COMPRESSION, Imf::B44A_COMPRESSION, Imf::DWAA_COMPRESSION}) {
-        for (const bool is_tiled : {false, true}) {
-            files.push_back(
-                encode_exr_channels(WIDTH, HEIGHT, {{"Y", ramp(), {}, is_tiled}},
-                                    {.compression = compression,
-                                     .tile_extent = is_tiled ? std::optional(4) : std::nullopt}));
+    constexpr int EXTENT = 1024;
+    const std::vector<float> zeros(std::size_t{EXTENT} * EXTENT);
+    for (int method = Imf::NO_COMPRESSION; method < Imf::NUM_COMPRESSION_METHODS; ++method) {
+        const auto compression = static_cast<Imf::Compression>(method);
+        for (const ExrOptions& options :
+             {ExrOptions{.compression = compression, .left = -3, .top = 2},
+              {.compression = compression, .left = 1000000, .top = -1000000, .tile_extent = 4},
+              {.compression = compression, .tile_extent = 4, .mip_levels = true}}) {
+            const std::string bytes = encode_exr_channels(
+                WIDTH, HEIGHT, {{"Y", ramp(), {}, options.mip_levels}}, options);
+            if (method <= Imf::PIZ_COMPRESSION) {  // the lossless ones
+                EXPECT_EQ(values(bytes), ramp()) << method;
+            }
+            if (!options.mip_levels) {  // of which the upper ones are not read
+                files.push_back(bytes);
+            }
+        }
+        // Much of one value: no method makes more of a byte than check_exr_pixels says.
+        for (const std::optional<int> tile : {std::optional<int>{}, std::optional(EXTENT)}) {
+            const std::string bytes =
+                encode_exr_channels(EXTENT, EXTENT, {{"Y", zeros, {}, tile.has_value()}},
+                                    {.compression = compression, .tile_extent = tile});
+            EXPECT_EQ(failure(bytes), "") << method << tile.has_value();
         }
     }
     const std::vector<std::uint16_t> samples(std::size_t{4} * WIDTH * HEIGHT, 300);
@@ -469,7 +445,8 @@ TEST_F(LoadMap, EveryTruncationIsAnError) {
     for (const std::string& bytes : files) {
         ASSERT_EQ(failure(bytes), "");
         // A PNG is complete without the checksum of its end marker.
-        const std::size_t complete = bytes.starts_with("\x89PNG") ? bytes.size() - 4 : bytes.size();
+        const bool is_png = bytes.starts_with("\x89PNG");
+        const std::size_t complete = is_png ? bytes.size() - 4 : bytes.size();
         for (std::size_t size = 0; size < complete; ++size) {
             EXPECT_NE(failure(bytes.substr(0, size)), "")
                 << "of " << bytes.size() << " bytes, beginning " << bytes.substr(0, 4)
