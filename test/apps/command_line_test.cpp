@@ -5,11 +5,10 @@
 #include "image_files.hpp"
 #include "program_test.hpp"
 #include "support/glsl.hpp"
-#include "support/help.hpp"
 #include "support/maps.hpp"
+#include "support/pfm.hpp"
 #include "tiles_files.hpp"
 
-#include <quadtile/version.h>
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
@@ -30,6 +29,7 @@ namespace quadtile::app::test {
 namespace {
 
 namespace fs = std::filesystem;
+using quadtile::test::pfm;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -39,7 +39,7 @@ class CommandLine : public ProgramTest {
     CommandLine() {
         const MapShape shape{100, 61, 1, TexelFormat::r32_float};
         texels_ = quadtile::test::with_special_values(quadtile::test::smooth_map(shape), 200);
-        directory_.add("map.pfm", encode_pfm_values(100, 61, false, texels_, false));
+        directory_.add("map.pfm", pfm(texels_, 100));
     }
 
     // `quadtile tiles map.pfm`, by the reference into out.json.
@@ -55,22 +55,6 @@ class CommandLine : public ProgramTest {
         .environment = {{"VK_ICD_FILENAMES", "/nonexistent"}, {"VK_DRIVER_FILES", "/nonexistent"}}};
 };
 
-TEST_F(CommandLine, HelpsWithEveryCommand) {
-    for (const auto& [arguments, text] : {std::pair(Arguments{"--help"}, "demo"),
-                                          {Arguments{"tiles", "--help"}, "--constant"},
-                                          {Arguments{"tiles", "-h"}, "--level-thresholds"},
-                                          {Arguments{"mipmap", "--help"}, "--reduce"},
-                                          {Arguments{"devices", "--help"}, "Vulkan"},
-                                          {Arguments{"demo", "--help"}, "tiles.png"}}) {
-        const ProgramResult result = run(arguments);
-        EXPECT_EQ(result.status, 0);
-        EXPECT_THAT(result.output, AllOf(HasSubstr("Usage: quadtile"), HasSubstr(text)));
-        quadtile::test::expect_readable_help(result.output, 60);
-        EXPECT_THAT(result.error, IsEmpty());
-    }
-    EXPECT_EQ(run({"--version"}).output, "quadtile " QUADTILE_VERSION_STRING "\n");
-}
-
 // Catches arguments that contradict each other or the files, and are obeyed in part. test/options
 // has wrong values of every option, missing files and files under two names.
 TEST_F(CommandLine, Refuses) {
@@ -79,11 +63,11 @@ TEST_F(CommandLine, Refuses) {
     directory_.add("a.glsl", "x");
     directory_.add("wide.pfm", "Pf\n65537 1\n-1\n" + std::string(std::size_t{65537} * 4, '\0'));
     std::vector<float> fragments(texels_.size(), 1.0F);
-    directory_.add("narrow.pfm", encode_pfm_values(50, 61, false, fragments, false));
+    directory_.add("narrow.pfm", pfm(std::span(fragments).first(50 * 61), 50));
     fragments[302] = -2.0F;
-    directory_.add("negative.pfm", encode_pfm_values(100, 61, false, fragments, false));
+    directory_.add("negative.pfm", pfm(fragments, 100));
     fragments.resize(3 * texels_.size(), 1.0F);
-    directory_.add("colour.pfm", encode_pfm_values(100, 61, true, fragments, false));
+    directory_.add("colour.pfm", pfm(fragments, 100, true));
     const auto memory = [](const std::string& file) {
         return tiles({"--memory", "16,9", "--fragments", file});
     };

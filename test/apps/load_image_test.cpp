@@ -1,4 +1,5 @@
 #include "image_files.hpp"
+#include "support/pfm.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <quadtile/images.hpp>
@@ -11,6 +12,7 @@
 
 namespace quadtile::app::test {
 
+using quadtile::test::pfm;
 using quadtile::test::TemporaryDirectory;
 namespace {
 
@@ -71,9 +73,8 @@ TEST(LoadImage, Pfm) {
     std::vector<float> values(TEXELS * 3);
     std::iota(values.begin(), values.end(), -4.5F);
     for (const bool big_endian : {false, true}) {
-        EXPECT_THAT(
-            texel(load(encode_pfm_values(IMAGE_WIDTH, IMAGE_HEIGHT, true, values, big_endian)), 4),
-            ElementsAre(7.5F, 8.5F, 9.5F, 1.0F));
+        EXPECT_THAT(texel(load(pfm(values, IMAGE_WIDTH, true, big_endian)), 4),
+                    ElementsAre(7.5F, 8.5F, 9.5F, 1.0F));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "image_files.hpp"
 #include "support/errors.hpp"
+#include "support/pfm.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <quadtile/error.hpp>
@@ -17,6 +18,7 @@
 
 namespace quadtile::app::test {
 
+using quadtile::test::pfm;
 using quadtile::test::read_file;
 using quadtile::test::refusal_of;
 using quadtile::test::TemporaryDirectory;
@@ -209,8 +211,8 @@ TEST_F(LoadMap, ChannelsAreThoseThatCanBeChosen) {
                "light.count"}},
              {both, {"a", "a.B", "a.G", "a.R", "b.c", "b.c.B", "b.c.G", "b.c.R"}},
              {ramps({"R", "G", "B"}), {"B", "G", "R"}},  // their luminance has no name
-             {encode_pfm_values(4, 3, false, pixels, true), {"Y"}},
-             {encode_pfm_values(2, 2, true, pixels, false), {"R", "G", "B"}},
+             {pfm(pixels, 4, false, true), {"Y"}},
+             {pfm(pixels, 2, true), {"R", "G", "B"}},
              {encode_png_samples(4, 3, PngType::grey, 16, samples), {"Y"}},
              {encode_png_samples(3, 2, PngType::grey_alpha, 8, samples), {"Y"}},
              {encode_png_samples(2, 2, PngType::colour, 8, samples), {"R", "G", "B"}},
@@ -271,10 +273,10 @@ TEST_F(LoadMap, PfmOfBothByteOrdersBottomRowFirst) {
         pixels.insert(pixels.end(), {ramp(1.0F)[texel], ramp(2.0F)[texel], ramp(3.0F)[texel]});
     }
     for (const bool big_endian : {false, true}) {
-        const LoadedMap map = load(encode_pfm_values(WIDTH, HEIGHT, false, ramp(), big_endian));
+        const LoadedMap map = load(pfm(ramp(), WIDTH, false, big_endian));
         EXPECT_EQ(map.shape, (MapShape{WIDTH, HEIGHT, 1, TexelFormat::r32_float}));
         EXPECT_EQ(reference::decode(map.view()), ramp());
-        const std::string colour = encode_pfm_values(WIDTH, HEIGHT, true, pixels, big_endian);
+        const std::string colour = pfm(pixels, WIDTH, true, big_endian);
         EXPECT_EQ(values(colour), luminance_of(1.0F, 2.0F, 3.0F));
         EXPECT_EQ(values(colour, "G"), ramp(2.0F));
         EXPECT_THAT(failure(colour, "Y"), HasSubstr("it has R, G, B"));
@@ -407,8 +409,7 @@ TEST_F(LoadMap, WhatNoFileOfItsSizeCanHoldIsRefused) {
 TEST_F(LoadMap, EveryCompressionIsReadWholeAndEveryTruncationIsAnError) {
     std::vector<std::string> files{
         encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}}),
-        encode_pfm_values(WIDTH, HEIGHT, false, ramp(), false),
-        encode_pfm_values(2, 2, true, std::vector<float>(12), true)};
+        pfm(ramp(), WIDTH), pfm(std::vector<float>(12), 2, true, true)};
     constexpr int EXTENT = 1024;
     const std::vector<float> zeros(std::size_t{EXTENT} * EXTENT);
     for (int method = Imf::NO_COMPRESSION; method < Imf::NUM_COMPRESSION_METHODS; ++method) {

@@ -5,6 +5,7 @@ errors; only files are in the table below.
 
 - A number that is NaN, infinite without a reason, or out of the range that the error tells is a
   usage error of one line (exit status 2); one that is in range is not.
+- Help fits on two screens, and ends with the exit statuses.
 - An unknown option, one that is given twice or without its value, and an unknown choice are usage errors that name it.
 - A file that is written and that another argument names, too, however either is spelled, is a usage
   error; no file changes.
@@ -226,6 +227,22 @@ def known_options(name):
     return dict(re.findall(r"^  (?:-\w,)?(--[\w-]+)(?: (\S+))?", text, re.MULTILINE))
 
 
+def check_help(name):
+    """Help that is more than two screens, that terminals break, or that fails; and the version."""
+    for help, most_lines in (("--help", 90 if name == "quadtile-bake" else 60), ("--help-all", 140)):
+        result = subprocess.run([*command_line(name, {}), help], capture_output=True, text=True, check=False)
+        lines = result.stdout.splitlines()
+        right = len(lines) <= most_lines and max(map(len, lines), default=0) <= 100 and not result.returncode
+        right = right and f"Usage: {name}" in result.stdout and not result.stderr
+        right = right and lines[-1].startswith("Exit status: ") and not re.search("without it|\n\n\n", result.stdout)
+        expect(right, name, {help: True}, result.stdout + result.stderr)
+        if "--help-all" not in result.stdout:
+            break
+    program = name.split()[0]
+    version = subprocess.run([PROGRAMS[program], "--version"], capture_output=True, text=True, check=False).stdout
+    expect(re.fullmatch(program + r" \d+\.\d+\.\d+\n", version), program, {"--version": True}, version)
+
+
 def check_words(name):
     """Words that are no command line; and each option that takes a file is in the table."""
     command, known = COMMANDS[name], known_options(name)
@@ -412,6 +429,9 @@ def relative_paths(sandbox, known, values):
 
 
 def checks(programs, has_device):
+    for name in (*COMMANDS, "quadtile", "quadtile demo", "quadtile devices"):
+        if name.split()[0] in programs:
+            yield check_help, name
     for name, command in COMMANDS.items():
         if name.split()[0] not in programs:
             continue

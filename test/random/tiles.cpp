@@ -205,37 +205,6 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
     return {};
 }
 
-// A balanced list with a threshold that is not monotone is refused by all alike. The reference has
-// the values of a function, which may be monotone on a small map.
-std::string check_balance_refused(const Variant& variant, const Case& test,
-                                  const AskedThreshold& asked, Balance balance) {
-    const SubdivideOptions options{.balance = balance};
-    const auto refuses = [](const auto& subdivide) {
-        try {
-            subdivide();
-        } catch (const Error& error) {
-            return error.code() == ErrorCode::invalid_argument;
-        }
-        return false;
-    };
-    const bool is_twin_monotone =
-        asked.twin.is_monotone(top_level(test.shape.width, test.shape.height));
-    if (is_twin_monotone ==
-        refuses([&] { (void)reference::subdivide(test.view(), asked.twin, options); })) {
-        return is_twin_monotone
-                   ? "the reference refuses to balance a list whose threshold is monotone"
-                   : "the reference balances a list whose threshold is not monotone";
-    }
-    for (const Strategy strategy : {Strategy::automatic, Strategy::subtree}) {
-        if (!refuses([&] {
-                (void)tiler_for(variant, strategy).subdivide(test.view(), asked.threshold, options);
-            })) {
-            return "by " + text_of(strategy) + ": a balanced list is not refused";
-        }
-    }
-    return {};
-}
-
 // The header of a list of `required` tiles in a buffer for `capacity`.
 std::string wrong_header(const TileListHeader& header, std::uint64_t required,
                          std::uint64_t capacity, Balance balance) {
@@ -496,10 +465,7 @@ std::string check_case(Choices& choices, const RandomSettings& settings, Kept& k
         return check_batch(choices, engine, variant, test);
     }
     const AskedThreshold asked = random_threshold(choices, variant, test.shape, test.palette);
-    const Balance balance = random_balance(choices);
-    if (balance != Balance::none && !asked.is_monotone) {
-        return check_balance_refused(variant, test, asked, balance);
-    }
+    const Balance balance = asked.is_monotone ? random_balance(choices) : Balance::none;
     const TileList expected = reference::subdivide(test.view(), asked.twin, {.balance = balance});
     if (way == "recorded" && asked.threshold.user_function() == nullptr) {
         return check_recorded(choices, engine, test, asked, expected);
