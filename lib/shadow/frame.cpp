@@ -213,7 +213,7 @@ void check_layers(std::span<const ShadowProjection> lights) {
 
 ShadowFrame make_shadow_frame(const ShadowOptions& options, const ShadowView& view,
                               VkExtent2D depth_extent, std::span<const ShadowProjection> lights) {
-    check_shadow_options(options);
+    (void)shadow_parameters(options);  // checks them
     if (lights.size() != options.lights) {
         throw_invalid("ShadowOptions::lights is " + std::to_string(options.lights) + ", but " +
                       std::to_string(lights.size()) + " projections were given; give one for each");

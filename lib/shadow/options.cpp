@@ -79,9 +79,7 @@ void check_quality(const ShadowOptions& options) {
     check_range("max_stretch", options.max_stretch, 1.0F, 1024.0F, "1 to 1024");
 }
 
-}  // namespace
-
-void check_shadow_options(const ShadowOptions& options) {
+void check_options(const ShadowOptions& options) {
     check_number("lights", options.lights, 1, SHADOW_MAX_LIGHTS);
     check_extent("map_extent", options.map_extent, 16, 2048);
     check_map_texels(options);
@@ -95,8 +93,10 @@ void check_shadow_options(const ShadowOptions& options) {
     check_quality(options);
 }
 
+}  // namespace
+
 ShadowParameters shadow_parameters(const ShadowOptions& options) {
-    check_shadow_options(options);
+    check_options(options);
     ShadowParameters parameters{};
     parameters.lights = options.lights;
     parameters.map_levels = levels_of(options.map_extent);

@@ -22,7 +22,7 @@ constexpr float NOT_A_NUMBER = std::numeric_limits<float>::quiet_NaN();
 
 // Empty where there is no error.
 std::string error_of(const ShadowOptions& options) {
-    return test::refusal_of([&] { check_shadow_options(options); });
+    return test::refusal_of([&] { (void)shadow_parameters(options); });
 }
 
 struct Refused {

@@ -66,10 +66,8 @@ struct DirtyRectangle {
 /// Each level is reduced from the exact values of the level below, and rounded to the format when
 /// it is stored. A method that stores a level and reads it again goes on from the rounded values:
 /// per_level at every level, subgroup at every sixth, and spd at level 6 under EdgeRule::drop, as
-/// FidelityFX SPD does.
-///
-/// With 17 storage images per shader one dispatch stores all levels. With fewer the same levels
-/// take more dispatches, each of which starts from the level that is read.
+/// FidelityFX SPD does. With fewer than 17 storage images per shader the same levels take more
+/// dispatches.
 ///
 /// Thread-safe. Recordings that share a state buffer must not execute at the same time; others may.
 class QUADTILE_API Downsampler {
@@ -116,7 +114,7 @@ class QUADTILE_API Downsampler {
     /// the device cannot hold.
     [[nodiscard]] Requirements requirements(const Shape& shape) const;
 
-    /// The caller's resources. The caller owns all of them.
+    /// Resources, which the caller owns.
     struct Resources {
         ImageResource source;       ///< mip level 0 is read
         ImageResource destination;  ///< levels from 1 on are written, level 0 with copy_source
@@ -168,14 +166,12 @@ class QUADTILE_API Downsampler {
 
 /// Uploads an image, makes its levels with a Downsampler, and reads them back.
 ///
-/// Keeps pipelines, images and buffers between calls, so images of the same shape allocate nothing
-/// again. One thread at a time; Mipmappers of several threads may share a device.
+/// Keeps pipelines, images and buffers between calls. One thread at a time; Mipmappers of several
+/// threads may share a device.
 class QUADTILE_API Mipmapper {
  public:
-    /// Compiles the pipelines. A run on the device that takes longer than `gpu_timeout` counts as
-    /// hung, for example with GLSL that loops for ever: this call and all later ones throw
-    /// Error(device_lost). The objects of the hung run and the Device are then never destroyed.
-    /// Throws Error as Downsampler does; invalid_argument for an adopted device without a queue.
+    /// Compiles the pipelines. `gpu_timeout`: as TilerOptions::gpu_timeout. Throws Error as
+    /// Downsampler does; invalid_argument for an adopted device without a queue.
     explicit Mipmapper(const Device& device, const DownsamplerOptions& options = {},
                        std::chrono::milliseconds gpu_timeout = std::chrono::minutes(1));
     Mipmapper(Mipmapper&&) noexcept;  ///< the old object can only be destroyed or assigned to

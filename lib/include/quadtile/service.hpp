@@ -19,7 +19,6 @@
 
 namespace quadtile {
 
-
 namespace detail {
 class RequestQueue;
 }
@@ -102,8 +101,8 @@ struct DeviceStatistics {
     std::uint64_t succeeded = 0;  ///< requests answered with a tile list
 };
 
-/// Counts of a Service since it was made. Requests that are submitted, but not counted as
-/// succeeded, failed, cancelled or expired, wait or run.
+/// Counts of a Service since it was made. Requests that are submitted and not counted elsewhere
+/// wait or run.
 struct ServiceStatistics {
     std::uint64_t submitted = 0;  ///< requests taken
     std::uint64_t succeeded = 0;  ///< requests answered with a tile list
