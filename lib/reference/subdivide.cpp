@@ -1,12 +1,116 @@
-// The definition of the tile list: the recursion of the course note's algorithm 1, and balanced
-// lists.
+// The pyramid, and the definition of the tile list: the recursion of the course note's algorithm 1,
+// with budgets and balanced lists.
 
 #include "budget.hpp"
 #include "values/layers_and_budgets.hpp"
+#include "values/refuse.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace quadtile::reference {
+
+// ---- The pyramid, twin of kernels/downsample.comp with PYRAMID: each node is the maximum of its
+// children inside the map
+
+namespace {
+
+// Returns +inf for NaN, 0 for -0 and denormals.
+float settle(float importance) {
+    if (std::isnan(importance)) {
+        return std::numeric_limits<float>::infinity();
+    }
+    return std::abs(importance) < std::numeric_limits<float>::min() ? 0.0F : importance;
+}
+
+Level level_above(const Level& below) {
+    Level level{(below.width + 1) / 2, (below.height + 1) / 2, {}};
+    for (std::uint32_t y = 0; y < level.height; ++y) {
+        for (std::uint32_t x = 0; x < level.width; ++x) {
+            float maximum = below.at(2 * x, 2 * y);
+            for (std::uint32_t cy = 2 * y; cy < std::min(2 * y + 2, below.height); ++cy) {
+                for (std::uint32_t cx = 2 * x; cx < std::min(2 * x + 2, below.width); ++cx) {
+                    maximum = std::max(maximum, below.at(cx, cy));
+                }
+            }
+            level.importance.push_back(maximum);
+        }
+    }
+    return level;
+}
+
+}  // namespace
+
+Pyramid build_pyramid(const MapView& map, std::uint32_t layer) {
+    check_shape(map.shape);
+    check_texels(map);
+    if (layer >= map.shape.layers) {
+        detail::refuse("there is no layer ", layer,
+                       ": layers are numbered from 0, and the map has ", map.shape.layers);
+    }
+    MapShape one_layer = map.shape;
+    one_layer.layers = 1;
+    const std::size_t layer_bytes =
+        std::size_t{map.shape.width} * map.shape.height * texel_size_bytes(map.shape.format);
+    Pyramid pyramid;
+    Level base{
+        map.shape.width, map.shape.height,
+        decode({static_cast<const std::byte*>(map.texels) + layer * layer_bytes, one_layer})};
+    for (float& importance : base.importance) {
+        pyramid.nan_texels += std::isnan(importance) ? 1 : 0;
+        importance = settle(importance);
+    }
+    pyramid.levels.push_back(std::move(base));
+    while (pyramid.levels.back().width > 1 || pyramid.levels.back().height > 1) {
+        pyramid.levels.push_back(level_above(pyramid.levels.back()));
+    }
+    return pyramid;
+}
+
+// ---- Budgets: the factor that scales the thresholds
+
+namespace {
+
+// Returns the children inside the map of a node at `i`, along one axis.
+std::uint32_t children_along(std::uint32_t extent_below, std::uint32_t i) {
+    return std::min(extent_below - 2 * i, 2U);
+}
+
+}  // namespace
+
+void BudgetHistogram::add_layer(const Pyramid& pyramid) {
+    const std::uint32_t layer = layers_++;
+    for (std::uint32_t level = 1; level < pyramid.levels.size(); ++level) {
+        const Level& nodes = pyramid.levels[level];
+        const Level& below = pyramid.levels[level - 1];
+        for (std::uint32_t y = 0; y < nodes.height; ++y) {
+            for (std::uint32_t x = 0; x < nodes.width; ++x) {
+                const std::uint32_t children =
+                    children_along(below.width, x) * children_along(below.height, y);
+                bins_[budget_bin(nodes.at(x, y), thresholds_.at(level, x, y, layer))] +=
+                    children - 1;
+            }
+        }
+    }
+}
+
+std::uint32_t BudgetHistogram::smallest_factor(std::uint64_t max_tiles) const {
+    // Factor i splits the nodes of all bins above i.
+    std::uint64_t tiles = layers_ + bins_[BUDGET_FACTORS];
+    if (tiles > max_tiles) {
+        detail::refuse_budget(max_tiles, tiles);
+    }
+    std::uint32_t factor = BUDGET_FACTORS - 1;
+    while (factor > 0 && tiles + bins_[factor] <= max_tiles) {
+        tiles += bins_[factor];
+        --factor;
+    }
+    return factor;
+}
+
+// ---- The ordinary list
 
 namespace {
 
@@ -177,8 +281,6 @@ void add_balanced_tiles(const Pyramid& pyramid, const ResolvedThreshold& thresho
     nodes.split_balancing(balance);
     nodes.add_tiles(top, 0, 0);
 }
-
-// ---- Budgets
 
 // Returns the factor on the thresholds that leaves at most `max_tiles`.
 float factor_for_budget(const MapView& map, const Threshold& threshold, std::uint64_t max_tiles) {

@@ -1,7 +1,6 @@
-#include <quadtile/error.hpp>
 #include <quadtile/shadow.hpp>
 
-#include "matrices.hpp"
+#include "values/refuse.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -21,7 +20,7 @@ std::uint32_t levels_of(std::uint32_t extent) {
 // Throws Error: "max_tiles is 0, but must be ..."
 template <typename Value>
 [[noreturn]] void refuse(const char* member, Value value, const std::string& range) {
-    shadow::throw_invalid("ShadowOptions::", member, " is ", value, ", but must be ", range);
+    detail::refuse("ShadowOptions::", member, " is ", value, ", but must be ", range);
 }
 
 std::string from_to(std::uint32_t least, std::uint32_t most) {
