@@ -151,11 +151,11 @@ class QUADTILE_API Downsampler {
     /// MipMethod::blit: the same with TRANSFER, TRANSFER_READ and TRANSFER_WRITE.
     void record(VkCommandBuffer commands, const Binding& binding) const;
 
-    /// Records an incremental update after texels inside the rectangle have changed: exactly the
-    /// 64 x 64 blocks that it touches are reduced again, and all levels above them. Everything else
-    /// must be as left by a run with the same binding and state. MipMethod::spd only; barriers as
-    /// for `record`. Throws Error(invalid_argument) for another method, and for a rectangle that is
-    /// empty or not inside the image; then nothing is recorded.
+    /// Records an update after texels inside the rectangle have changed: the 64 x 64 blocks that it
+    /// touches are reduced again, and all levels above them. Everything else must be as left by a
+    /// run with the same binding and state. Barriers as above. Throws Error(invalid_argument) for
+    /// other methods than MipMethod::spd, and for a rectangle that is empty or not inside the
+    /// image; then nothing is recorded.
     void record(VkCommandBuffer commands, const Binding& binding,
                 const DirtyRectangle& rectangle) const;
 
@@ -181,11 +181,10 @@ class QUADTILE_API Mipmapper {
     /// Returns the options, with the choices that `automatic` made.
     [[nodiscard]] const DownsamplerOptions& options() const noexcept;
 
-    /// Returns the levels of all layers of an image of options().source_format. `levels` includes
-    /// level 0; 0: the full chain. Levels from 1 on have options().format. Level 0 is the source,
-    /// or with copy_source its copy in the destination. Throws Error: invalid_argument (shape,
-    /// format, levels), unsupported (more than the device's images can hold), out_of_memory,
-    /// device_lost.
+    /// Returns the levels of all layers of an image of options().source_format; `levels` includes
+    /// level 0; 0: the full chain. Levels from 1 on have options().format, level 0 with copy_source
+    /// too. Throws Error: invalid_argument (shape, format, levels), unsupported (more than the
+    /// device's images can hold), out_of_memory, device_lost.
     [[nodiscard]] MipChain make(const ImageView& image, std::uint32_t levels = 0);
 
  private:

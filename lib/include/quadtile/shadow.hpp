@@ -292,8 +292,7 @@ class QUADTILE_API ShadowFitter {
     [[nodiscard]] ObjectBinding bind_objects(const Binding& binding, const Objects& objects) const;
 
     /// Records culling, after `record`: each object is drawn in the tiles of `render` of lights in
-    /// its light_mask whose slots show its bounding box. A frame may cull several sets of objects,
-    /// each once: `record` sets their counts to 0.
+    /// its light_mask whose slots show its bounding box. A frame may cull several sets, each once.
     ///
     /// Before: all that `record` has written visible to COMPUTE_SHADER / SHADER_READ |
     /// SHADER_WRITE; the objects to SHADER_READ; earlier uses of draws and instances ordered before

@@ -107,9 +107,8 @@ class QUADTILE_API Threshold {
     [[nodiscard]] static Threshold max_resolution(float pixels);
 
     /// Makes a threshold of one value per node. Copies of the threshold share the nodes. Their size
-    /// is checked when the threshold is used with a map. Reads all nodes once, and finds out
-    /// whether the threshold is monotone. Throws Error(invalid_argument), which names the node, for
-    /// NaN and negative values.
+    /// is checked when the threshold is used with a map. Throws Error(invalid_argument), which
+    /// names the node, for NaN and negative values.
     [[nodiscard]] static Threshold map(NodeThresholds nodes);
 
     /// Makes a threshold for tiles that are rendered into per-pixel linked lists. The importance is
@@ -159,12 +158,11 @@ class QUADTILE_API Threshold {
     ///                                             same in all threads
     ///     #include "quadtile/quadtree.h"          and the other installed shared headers
     ///
-    /// The kernel's other names are not part of this interface and may change. The text is compiled
-    /// when it is used with a device. Then quadtile refuses resources of its own, types of other
-    /// sizes than 32 bits, and other features that not every Vulkan device has, with
-    /// Error(invalid_argument). Subgroup operations are refused only if the device has them off
-    /// (Features). A text may have 64 KiB. The compiler has no limit of time or memory, so compile
-    /// only texts that you trust.
+    /// The kernel's other names are not part of this interface. The text is compiled when it is
+    /// used with a device. Then quadtile refuses resources of its own, types of other sizes than 32
+    /// bits, and other features that not every Vulkan device has, with Error(invalid_argument);
+    /// subgroup operations only if the device has them off (Features). A text may have 64 KiB. The
+    /// compiler has no limit of time or memory, so compile only texts that you trust.
     ///
     /// Throws Error(invalid_argument) for an empty text and more than max_function_parameters.
     [[nodiscard]] static Threshold function(std::string glsl, std::vector<float> parameters = {});

@@ -31,8 +31,8 @@ struct TilerOptions {
 /// Uploads a map, builds its pyramid if the strategy needs it, subdivides the map, and reads the
 /// tiles back.
 ///
-/// Keeps pipelines and buffers between calls, so maps of the same shape allocate nothing again. One
-/// thread at a time may use a Tiler; Tilers of several threads may share a device.
+/// Keeps pipelines and buffers between calls. One thread at a time may use a Tiler; Tilers of
+/// several threads may share a device.
 class QUADTILE_API Tiler {
  public:
     /// Compiles the pipelines of options.strategy; `automatic` compiles them when maps need them.

@@ -4,7 +4,6 @@
 #include <quadtile/error.hpp>
 
 #include "device/device_context.hpp"
-#include "device/instance.hpp"
 #include "values/refuse.hpp"
 
 #include <algorithm>

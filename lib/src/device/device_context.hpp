@@ -1,4 +1,5 @@
-// State that a Device shares with everything made from it; Vulkan's errors as quadtile's.
+// State that a Device shares with everything made from it; Vulkan's errors as quadtile's; instances
+// (instance.cpp).
 
 #pragma once
 
@@ -152,6 +153,12 @@ class DeviceContext {
  private:
     mutable std::atomic<std::uint64_t> runs_ = 0;
 };
+
+// Creates the instance of a context, with validation if requested. `entry` is that of
+// DeviceOptions::get_instance_proc_addr.
+void create_instance(DeviceContext& context, bool validation, PFN_vkGetInstanceProcAddr entry);
+
+[[nodiscard]] bool validation_installed(PFN_vkGetInstanceProcAddr entry);
 
 // A region of a command buffer that debuggers show under a name.
 class DebugLabel {

@@ -38,8 +38,6 @@ static_assert(Subdivider::nan_texels_offset_bytes == sizeof(FusedState));
 constexpr std::uint32_t THRESHOLDS_BINDING = 2 + 2 * BUFFER_CHUNKS;
 constexpr std::uint32_t BALANCE_BINDING = THRESHOLDS_BINDING + 1;  // balance.glsl
 
-constexpr std::size_t SCRATCH = 1;  // place among all descriptors
-
 // Levels of one dispatch of `subtree`: from nodes of `upper` down to nodes of `lower`.
 struct Descent {
     std::uint32_t upper;
