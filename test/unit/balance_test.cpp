@@ -5,6 +5,7 @@
 
 #include "support/errors.hpp"
 #include "support/maps.hpp"
+#include "support/tile_lists.hpp"
 
 #include <gmock/gmock.h>
 
@@ -142,13 +143,12 @@ TEST(Balance, PropertiesOfRandomLists) {
             const TileList list = reference::subdivide(map, threshold, {.balance = balance});
             EXPECT_EQ(list.balance, balance);
             EXPECT_EQ(list.nan_texels, ordinary.nan_texels);
-            EXPECT_EQ(check_partition(list.tiles, shape), "");
+            EXPECT_TRUE(test::is_partition(list.tiles, shape));
             for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-                const std::span<const Tile> tiles = list.tiles_of_layer(layer);
-                const std::span<const Tile> before = ordinary.tiles_of_layer(layer);
+                const std::vector<Tile> tiles = test::tiles_of_layer(list, layer);
+                const std::vector<Tile> before = test::tiles_of_layer(ordinary, layer);
                 EXPECT_EQ(find_too_coarse(tiles, balance), nullptr);
-                EXPECT_EQ(nodes_of(tiles), nodes_of(balance_naively({before.begin(), before.end()},
-                                                                    shape, balance)));
+                EXPECT_EQ(nodes_of(tiles), nodes_of(balance_naively(before, shape, balance)));
                 const reference::Pyramid pyramid = reference::build_pyramid(map, layer);
                 const ResolvedThreshold resolved = threshold.resolve(shape);
                 for (const Tile& tile : tiles) {

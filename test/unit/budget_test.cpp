@@ -9,6 +9,7 @@
 #include "reference/budget.hpp"
 #include "support/errors.hpp"
 #include "support/maps.hpp"
+#include "support/tile_lists.hpp"
 
 #include <gmock/gmock.h>
 
@@ -192,7 +193,7 @@ TEST(Budget, TheSmallestFactorThatKeepsTheBudgetIsTaken) {
                 const TileList list =
                     reference::subdivide(map.view(), threshold, {.max_tiles = budget});
                 ASSERT_LE(list.tiles.size(), budget);
-                ASSERT_EQ(check_partition(list.tiles, map.shape), "");
+                ASSERT_TRUE(test::is_partition(list.tiles, map.shape));
                 const float factor = list.threshold_factor;
                 ASSERT_EQ(list.tiles,
                           reference::subdivide(map.view(), threshold.scaled(factor)).tiles);

@@ -3,6 +3,7 @@
 
 #include "support/errors.hpp"
 #include "support/maps.hpp"
+#include "support/tile_lists.hpp"
 
 #include <gmock/gmock.h>
 
@@ -55,7 +56,7 @@ TEST(Reference, EveryNodeIsComparedWithItsOwnThreshold) {
               Threshold::map(test::random_thresholds(shape, 3))}) {
             const ResolvedThreshold thresholds = threshold.resolve(shape);
             const TileList list = reference::subdivide({texels.data(), shape}, threshold);
-            EXPECT_EQ(check_partition(list.tiles, shape), "");
+            EXPECT_TRUE(test::is_partition(list.tiles, shape));
             for (const Tile& tile : list.tiles) {
                 EXPECT_EQ(tile.importance, brute_force_importance(texels, shape, tile));
                 EXPECT_EQ(tile.threshold,
@@ -96,7 +97,7 @@ TEST(Reference, LayersHaveThresholdsOfTheirOwn) {
     const std::vector<float> texels = test::with_special_values(test::random_map(shape), 8);
     const TileList list =
         reference::subdivide(view_of(texels, one.width, one.height, layers), thresholds);
-    EXPECT_EQ(check_partition(list.tiles, shape), "");
+    EXPECT_TRUE(test::is_partition(list.tiles, shape));
     EXPECT_EQ(list.order, Order::canonical);
     std::uint64_t nan_texels = 0;
     for (std::uint32_t layer = 0; layer < layers; ++layer) {
@@ -105,7 +106,7 @@ TEST(Reference, LayersHaveThresholdsOfTheirOwn) {
         for (Tile& tile : alone.tiles) {
             tile.node |= layer << 16U;
         }
-        EXPECT_THAT(list.tiles_of_layer(layer), testing::ElementsAreArray(alone.tiles))
+        EXPECT_THAT(test::tiles_of_layer(list, layer), testing::ElementsAreArray(alone.tiles))
             << "layer " << layer;
         nan_texels += alone.nan_texels;
     }

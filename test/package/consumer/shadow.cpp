@@ -14,7 +14,7 @@ bool catches_errors() {
     quadtile::ShadowOptions options;
     options.map_extent = 1000;
     try {
-        quadtile::check_shadow_options(options);
+        (void)quadtile::shadow_parameters(options);
     } catch (const quadtile::Error& error) {
         return error.code() == quadtile::ErrorCode::invalid_argument;
     }
