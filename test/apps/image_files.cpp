@@ -12,51 +12,11 @@
 
 #include <spng.h>
 
-#include <bit>
 #include <cstdlib>
 #include <list>
 #include <stdexcept>
 
 namespace quadtile::app::test {
-
-namespace {
-
-// The pixels of channels in the types that they are stored in.
-class Pixels {
- public:
-    Pixels(const std::vector<ExrChannel>& channels, const Imath::Box2i& window) {
-        for (const ExrChannel& channel : channels) {
-            if (!channel.uints.empty()) {
-                insert(channel.name, Imf::UINT, channel.uints.data(), window);
-            } else if (channel.half) {
-                const std::vector<half>& halves =
-                    halves_.emplace_back(channel.floats.begin(), channel.floats.end());
-                insert(channel.name, Imf::HALF, halves.data(), window);
-            } else {
-                insert(channel.name, Imf::FLOAT, channel.floats.data(), window);
-            }
-        }
-    }
-
-    [[nodiscard]] const Imf::FrameBuffer& frame() const { return frame_; }
-
-    void add_channels_to(Imf::Header& header) const {
-        for (auto i = frame_.begin(); i != frame_.end(); ++i) {
-            header.channels().insert(i.name(), Imf::Channel(i.slice().type));
-        }
-    }
-
- private:
-    void insert(const std::string& name, Imf::PixelType type, const void* values,
-                const Imath::Box2i& window) {
-        frame_.insert(name, Imf::Slice::Make(type, values, window));
-    }
-
-    std::list<std::vector<half>> halves_;
-    Imf::FrameBuffer frame_;
-};
-
-}  // namespace
 
 std::string encode_exr_channels(int width, int height, const std::vector<ExrChannel>& channels,
                                 const ExrOptions& options) {
@@ -65,8 +25,20 @@ std::string encode_exr_channels(int width, int height, const std::vector<ExrChan
     const Imath::Box2i display({0, 0}, {width + 9, height + 9});
     Imf::Header header(display, window, 1.0F, {0.0F, 0.0F}, 1.0F, Imf::INCREASING_Y,
                        options.compression);
-    const Pixels pixels(channels, window);
-    pixels.add_channels_to(header);
+    Imf::FrameBuffer pixels;
+    std::list<std::vector<half>> halves;
+    for (const ExrChannel& channel : channels) {
+        Imf::PixelType type = channel.uints.empty() ? Imf::FLOAT : Imf::UINT;
+        const void* values = channel.floats.data();
+        if (type == Imf::UINT) {
+            values = channel.uints.data();
+        } else if (channel.half) {
+            type = Imf::HALF;
+            values = halves.emplace_back(channel.floats.begin(), channel.floats.end()).data();
+        }
+        pixels.insert(channel.name, Imf::Slice::Make(type, values, window));
+        header.channels().insert(channel.name, Imf::Channel(type));
+    }
     if (options.chromaticities) {
         Imf::addChromaticities(header, *options.chromaticities);
     }
@@ -77,34 +49,17 @@ std::string encode_exr_channels(int width, int height, const std::vector<ExrChan
         header.setTileDescription(
             {extent, extent, options.mip_levels ? Imf::MIPMAP_LEVELS : Imf::ONE_LEVEL});
         Imf::TiledOutputFile file(stream, header);
-        file.setFrameBuffer(pixels.frame());
+        file.setFrameBuffer(pixels);
         // The upper levels repeat the first pixels of level 0: a reader must not take them for it.
         for (int level = 0; level < file.numLevels(); ++level) {
             file.writeTiles(0, file.numXTiles(level) - 1, 0, file.numYTiles(level) - 1, level);
         }
     } else {
         Imf::OutputFile file(stream, header);
-        file.setFrameBuffer(pixels.frame());
+        file.setFrameBuffer(pixels);
         file.writePixels(height);
     }
     return stream.str();
-}
-
-std::string encode_pfm_values(int width, int height, bool colour, const std::vector<float>& values,
-                              bool big_endian) {
-    std::string bytes = std::string(colour ? "PF" : "Pf") + "\n" + std::to_string(width) + " " +
-                        std::to_string(height) + "\n" + (big_endian ? "1.0" : "-1.0") + "\n";
-    const std::size_t row = static_cast<std::size_t>(width) * (colour ? 3 : 1);
-    for (std::size_t y = static_cast<std::size_t>(height); y-- > 0;) {
-        for (std::size_t x = 0; x < row; ++x) {
-            const auto word = std::bit_cast<std::uint32_t>(values[y * row + x]);
-            for (int byte = 0; byte < 4; ++byte) {
-                const int shift = 8 * (big_endian ? 3 - byte : byte);
-                bytes += static_cast<char>((word >> shift) & 0xffU);
-            }
-        }
-    }
-    return bytes;
 }
 
 std::string encode_png_samples(int width, int height, PngType type, int bits,

@@ -33,10 +33,6 @@ struct ExrOptions {
                                               const std::vector<ExrChannel>& channels,
                                               const ExrOptions& options = {});
 
-// "Pf" or "PF", with the values of row 0, the top one, first.
-[[nodiscard]] std::string encode_pfm_values(int width, int height, bool colour,
-                                            const std::vector<float>& values, bool big_endian);
-
 // PNG colour types.
 enum class PngType { grey = 0, colour = 2, grey_alpha = 4, colour_alpha = 6 };
 

@@ -52,27 +52,6 @@ mode_t mode_of(const fs::path& path) {
     return static_cast<mode_t>(fs::status(path).permissions());
 }
 
-TEST(OutputFile, AppearsWithCommitAlone) {
-    const TemporaryDirectory directory;
-    const fs::path target = directory.path() / "tiles.json";
-    {
-        OutputFile file(target);
-        file.write("half");
-        EXPECT_FALSE(fs::exists(target));
-        EXPECT_EQ(directory.names().size(), 1U);
-    }
-    EXPECT_TRUE(directory.names().empty());
-
-    OutputFile file(target);
-    file.write("one ");
-    file.write("two");
-    (void)directory.add("tiles.json", "old");
-    EXPECT_EQ(read_file(target), "old");
-    file.commit();
-    EXPECT_EQ(read_file(target), "one two");
-    EXPECT_EQ(directory.names(), std::set<std::string>{"tiles.json"});
-}
-
 // Catches files that are empty after a power cut, because they got their names before their bytes.
 TEST(OutputFile, IsOnTheDiskBeforeItHasItsName) {
     const TemporaryDirectory directory;

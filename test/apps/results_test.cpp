@@ -103,21 +103,6 @@ TEST(SaveImage, KeepsEveryTexel) {
     }
 }
 
-// One level of the values above a source that differs in each chain.
-template <typename Value>
-MipChain chain_of(TexelFormat format, const std::vector<Value>& values) {
-    static std::uint32_t different = 0;
-    ++different;
-    const auto bytes_of = [](const auto& from) {
-        const auto bytes = std::as_bytes(std::span(from));
-        return std::vector<std::byte>(bytes.begin(), bytes.end());
-    };
-    const auto width =
-        static_cast<std::uint32_t>(values.size() * sizeof(Value) / texel_size_bytes(format));
-    return {{{{1, 1, 1, TexelFormat::r32_float}, bytes_of(std::vector{different})},
-             {{width, 1, 1, format}, bytes_of(values)}}};
-}
-
 // Catches outliers that take the scale, and values off the scale that look like others.
 TEST(ColourScale, BrightensWithImportance) {
     std::vector<float> importance;

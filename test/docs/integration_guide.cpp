@@ -2,6 +2,7 @@
 // Vulkan device of its own. What the page leaves to the reader is here: making buffers, uploading,
 // submitting.
 
+#include "support/errors.hpp"
 #include "support/glsl.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
@@ -19,22 +20,17 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace quadtile::test {
 namespace {
 
-using testing::AllOf;
-using testing::EndsWith;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
@@ -53,37 +49,10 @@ class IntegrationGuide : public testing::Test {
  protected:
     void SetUp() override {
         const Device chosen = Device::create();  // the device that the tests run on
-        VkApplicationInfo application{};
-        application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
-        application.apiVersion = VK_API_VERSION_1_3;
-        // The validation layer, with synchronisation validation: it prints what it finds, and ctest
-        // looks for that.
-        const char* const layer = "VK_LAYER_KHRONOS_validation";
-        const VkValidationFeatureEnableEXT enabled_check =
-            VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
-        VkValidationFeaturesEXT checks{};
-        checks.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
-        checks.enabledValidationFeatureCount = 1;
-        checks.pEnabledValidationFeatures = &enabled_check;
-        VkInstanceCreateInfo instance_info{};
-        instance_info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
-        instance_info.pApplicationInfo = &application;
-        const char* const extension = VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
-        if (Device::validation_available()) {
-            instance_info.enabledLayerCount = 1;
-            instance_info.ppEnabledLayerNames = &layer;
-            std::uint32_t offered_count = 0;
-            check(vkEnumerateInstanceExtensionProperties(layer, &offered_count, nullptr));
-            std::vector<VkExtensionProperties> offered(offered_count);
-            check(vkEnumerateInstanceExtensionProperties(layer, &offered_count, offered.data()));
-            if (std::ranges::any_of(offered, [&](const VkExtensionProperties& one) {
-                    return std::string_view(one.extensionName) == extension;
-                })) {
-                instance_info.pNext = &checks;
-                instance_info.enabledExtensionCount = 1;
-                instance_info.ppEnabledExtensionNames = &extension;
-            }
-        }
+        VkApplicationInfo application{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                      .apiVersion = VK_API_VERSION_1_3};
+        VkInstanceCreateInfo instance_info{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                           .pApplicationInfo = &application};
         check(vkCreateInstance(&instance_info, nullptr, &instance));
         std::uint32_t count = 0;
         check(vkEnumeratePhysicalDevices(instance, &count, nullptr));
@@ -92,44 +61,25 @@ class IntegrationGuide : public testing::Test {
         physical_device = devices.at(chosen.info().index);
         queue_family = chosen.queue_family();
 
-        // The features that the device supports.
-        VkPhysicalDeviceSubgroupSizeControlFeatures sizes{};
-        sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
-        VkPhysicalDeviceVulkan12Features features_1_2{};
-        features_1_2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-        features_1_2.pNext = &sizes;
-        VkPhysicalDeviceFeatures2 supported{};
-        supported.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-        supported.pNext = &features_1_2;
-        vkGetPhysicalDeviceFeatures2(physical_device, &supported);
-
-        // The features to enable: here those that quadtile can use; add your own.
-        VkPhysicalDeviceVulkan12Features enabled_1_2{};
-        enabled_1_2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-        enabled_1_2.pNext = &sizes;
-        enabled_1_2.vulkanMemoryModel = VK_TRUE;
-        enabled_1_2.vulkanMemoryModelDeviceScope = VK_TRUE;
-        enabled_1_2.samplerFilterMinmax = features_1_2.samplerFilterMinmax;
-        VkPhysicalDeviceFeatures enabled{};
-        enabled.shaderStorageImageWriteWithoutFormat =
-            supported.features.shaderStorageImageWriteWithoutFormat;
-        enabled.shaderStorageImageExtendedFormats =
-            supported.features.shaderStorageImageExtendedFormats;
-        enabled.shaderStorageImageArrayDynamicIndexing =
-            supported.features.shaderStorageImageArrayDynamicIndexing;
+        // The features to enable: here all that the device supports.
+        VkPhysicalDeviceSubgroupSizeControlFeatures sizes{
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
+        VkPhysicalDeviceVulkan12Features enabled_1_2{
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &sizes};
+        VkPhysicalDeviceFeatures2 all{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                      .pNext = &enabled_1_2};
+        vkGetPhysicalDeviceFeatures2(physical_device, &all);
+        const VkPhysicalDeviceFeatures& enabled = all.features;
 
         const float priority = 1.0F;
-        VkDeviceQueueCreateInfo queue_info{};
-        queue_info.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
-        queue_info.queueFamilyIndex = queue_family;
-        queue_info.queueCount = 1;
-        queue_info.pQueuePriorities = &priority;
-        VkDeviceCreateInfo device_info{};
-        device_info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
-        device_info.pNext = &enabled_1_2;
-        device_info.queueCreateInfoCount = 1;
-        device_info.pQueueCreateInfos = &queue_info;
-        device_info.pEnabledFeatures = &enabled;
+        VkDeviceQueueCreateInfo queue_info{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = queue_family,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+        VkDeviceCreateInfo device_info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                       .pNext = &all,
+                                       .queueCreateInfoCount = 1,
+                                       .pQueueCreateInfos = &queue_info};
         check(vkCreateDevice(physical_device, &device_info, nullptr, &vulkan_device));
         vkGetDeviceQueue(vulkan_device, queue_family, 0, &queue);
 
@@ -188,7 +138,6 @@ class IntegrationGuide : public testing::Test {
     [[nodiscard]] TileListHeader read_header(VkBuffer tiles) const {
         return gpu->read<TileListHeader>(buffer_of(tiles), 0, 1).front();
     }
-
     // In canonical order.
     [[nodiscard]] std::vector<Tile> read_tiles(VkBuffer tiles) const {
         auto read =
@@ -198,29 +147,25 @@ class IntegrationGuide : public testing::Test {
     }
 
     [[nodiscard]] VkCommandBuffer begin_commands() {
-        VkCommandPoolCreateInfo pool_info{};
-        pool_info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
-        pool_info.queueFamilyIndex = queue_family;
+        VkCommandPoolCreateInfo pool_info{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .queueFamilyIndex = queue_family};
         check(vkCreateCommandPool(vulkan_device, &pool_info, nullptr, &command_pool));
-        VkCommandBufferAllocateInfo info{};
-        info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
-        info.commandPool = command_pool;
-        info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-        info.commandBufferCount = 1;
+        VkCommandBufferAllocateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                         .commandPool = command_pool,
+                                         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                         .commandBufferCount = 1};
         VkCommandBuffer commands = VK_NULL_HANDLE;
         check(vkAllocateCommandBuffers(vulkan_device, &info, &commands));
-        VkCommandBufferBeginInfo begin{};
-        begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+        VkCommandBufferBeginInfo begin{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
         check(vkBeginCommandBuffer(commands, &begin));
         return commands;
     }
 
     void submit_and_wait(VkCommandBuffer commands) const {
         check(vkEndCommandBuffer(commands));
-        VkSubmitInfo work{};
-        work.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
-        work.commandBufferCount = 1;
-        work.pCommandBuffers = &commands;
+        VkSubmitInfo work{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                          .commandBufferCount = 1,
+                          .pCommandBuffers = &commands};
         check(vkQueueSubmit(queue, 1, &work, VK_NULL_HANDLE));
         check(vkQueueWaitIdle(queue));
     }
@@ -285,8 +230,7 @@ TEST_F(IntegrationGuide, FromAMapToItsTilesInOneDispatch) {
     const Device device = this->device();
 #include "snippets/setup"
     const VkBuffer covered = make_zeros(sizeof(std::uint32_t), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
-    std::ifstream file(CONSUMER_SPIRV, std::ios::binary);
-    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    const std::string bytes = read_file(CONSUMER_SPIRV);
     std::vector<std::uint32_t> spirv(bytes.size() / sizeof(std::uint32_t));
     std::memcpy(spirv.data(), bytes.data(), bytes.size());
     const std::vector<BufferRange> consumed{{tiles, 0}, {covered, 0}};
@@ -326,34 +270,15 @@ TEST_F(IntegrationGuide, WhenTheListIsFull) {
 
 // The page's thresholds of 64 and 16 pixels in the halves of the map, without its GLSL.
 Threshold halves() {
-    NodeThresholds nodes(width, height);
-    for (std::uint32_t level = 0; level <= nodes.top(); ++level) {
-        for (std::uint32_t y = 0; y < level_extent(height, level); ++y) {
-            for (std::uint32_t x = 0; x < level_extent(width, level); ++x) {
-                const bool right = 2 * (x << level) >= width;
-                nodes.at(level, x, y) = (right ? 16.0F : 64.0F) / static_cast<float>(1U << level);
-            }
-        }
-    }
-    return Threshold::map(std::move(nodes));
+    return Threshold::map(make_thresholds({width, height}, [](auto level, auto x, auto...) {
+        return (2 * (x << level) >= width ? 16.0F : 64.0F) / static_cast<float>(1U << level);
+    }));
 }
 
-class IntegrationGuideGlsl : public IntegrationGuide {
- protected:
-    void SetUp() override {
-        if (!can_compile_glsl()) {
-            GTEST_SKIP() << "this build has no run-time GLSL compiler";
-        }
-        IntegrationGuide::SetUp();
+TEST_F(IntegrationGuide, ThresholdsInGlsl) {
+    if (!can_compile_glsl()) {
+        GTEST_SKIP() << "this build has no run-time GLSL compiler";
     }
-    void TearDown() override {
-        if (gpu != nullptr) {
-            IntegrationGuide::TearDown();
-        }
-    }
-};
-
-TEST_F(IntegrationGuideGlsl, Thresholds) {
     const MapView map = view_of(importance, width, height);
     const std::vector<Tile> expected = reference::subdivide(map, halves()).tiles;
     EXPECT_FALSE(expected == tiles_of_map);
@@ -367,14 +292,9 @@ TEST_F(IntegrationGuideGlsl, Thresholds) {
     const auto typo =
         "// A text.\nfloat threshold(uint level, uvec2 position, uint layer) {\n"
         "    return float(leve);\n}\n";
-    try {
-        (void)tiler.subdivide(map, Threshold::function(typo));
-        ADD_FAILURE() << "it compiled";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-        EXPECT_THAT(error.what(), StartsWith("the GLSL of threshold does not compile:\n"
-                                             "threshold:3: error: 'leve' : undeclared identifier"));
-    }
+    EXPECT_THAT(refusal_of([&] { return tiler.subdivide(map, Threshold::function(typo)); }),
+                StartsWith("the GLSL of threshold does not compile:\n"
+                           "threshold:3: error: 'leve' : undeclared identifier"));
 }
 
 // The code of docs/downsampler.md.

@@ -5,6 +5,8 @@ errors; only files are in the table below.
 
 - A number that is NaN, infinite without a reason, or out of the range that the error tells is a
   usage error of one line (exit status 2); one that is in range is not.
+- Help fits on two screens, and ends with the exit statuses.
+- An unknown option, one that is given twice or without its value, and an unknown choice are usage errors that name it.
 - A file that is written and that another argument names, too, however either is spelled, is a usage
   error; no file changes.
 - Folders, links, full disks, names that are too long and missing permissions are errors of one line,
@@ -176,11 +178,11 @@ class Sandbox:
 def command_line(name, values):
     program, *command = name.split()
     arguments = [PROGRAMS[program], *command]
-    arguments += [value for key, value in values.items() if not key.startswith("--") and value]
+    arguments += [value for key, value in values.items() if key.isupper() and value]
     for key, value in values.items():
         if key.startswith("--") and value is not None:
             arguments.append(key if value is True else f"{key}={value}")
-    return arguments
+    return arguments + values.get("", [])
 
 
 def run(sandbox, name, values, **how):
@@ -225,12 +227,45 @@ def known_options(name):
     return dict(re.findall(r"^  (?:-\w,)?(--[\w-]+)(?: (\S+))?", text, re.MULTILINE))
 
 
-def check_paths(name):
-    """Each option that takes a file is in the table."""
-    paths = {key for key, value in known_options(name).items() if value in ("FILE", "DIRECTORY")}
-    missing = paths - set(COMMANDS[name]["paths"])
+def check_help(name):
+    """Help that is more than two screens, that terminals break, or that fails; and the version."""
+    for help, most_lines in (("--help", 90 if name == "quadtile-bake" else 60), ("--help-all", 140)):
+        result = subprocess.run([*command_line(name, {}), help], capture_output=True, text=True, check=False)
+        lines = result.stdout.splitlines()
+        right = len(lines) <= most_lines and max(map(len, lines), default=0) <= 100 and not result.returncode
+        right = right and f"Usage: {name}" in result.stdout and not result.stderr
+        right = right and lines[-1].startswith("Exit status: ") and not re.search("without it|\n\n\n", result.stdout)
+        expect(right, name, {help: True}, result.stdout + result.stderr)
+        if "--help-all" not in result.stdout:
+            break
+    program = name.split()[0]
+    version = subprocess.run([PROGRAMS[program], "--version"], capture_output=True, text=True, check=False).stdout
+    expect(re.fullmatch(program + r" \d+\.\d+\.\d+\n", version), program, {"--version": True}, version)
+
+
+def check_words(name):
+    """Words that are no command line; and each option that takes a file is in the table."""
+    command, known = COMMANDS[name], known_options(name)
+    missing = {key for key, value in known.items() if value in ("FILE", "DIRECTORY")} - set(command["paths"])
     if missing:
         fail([name], f"the table has no {sorted(missing)}")
+    with Sandbox() as sandbox:
+        before = sandbox.snapshot()
+
+        def expect_refused(more, *texts):
+            values = command["base"] | command["stop"] | more
+            status, error = run(sandbox, name, values)
+            right = status == 2 and all(text in error for text in (*texts, f"see '{name} --help'"))
+            expect(right, name, values, f"ends with {status}: {error}")
+
+        for word in ("--nonsense", "-?", "--Help", "--device-name"):
+            expect_refused({"": [word, "1"]}, f"unknown option {word}")
+        for key, form in known.items():
+            if form:
+                value = command["base"].get(key) or "1"
+                expect_refused({key: None, "": [f"{key}={value}"] * 2}, key)
+                expect_refused({key: None, "": [key]}, f"{key} needs a value")
+        expect(sandbox.snapshot() == before, name, {}, "changes files")
 
 
 RANGE = re.compile(r"' is not a (?:finite )?(whole )?number(?: from (\S+) to ([^\s;]+)| of (\S+) or more)?")
@@ -250,8 +285,13 @@ def check_numbers(name, key, form):
 
         status, error = error_for("x")
         is_number = RANGE.search(error)
-        if not is_number:  # a name, a text, or a form of its own
+        if not is_number:  # a choice, a name, a text, or a form of its own
             expect(status in (1, 2), name, values | {key: "x"}, "is accepted")
+            if "' is none of " in error:
+                choices = error.split(" none of ")[1].split(";")[0].split(", ")
+                for text in (choices[0].upper(), choices[0] + " ", "0"):
+                    told = f"{key}: '{text}' is none of "
+                    expect(told in error_for(text)[1], name, values | {key: text}, "is accepted")
             return
         is_whole, low, high, lowest = (RANGE.search(error_for("-3e38")[1]) or is_number).groups()
         low, high = low or lowest or "-3e38", high or "3e38"
@@ -320,7 +360,7 @@ def pairs():
 
 # ---- Files of odd kinds
 
-# What a run may end with that reads, writes, writes into a folder, or writes a checkpoint.
+# What a run ends with that reads, writes, writes into a folder, or writes a checkpoint.
 PLACES = {
     "folder": {"read": 1, "write": 1, "folder": 0, "checkpoint": 1},
     "missing": {"read": 1, "write": 1, "folder": 0, "checkpoint": 1},
@@ -389,10 +429,13 @@ def relative_paths(sandbox, known, values):
 
 
 def checks(programs, has_device):
+    for name in (*COMMANDS, "quadtile", "quadtile demo", "quadtile devices"):
+        if name.split()[0] in programs:
+            yield check_help, name
     for name, command in COMMANDS.items():
         if name.split()[0] not in programs:
             continue
-        yield check_paths, name
+        yield check_words, name
         for key, form in known_options(name).items():
             if form and key not in command["paths"]:
                 yield check_numbers, name, key, form

@@ -23,10 +23,8 @@ read -ra compile_flags <<<"$(pkg-config --cflags "$@" "${wanted[@]}")"
 read -ra link_flags <<<"$(pkg-config --libs "$@" "${wanted[@]}")"
 echo "${compile_flags[@]}" "${link_flags[@]}"
 "$compiler" -x c -c -o "$directory/in_c.o" "$sources/in_c.c" "${compile_flags[@]}"
-files=("$sources/main.cpp" "$sources/shadow.cpp")
-if [[ " ${wanted[*]} " == *" quadtile-images "* ]]; then
-    files+=("$sources/images.cpp" -DWITH_IMAGES)
-fi
-"$compiler" -std=c++20 -DEXPECTED_VERSION="\"$version\"" -o "$directory/consumer" \
-    "${compile_flags[@]}" "${files[@]}" "$directory/in_c.o" "${link_flags[@]}"
+images=-DNO_IMAGES
+[[ " ${wanted[*]} " != *" quadtile-images "* ]] || images=-DWITH_IMAGES
+"$compiler" -std=c++20 -DEXPECTED_VERSION="\"$version\"" $images -o "$directory/consumer" \
+    "${compile_flags[@]}" "$sources/main.cpp" "$directory/in_c.o" "${link_flags[@]}"
 LD_LIBRARY_PATH=$libraries "$directory/consumer"

@@ -62,13 +62,16 @@ WRONG = [None, True, 3, -1, MANY, 2**40, 2**70, -(2**70), 1.5, 1e39, float("nan"
          numpy.zeros(3, object), MAP, MAP.astype(int), TILES]
 WORDS = ("pybind11", "incompatible function arguments", "incompatible constructor arguments", "arg0", "_native", "C++")
 
+OWN_WORDS = ("constant", "max_resolution")  # "a threshold must not be negative or NaN"
 
-def assert_tells(call, *arguments, **named):
+
+def assert_tells(call, *arguments, about="", **named):
     try:
         call(*arguments, **named)
     except (TypeError, ValueError, OSError, quadtile.Error) as error:
         text = str(error)
         assert text and not any(word in text for word in WORDS), text
+        assert about in text or about.startswith(OWN_WORDS), text
         return True
     return False
 
@@ -95,7 +98,8 @@ def test_wrong_arguments_are_refused_in_words(calls):
             tried += [{one: chance.choice(WRONG) for one in chance.sample(names, 2)} for _ in range(100)]
         for wrong in tried:
             if wrong.get("lanes") is not MANY:  # they would be made
-                refused += assert_tells(call, **{**valid, **wrong})
+                about = next(iter(wrong)) if len(wrong) == 1 and name.endswith(("subdivide", "submit")) else ""
+                refused += assert_tells(call, **{**valid, **wrong}, about=about)
     assert refused > 2000
 
 
@@ -137,6 +141,7 @@ def test_names_that_are_not_utf8(tmp_path):
     with pytest.raises(quadtile.ArgumentError) as raised:
         quadtile.load_map(tmp_path / "no\udcff")
     assert str(tmp_path / "no\udcff") in str(raised.value)
+    assert quadtile.load_map(path, "Y").dtype == numpy.float32
     with pytest.raises(ValueError, match="channel") as raised:
         quadtile.load_map(path, "\udcff")
     assert "\udcff" in str(raised.value)

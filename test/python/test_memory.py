@@ -79,12 +79,3 @@ def test_requests_of_a_service_keep_nothing():
         service.shutdown()
         gc.collect()
         assert gone() is None
-
-
-def test_a_list_lives_as_long_as_what_is_made_of_it():
-    column = quadtile.subdivide(MAP, constant=0.9)["importance"]
-    expected = column.copy()
-    gc.collect()
-    for _ in range(100):
-        quadtile.subdivide(MAP, constant=0.5)
-    assert (column == expected).all()

@@ -16,6 +16,9 @@ def random_map(*shape):
     return RANDOM.random(shape, dtype=numpy.float32)
 
 
+MAP = random_map(8, 8)
+
+
 def special_map():
     texels = random_map(70, 130)
     texels[3, 5], texels[50, 60], texels[60:, 100:], texels[0, :9] = numpy.nan, numpy.inf, -numpy.inf, -0.0
@@ -102,8 +105,6 @@ def test_balanced_lists_are_those_of_the_reference(balance):
     assert_same(balanced, reference.subdivide(map, constant=1, balance=balance))
     with quadtile.Service() as service:
         assert_same(service.submit(map, constant=1, balance=balance).result(), balanced)
-    with pytest.raises(ValueError, match="balance must be"):
-        subdivide(map, constant=1, balance="faces")
     with pytest.raises(ValueError, match="budget|max_tiles"):
         subdivide(map, constant=1, balance=balance, max_tiles=9)
 
@@ -118,6 +119,8 @@ def test_glsl_is_the_function_that_it_says():
     assert_same(subdivide(map, glsl=glsl, parameters=(2,)), reference.subdivide(map, max_resolution=2))
     with pytest.raises(ValueError, match="threshold:1:"):
         subdivide(map, glsl="float threshold(uint level) { retrun 1; }")
+    with pytest.raises(TypeError, match="parameters"):
+        subdivide(map, constant=1, parameters=[1])
 
 
 # Texels read with the wrong stride, order, byte order or scale.
@@ -143,10 +146,7 @@ def test_arrays_of_every_layout(dtype):
 
 
 def test_what_cannot_be_a_map_is_refused():
-    good = random_map(8, 8)
-    for bad in (good.astype(float), good > 0, good.astype(complex), [["a"]], object(), None, [[1.0]]):
-        with pytest.raises(TypeError, match="map must be an array"):
-            subdivide(bad, constant=1)
+    good = MAP
     # Those that are too large are refused before a copy is made, which would take 20 GB.
     for error, words, bad in (
         (TypeError, "masked", numpy.ma.masked_less(good, 0.5)),
@@ -162,36 +162,12 @@ def test_what_cannot_be_a_map_is_refused():
             subdivide(bad, constant=1)
 
 
-def test_arguments_are_refused_by_name():
-    map = random_map(8, 8)
-    for error, words, arguments in (
-        (TypeError, "one threshold", {}),
-        (TypeError, "not constant, glsl|not max_resolution, constant", {"constant": 1, "max_resolution": 1}),
-        (TypeError, "constant must be a number, not str", {"constant": "1"}),
-        (ValueError, "negative or NaN", {"constant": -1}),
-        (ValueError, "negative or NaN", {"max_resolution": float("nan")}),
-        (ValueError, "4 levels|values", {"per_level": [1, 2]}),
-        (TypeError, "per_level must be a sequence", {"per_level": 3}),
-        (TypeError, "parameters", {"constant": 1, "parameters": [1]}),
-        (ValueError, "memory must be", {"memory": (1, 2)}),
-        (ValueError, "levels", {"threshold_map": [map]}),
-        (ValueError, r"threshold_map\[1\]", {"threshold_map": [map] * 4}),
-        (TypeError, "glsl must be a text", {"glsl": b"x"}),
-        (ValueError, "order must be 'any' or 'canonical', not 'z'", {"constant": 1, "order": "z"}),
-        (ValueError, "strategy must be", {"constant": 1, "strategy": "slow"}),
-        (ValueError, "max_tiles must be from 0", {"constant": 1, "max_tiles": -1}),
-        (TypeError, "max_tiles must be an integer", {"constant": 1, "max_tiles": 1.5}),
-        (ValueError, "grow with the level", {"per_level": [1, 2, 3, 4], "max_tiles": 9}),
-        (TypeError, "device must be", {"constant": 1, "device": 1.5}),
-    ):
-        with pytest.raises(error, match=words):
-            subdivide(map, **arguments)
+def test_errors_have_codes_and_can_be_pickled():
     with pytest.raises(quadtile.Error, match="no such GPU") as raised:
-        subdivide(map, constant=1, device="no such GPU")
+        subdivide(MAP, constant=1, device="no such GPU")
     assert (raised.value.code, raised.value.result) == ("no_device", 0)
     with pytest.raises(quadtile.ArgumentError) as raised:
-        subdivide(map, constant=-1)
-    assert raised.value.code == "invalid_argument"
+        subdivide(MAP, constant=-1)
     again = pickle.loads(pickle.dumps(raised.value))
     assert (type(again), str(again), again.code) == (type(raised.value), str(raised.value), "invalid_argument")
 
@@ -217,10 +193,10 @@ def test_a_list_is_an_array_with_attributes():
     assert type(tiles["x"]) is type(tiles["x"] * 2) is type(tiles == tiles) is numpy.ndarray
     # The list owns its memory: it lives longer than what made it.
     kept = subdivide(map, constant=0.5)
-    first = kept.tobytes()
+    first, column = kept.tobytes(), subdivide(map, constant=0.5)["importance"]
     for _ in range(5):
         subdivide(random_map(70, 130), constant=0.5)
-    assert kept.tobytes() == first
+    assert kept.tobytes() == first and (column == kept["importance"]).all()
     kept["x"] = 3  # and is the caller's
 
 

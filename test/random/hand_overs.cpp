@@ -2,30 +2,19 @@
 // one scratch buffer for maps of all sizes. Catches a message or counter that is lost, read twice
 // or not set back to 0, which a map alone may hide.
 
-#include "subjects.hpp"
-#include "support/gpu.hpp"
+#include "engine.hpp"
 #include "support/maps.hpp"
 #include "support/variants.hpp"
 
 #include <quadtile/reference.hpp>
-#include <quadtile/subdivider.hpp>
 
 #include <algorithm>
-#include <cstring>
 
 namespace quadtile::test {
 
 namespace {
 
 std::atomic<std::uint64_t> runs = 0;
-
-struct Kept {
-    explicit Kept(const Device& device)
-        : gpu(device, submit_to(device)), subdivider(device, {.strategy = Strategy::fused}) {}
-
-    Gpu gpu;
-    Subdivider subdivider;
-};
 
 // A map with a few peaks, and so a few tiles.
 struct MapOfPeaks {
@@ -53,28 +42,13 @@ struct MapOfPeaks {
 // A run of a map, with a list of its own in a buffer of them all.
 struct Run {
     const MapOfPeaks* map;
+    Part list;
     Subdivider::Binding binding;
-    VkDeviceSize list_offset_bytes;
 };
 
-std::string difference_in(const Run& run, const std::byte* lists) {
-    ++runs;
-    TileListHeader header;
-    std::memcpy(&header, lists + run.list_offset_bytes, sizeof(header));
-    const std::vector<Tile>& expected = run.map->expected;
-    if (header.required != expected.size() || header.written != expected.size()) {
-        return std::to_string(header.required) + " tiles instead of " +
-               std::to_string(expected.size());
-    }
-    std::vector<Tile> tiles(expected.size());
-    std::memcpy(tiles.data(), lists + run.list_offset_bytes + sizeof(header),
-                tiles.size() * sizeof(Tile));
-    sort_canonical(tiles);
-    return tiles == expected ? "" : "other tiles";
-}
-
-std::string check_hand_overs(Choices& choices, const RandomSettings& settings, Kept& kept) {
-    Gpu& gpu = kept.gpu;
+std::string check_hand_overs(Choices& choices, const RandomSettings& settings, Engine& engine) {
+    Gpu& gpu = engine.gpu;
+    const Subdivider& subdivider = engine.subdivider(Strategy::fused, 6);
     Random random = choices.random("maps");
     std::vector<MapOfPeaks> maps;
     for (std::uint32_t left = choices.number("maps", 1, 8); left > 0; --left) {
@@ -84,60 +58,64 @@ std::string check_hand_overs(Choices& choices, const RandomSettings& settings, K
         choices.number("runs_per_map", 1, settings.is_short ? 4 : 16);
     const std::uint32_t rounds = choices.number("rounds", 1, settings.is_short ? 4 : 32);
 
+    constexpr VkDeviceSize ALIGNMENT_BYTES = 256;
     VkDeviceSize scratch_bytes = 0;
     VkDeviceSize list_bytes = 0;  // of one
     for (const MapOfPeaks& map : maps) {
-        const auto needed = kept.subdivider.requirements(
-            map.shape, static_cast<std::uint32_t>(map.expected.size()));
+        const auto needed = subdivider.requirements(map.shape, map.expected.size());
         scratch_bytes = std::max(scratch_bytes, needed.scratch_size_bytes);
         list_bytes = std::max(list_bytes, needed.tile_list_size_bytes);
     }
-    constexpr VkDeviceSize ALIGNMENT_BYTES = 256;
     list_bytes = (list_bytes + ALIGNMENT_BYTES - 1) / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
-    const VkDeviceSize lists_bytes = list_bytes * maps.size() * runs_per_map;
-    const Buffer scratch = gpu.make_buffer(scratch_bytes, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
-    const Buffer lists = gpu.make_buffer(
-        lists_bytes, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT);
-    const Buffer read = gpu.make_buffer(lists_bytes, 0, Memory::host_visible);
-    gpu.fill(scratch, 0);
-
+    const Part scratch = engine.part("scratch", scratch_bytes, ALIGNMENT_BYTES);
+    const Part lists =
+        engine.part("lists", list_bytes * maps.size() * runs_per_map, ALIGNMENT_BYTES);
+    gpu.run([&](VkCommandBuffer commands) { engine.fill(commands, scratch); });
     std::vector<Run> sequence;
     for (std::uint32_t i = 0; i < maps.size() * runs_per_map; ++i) {
         const MapOfPeaks& map = maps[i % maps.size()];
-        sequence.push_back(
-            {&map,
-             kept.subdivider.bind(
-                 map.shape, {.map = map.image.map_image(),
-                             .scratch = {scratch.handle()},
-                             .tile_list = {lists.handle(), i * list_bytes},
-                             .tile_capacity = static_cast<std::uint32_t>(map.expected.size())}),
-             i * list_bytes});
+        const Part list = lists.of<std::byte>(i * list_bytes, list_bytes);
+        sequence.push_back({&map, list,
+                            subdivider.bind(map.shape, {.map = map.image.map_image(),
+                                                        .scratch = scratch.range(),
+                                                        .tile_list = list.range(),
+                                                        .tile_capacity = map.expected.size()})});
     }
+    std::vector<Bytes> read;
     for (std::uint32_t round = 0; round < rounds; ++round) {
         for (std::size_t i = sequence.size(); i > 1; --i) {
             std::swap(sequence[i - 1], sequence[random.below(static_cast<std::uint32_t>(i))]);
         }
-        gpu.run([&](VkCommandBuffer commands) {
-            vkCmdFillBuffer(commands, lists.handle(), 0, VK_WHOLE_SIZE, ~0U);
-            gpu.barrier(commands);
-            for (const Run& run : sequence) {
-                kept.subdivider.record(commands, run.binding, run.map->threshold, {Order::any});
-                gpu.compute_barrier(commands);
-            }
-            gpu.barrier(commands);
-            const VkBufferCopy all = {0, 0, lists_bytes};
-            vkCmdCopyBuffer(commands, lists.handle(), read.handle(), 1, &all);
-        });
+        std::vector<Part> parts;
         for (const Run& run : sequence) {
-            const std::string wrong = difference_in(run, read.mapped());
-            if (!wrong.empty()) {
-                return "round " + std::to_string(round) + ", " +
-                       std::to_string(run.map->shape.width) + " x " +
-                       std::to_string(run.map->shape.height) + ": " + wrong;
+            parts.push_back(run.list.of<std::byte>(
+                0, sizeof(TileListHeader) + run.map->expected.size() * sizeof(Tile)));
+        }
+        parts.push_back(scratch);
+        read = engine.run(
+            [&](VkCommandBuffer commands) {
+                engine.fill(commands, lists, ~0U);
+                gpu.barrier(commands);
+                for (const Run& run : sequence) {
+                    subdivider.record(commands, run.binding, run.map->threshold, {Order::any});
+                    gpu.compute_barrier(commands);
+                }
+            },
+            parts);
+        for (std::size_t i = 0; i < sequence.size(); ++i) {
+            ++runs;
+            const MapOfPeaks& map = *sequence[i].map;
+            const auto header = values_of<TileListHeader>(read[i].first(sizeof(TileListHeader)))[0];
+            std::vector<Tile> tiles = values_of<Tile>(read[i].subspan(sizeof(TileListHeader)));
+            sort_canonical(tiles);
+            if (header.required != tiles.size() || tiles != map.expected) {
+                return "round " + std::to_string(round) + ", " + text_of(map.shape) +
+                       ": other tiles, " + std::to_string(header.required) + " instead of " +
+                       std::to_string(tiles.size());
             }
         }
     }
-    const auto words = gpu.read<std::uint32_t>(scratch, 0, scratch_bytes / sizeof(std::uint32_t));
+    const auto words = values_of<std::uint32_t>(read.back());
     const auto busy = std::ranges::find_if(words, [](std::uint32_t word) { return word != 0; });
     return busy == words.end()
                ? ""
@@ -147,13 +125,13 @@ std::string check_hand_overs(Choices& choices, const RandomSettings& settings, K
 }  // namespace
 
 Subject hand_overs_subject(const RandomSettings& settings) {
-    std::shared_ptr<Kept> kept;
+    std::shared_ptr<Engine> engine;
     return {"hand_overs", 0.1, 20,
-            [kept, settings](Choices& choices) mutable {
-                if (!kept) {
-                    kept = std::make_shared<Kept>(device_for());
+            [engine, settings](Choices& choices) mutable {
+                if (!engine) {
+                    engine = std::make_shared<Engine>(device_for());
                 }
-                return check_hand_overs(choices, settings, *kept);
+                return check_hand_overs(choices, settings, *engine);
             },
             &runs};
 }

@@ -2,7 +2,7 @@
 
 #include "panels.hpp"
 #include "apps/app_gpu_test.hpp"
-#include "pfm.hpp"
+#include "support/pfm.hpp"
 
 #include "support/temporary_directory.hpp"
 
@@ -45,7 +45,7 @@ class PanelsTest : public app::test::AppGpuTest {
             texels.push_back(static_cast<float>(i % 97 * (i / 64)) / 500.0F);
         }
         Options options;
-        options.files = {directory_.add("map.pfm", test::pfm(texels, 64))};
+        options.files = {directory_.add("map.pfm", quadtile::test::pfm(texels, 64))};
         viewer_ = std::make_unique<Viewer>(options, [] {});
         viewer_->attach(*gpu_, vk::Format::eR8G8B8A8Unorm);
         viewer_->wait_for_map(AREA);

@@ -3,7 +3,7 @@
 #include "apps/app_gpu_test.hpp"
 #include "canvas.hpp"
 #include "colour_maps.hpp"
-#include "pfm.hpp"
+#include "support/pfm.hpp"
 #include "swapchain.hpp"
 #include "viewer.hpp"
 
@@ -28,23 +28,19 @@ constexpr float INFINITE = std::numeric_limits<float>::infinity();
 
 // ---- A picture as it should be
 
-struct Colour {
-    double red = 0;
-    double green = 0;
-    double blue = 0;
-};
+using Colour = std::array<double, 3>;
 
 Colour colour_of(const app::Rgb& rgb) {
     return {static_cast<double>(rgb[0]), static_cast<double>(rgb[1]), static_cast<double>(rgb[2])};
 }
 
 double brightness_of(const Colour& colour) {
-    return 0.25 * colour.red + 0.625 * colour.green + 0.125 * colour.blue;
+    return 0.25 * colour[0] + 0.625 * colour[1] + 0.125 * colour[2];
 }
 
 Colour mix(const Colour& a, const Colour& b, double weight) {
-    return {a.red + (b.red - a.red) * weight, a.green + (b.green - a.green) * weight,
-            a.blue + (b.blue - a.blue) * weight};
+    return {std::lerp(a[0], b[0], weight), std::lerp(a[1], b[1], weight),
+            std::lerp(a[2], b[2], weight)};
 }
 
 const ColourTable& table(bool of_importance, ColourMap map) {
@@ -221,9 +217,8 @@ Expected expected_pixel(const Scene& scene, std::uint32_t column, std::uint32_t 
 
 bool is_close(const app::Rgb& pixel, const Colour& colour) {
     constexpr double ROUNDING = 1.01;
-    return std::abs(pixel[0] - colour.red) <= ROUNDING &&
-           std::abs(pixel[1] - colour.green) <= ROUNDING &&
-           std::abs(pixel[2] - colour.blue) <= ROUNDING;
+    return std::ranges::equal(pixel, colour,
+                              [](double a, double b) { return std::abs(a - b) <= ROUNDING; });
 }
 
 // ---- The viewer
@@ -253,7 +248,7 @@ class ViewerPicture : public app::test::AppGpuTest {
     // Renders the scene, whose map and drawing are given, and compares.
     Counts compare(Scene& scene, const SubdivisionSettings& subdivision, vk::Extent2D extent) {
         Options options;
-        options.files = {directory_.add("map.pfm", test::pfm(scene.texels, scene.width))};
+        options.files = {directory_.add("map.pfm", quadtile::test::pfm(scene.texels, scene.width))};
         options.settings.subdivision = subdivision;
         options.settings.drawing = scene.drawing;
         options.settings.view = {scene.view.zoom, static_cast<float>(scene.width / 2) + 0.5F,
@@ -285,10 +280,9 @@ class ViewerPicture : public app::test::AppGpuTest {
                 const bool equal = std::ranges::any_of(
                     expected.any_of, [&](const Colour& one) { return is_close(pixel, one); });
                 if (!equal && ++differences <= 3) {
-                    const Colour& one = expected.any_of.front();
                     ADD_FAILURE() << "pixel (" << column << ", " << row << ") is "
-                                  << ::testing::PrintToString(pixel) << " instead of " << one.red
-                                  << " " << one.green << " " << one.blue;
+                                  << ::testing::PrintToString(pixel) << " instead of "
+                                  << ::testing::PrintToString(expected.any_of.front());
                 }
             }
         }

@@ -176,23 +176,6 @@ TEST(Settings, ImpossibleOnesAreNotWritten) {
                 HasSubstr("not UTF-8"));
 }
 
-TEST(SettingsFile, GivesThemBackOrNamesTheReason) {
-    const TemporaryDirectory directory;
-    const std::filesystem::path file = directory.path() / "a" / "b" / "viewer.json";
-    const Settings settings = RandomSettings()();
-    save_settings(settings, file);
-    EXPECT_EQ(load_settings(file), settings);
-    const std::filesystem::path bad = directory.add("bad.json", "{\"panel\": 1}");
-    EXPECT_THAT(message_of([&] { return load_settings(bad); }),
-                AllOf(HasSubstr("cannot read"), HasSubstr("bad.json"), HasSubstr("panel: ")));
-    EXPECT_THAT(message_of([&] { return load_settings(directory.path() / "missing.json"); }),
-                AllOf(HasSubstr("missing.json"), HasSubstr("No such file")));
-    EXPECT_THAT(message_of([&] { return load_settings(directory.path()); }),
-                HasSubstr("it is a directory"));
-    EXPECT_THAT(message_of([&] { save_settings({}, bad / "viewer.json"); }),
-                AllOf(HasSubstr("cannot write"), HasSubstr("bad.json/viewer.json")));
-}
-
 // Catches a program that ignores the variables which desktops and the other programs heed.
 TEST(SettingsFile, FoldersAreThoseOfTheDesktopAndTheLibrary) {
     ::setenv("HOME", "/home/someone", 1);

@@ -1,10 +1,19 @@
-// A user's program: tiles of a map on the device, alone, by the service and in C, and thresholds in
-// GLSL, checked against the reference.
+// A user's program: tiles of a map on the device, alone, by the service and in C, a threshold in
+// GLSL, a fitted shadow map and a map of a file, checked against the reference.
 
 #include <quadtile/quadtile.hpp>
+#include <quadtile/shadow.hpp>
+#ifdef WITH_IMAGES
+#include <quadtile/images.hpp>
+#endif
+
+#include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <vector>
 
 extern "C" {
@@ -12,92 +21,107 @@ extern const char* const version_in_c;
 long count_tiles_in_c(const float* texels, unsigned width, unsigned height, float threshold);
 }
 
-// What is wrong; null: nothing.
-const char* shadow_fault(const quadtile::Device& device);
-#ifdef WITH_IMAGES
-const char* images_fault(const quadtile::Device& device);
-#endif
-
 namespace {
 
-int fail(const char* what) {
-    std::fprintf(stderr, "%s\n", what);
-    return 1;
+using namespace quadtile;
+
+bool is_right = true;
+
+void expect(bool holds, const char* what) {
+    if (!holds) {
+        std::fprintf(stderr, "%s\n", what);
+        is_right = false;
+    }
 }
 
-// An error of the library's is caught by its type.
-bool catches_errors() {
+// An error of the library's is caught by its type, whichever library throws it.
+template <typename Call>
+bool is_refused(const Call& call) {
     try {
-        (void)quadtile::Threshold::constant(-1.0F);
-    } catch (const quadtile::Error& error) {
-        return error.code() == quadtile::ErrorCode::invalid_argument;
-    } catch (...) {
-        return false;
+        call();
+    } catch (const Error& error) {
+        return error.code() == ErrorCode::invalid_argument;
     }
     return false;
 }
 
-// By the service, with a threshold in GLSL where this build has a compiler.
-bool answers_requests(const quadtile::Device& device, const quadtile::MapView& map) {
-    const auto constant = quadtile::Threshold::constant(0.5F);
-    const auto expected = quadtile::reference::subdivide(map, constant).tiles;
-    quadtile::Service service(device);
-    quadtile::Ticket plain = service.submit({.map = map, .threshold = constant});
-    if (plain.result.get().tiles != expected) {
-        return false;
-    }
-    const auto function =
-        "float threshold(uint level, uvec2 position, uint layer) {"
-        "    return threshold_parameter(0);"
-        "}";
-    quadtile::Ticket by_glsl =
-        service.submit({.map = map, .threshold = quadtile::Threshold::function(function, {0.5F})});
-    try {
-        return by_glsl.result.get().tiles == expected;
-    } catch (const quadtile::Error& error) {
-        std::printf("%s\n", error.what());
-        return error.code() == quadtile::ErrorCode::unsupported;  // no compiler
-    }
+// The pipelines of a sun's map on the device, and the tiles of a frame by the reference.
+void check_shadow(const Device& device) {
+    constexpr VkExtent2D PICTURE{64, 36};
+    const ShadowOptions options{
+        .map_extent = 64, .atlas_extent = 1024, .max_tiles = 100, .resolution_scale = 8.0F};
+    expect(is_refused([] { check_shadow_options({.map_extent = 1000}); }), "no error of shadows");
+    expect(ShadowFitter(device, options).requirements().memory_size_bytes > 0, "no shadow map");
+    // A plane seen from above: y towards the camera, z downwards, reversed depths.
+    ShadowView view;
+    view.background_depth = 0.0F;
+    view.clip_from_world = {0.1F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.05F, 0.0F,
+                            0.0F, 0.1F, 0.0F, 0.0F, 0.0F, 0.0F, 0.5F,  1.0F};
+    const ShadowProjection sun = directional_shadow_projection(
+        {0.3F, -1.0F, 0.2F}, {{-10.0F, 0.0F, -10.0F}, {10.0F, 3.0F, 10.0F}});
+    const std::vector<float> depth(std::size_t{PICTURE.width} * PICTURE.height, 0.5F);
+    const std::vector<float> atlas(std::size_t{options.atlas_extent} * options.atlas_extent, 1.0F);
+    const auto frame = make_shadow_frame(options, view, PICTURE, {&sun, 1});
+    expect(reference::ShadowFitter(options).next(frame, depth, atlas).tiles.size() > 1,
+           "the reference fits no tiles");
 }
+
+#ifdef WITH_IMAGES
+// The Service keeps the texels: what was loaded is gone before the answer is there.
+void check_images(Service& service) {
+    expect(is_refused([] { (void)load_map("/missing.exr"); }), "no error of images");
+    std::string texels(std::size_t{4} * 40 * 20, ' ');  // near 0 but for one, which is 2.5
+    texels[11] = '@';
+    std::string path = std::filesystem::temp_directory_path() / "quadtile-consumer-XXXXXX";
+    ::close(::mkstemp(path.data()));
+    std::ofstream(path, std::ios::binary) << "Pf\n40 20\n-1.0\n" << texels;
+    const LoadedMap map = load_map(path);
+    LoadedMap loaded = load_map(path);
+    ::unlink(path.c_str());
+    const auto threshold = Threshold::constant(1.0F);
+    Ticket ticket = service.submit(
+        {.map = loaded.view(), .texels_owner = loaded.texels, .threshold = threshold});
+    loaded = {};
+    const TileList list = ticket.result.get();
+    expect(list.tiles.size() > 1 && list.tiles == reference::subdivide(map.view(), threshold).tiles,
+           "the tiles of the file's map differ from the reference's");
+}
+#endif
 
 }  // namespace
 
 int main() {
-    if (std::strcmp(version_in_c, EXPECTED_VERSION) != 0) {
-        return fail("the version is " QUADTILE_VERSION_STRING ", not " EXPECTED_VERSION);
-    }
-    if (!catches_errors()) {
-        return fail("an error of the library's was not caught as quadtile::Error");
-    }
+    expect(std::strcmp(version_in_c, EXPECTED_VERSION) == 0, "another version");
+    expect(is_refused([] { (void)Threshold::constant(-1.0F); }), "no error of the library");
 
     std::vector<float> importance(200 * 120, 0.1F);
     importance[42] = 50.0F;
-    const quadtile::MapView map = quadtile::view_of(importance, 200, 120);
-    const auto threshold = quadtile::Threshold::max_resolution(64);
-
-    const quadtile::Device device = quadtile::Device::create();
-    quadtile::Tiler tiler(device);
-    const quadtile::TileList list = tiler.subdivide(map, threshold);
-    if (list.tiles.size() < 2 ||
-        list.tiles != quadtile::reference::subdivide(map, threshold).tiles) {
-        return fail("the device's tiles differ from the reference's");
+    const MapView map = view_of(importance, 200, 120);
+    const auto threshold = Threshold::constant(0.5F);
+    const std::vector<Tile> expected = reference::subdivide(map, threshold).tiles;
+    const Device device = Device::create();
+    const TileList list = Tiler(device).subdivide(map, threshold);
+    expect(list.tiles.size() > 1 && list.tiles == expected, "other tiles on the device");
+    Service service(device);
+    Ticket plain = service.submit({.map = map, .threshold = threshold});
+    expect(plain.result.get().tiles == expected, "other tiles by the service");
+    const auto glsl =
+        "float threshold(uint level, uvec2 position, uint layer) {"
+        "    return threshold_parameter(0);"
+        "}";
+    Ticket by_glsl = service.submit({.map = map, .threshold = Threshold::function(glsl, {0.5F})});
+    try {
+        expect(by_glsl.result.get().tiles == expected, "other tiles by GLSL");
+    } catch (const Error& error) {
+        expect(error.code() == ErrorCode::unsupported, error.what());  // no compiler
     }
-    if (!answers_requests(device, map)) {
-        return fail("the service's tiles differ from the reference's");
-    }
-    if (count_tiles_in_c(importance.data(), 200, 120, 0.5F) !=
-        static_cast<long>(quadtile::reference::subdivide(map, quadtile::Threshold::constant(0.5F))
-                              .tiles.size())) {
-        return fail("the C API's tiles differ from the reference's");
-    }
-    if (const char* const fault = shadow_fault(device)) {
-        return fail(fault);
-    }
+    expect(
+        count_tiles_in_c(importance.data(), 200, 120, 0.5F) == static_cast<long>(expected.size()),
+        "other tiles in C");
+    check_shadow(device);
 #ifdef WITH_IMAGES
-    if (const char* const fault = images_fault(device)) {
-        return fail(fault);
-    }
+    check_images(service);
 #endif
     std::printf("%zu tiles on %s\n", list.tiles.size(), list.report.device.c_str());
-    return 0;
+    return is_right ? 0 : 1;
 }

@@ -67,10 +67,8 @@ int check(const std::string& file, std::uint32_t frame, std::uint32_t max_tiles)
     const auto per_level = list.tiles_per_level();
     const auto levels = std::ranges::count_if(per_level, [](std::uint64_t n) { return n > 0; });
     if (list.tiles.size() < 100 || levels < 4) {
-        return fail("the scene is too simple: " + std::to_string(list.tiles.size()) + " tiles of " +
-                    std::to_string(levels) + " sizes");
+        return fail("the scene is too simple");
     }
-
     for (const quadtile::Tile& tile : list.tiles) {
         const quadtile::TexelRect rect = quadtile::texels_of(tile, width, height);
         const renderer::Colour colour = mean_colour(scene, rect);
@@ -82,11 +80,8 @@ int check(const std::string& file, std::uint32_t frame, std::uint32_t max_tiles)
                     picture.get() + (std::size_t{y} * width + x) * expected.size();
                 if (!std::equal(expected.begin(), expected.end(), found)) {
                     return fail("pixel (" + std::to_string(x) + ", " + std::to_string(y) +
-                                ") in a tile of level " + std::to_string(tile.level()) + " is (" +
-                                std::to_string(found[0]) + ", " + std::to_string(found[1]) + ", " +
-                                std::to_string(found[2]) + "), not (" +
-                                std::to_string(expected[0]) + ", " + std::to_string(expected[1]) +
-                                ", " + std::to_string(expected[2]) + ")");
+                                ") in a tile of level " + std::to_string(tile.level()) +
+                                " has another colour");
                 }
             }
         }
