@@ -89,12 +89,10 @@ class Gate {
     VkResult result_ = VK_NOT_READY;
 };
 
-// A service with a gate before its queue.
-class GatedService {
- public:
+// A service with a gate before its queue, which opens in any case: the service waits for its lanes.
+struct GatedService {
     explicit GatedService(const ServiceOptions& options)
         : service(std::make_shared<Service>(gate_.device, options)) {}
-    // However a test ends: the service then waits for its lanes.
     ~GatedService() { open(); }
     GatedService(const GatedService&) = delete;
     GatedService& operator=(const GatedService&) = delete;
@@ -107,7 +105,6 @@ class GatedService {
         gate_.await(++held_);
         return ticket;
     }
-
     void open() { gate_.open(); }
 
  private:
