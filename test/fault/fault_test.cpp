@@ -160,9 +160,9 @@ TEST_F(Faults, Mipmapper) {
     variants[0].copy_source = true;  // into another image
     variants[1].method = MipMethod::blit;
     for (const DownsamplerOptions& options : variants) {
-        const MipChain expected = quadtile::Mipmapper(plain(), options).make(image);
+        const MipChain expected = Mipmapper(device(), options).make(image);
         with_each_call_failing("Mipmapper", [&](Attempt& attempt) {
-            std::optional<quadtile::Mipmapper> mipmapper;
+            std::optional<Mipmapper> mipmapper;
             if (!attempt.succeeds([&] { mipmapper.emplace(device(), options, SOON); })) {
                 return;
             }

@@ -9,7 +9,6 @@
 #include "requests.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
-#include "support/temporary_directory.hpp"
 #include "support/workspace.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +17,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -61,12 +59,9 @@ inline DeviceOptions options_over_faults() {
 
 // The same device by the real loader: for the test's own work, which never fails.
 inline Device without_faults(const Device& device) {
-    return Device::adopt({.get_instance_proc_addr = device_for().get_instance_proc_addr(),
-                          .instance = device.instance(),
-                          .physical_device = device.physical_device(),
-                          .device = device.handle(),
-                          .queue = device.queue(),
-                          .queue_family = device.queue_family()});
+    AdoptedDevice host = handles_of(device);
+    host.get_instance_proc_addr = device_for().get_instance_proc_addr();
+    return Device::adopt(host);
 }
 
 // Calls under one fault, or under none.

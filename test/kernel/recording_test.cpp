@@ -289,15 +289,6 @@ TEST_F(Recording, WhatCannotWorkIsRefusedByName) {
 
 // ---- A host's device: quadtile works on it and leaves it alive ---------------------------------
 
-AdoptedDevice handles_of(const Device& host) {
-    return {.get_instance_proc_addr = host.get_instance_proc_addr(),
-            .instance = host.instance(),
-            .physical_device = host.physical_device(),
-            .device = host.handle(),
-            .queue = host.queue(),
-            .queue_family = host.queue_family()};
-}
-
 // The printed program of docs/integration.md works on a host's device.
 TEST_F(Recording, HostsDevicesThatDoNotFitAreRefused) {
     AdoptedDevice host = handles_of(device_for());
