@@ -199,9 +199,6 @@ std::string wrong_statistics(const std::string& text, const TileList& list, cons
         {"NaN texels", std::to_string(list.nan_texels)},
         {"clamped tiles", std::to_string(std::ranges::count_if(list.tiles, &Tile::clamped))},
         {"map", std::to_string(list.shape.width)}};
-    if (list.balance != Balance::none) {
-        expected["added by balancing"] = std::to_string(list.tiles.size() - plain.tiles.size());
-    }
     const auto counts = list.tiles_per_level();
     for (std::size_t level = 0; level < counts.size(); ++level) {
         expected["of level " + std::to_string(level)] = std::to_string(counts[level]);
