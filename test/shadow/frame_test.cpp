@@ -197,6 +197,7 @@ TEST(ShadowFrame, IsTheWayFromPixelsToTheMap) {
         const double determinant = xc * yr - yc * xr;
         const double facing = of_frame.facing;
         EXPECT_EQ(std::abs(facing), 1.0);
+        EXPECT_EQ(of_frame.perspective, light.is_spot ? 1.0F : 0.0F);
         EXPECT_EQ(determinant * facing > 0.0, surface->faces_light);
         seen[std::string(camera.is_parallel ? "parallel" : "perspective") +
              (camera.view.background_depth > 0 ? " standard" : " reversed") +
@@ -325,20 +326,6 @@ TEST(ShadowArithmetic, ReciprocalsAndRoots) {
     EXPECT_EQ(shadow_depth_step(1.0F, 2.0F), 1.0F);  // the lesser one
     EXPECT_EQ(shadow_depth_step(3.0F, -2.0F), -2.0F);
     EXPECT_EQ(shadow_depth_step(-1.0F, 1.0F), 1.0F);  // a tie
-}
-
-TEST(ShadowFrame, TexelExtent) {
-    const Camera camera = test::camera_at({0, 5, 10}, {0, 0, 0}, 0.5, 1.0);
-    // 13.5 of 16 units: the box and its margin.
-    const ShadowProjection sun =
-        directional_shadow_projection({0, -1, 0}, {{0, 0, 0}, {13, 1, 13}});
-    const ShadowLight parallel = frame_of(camera, sun).lights[0];
-    EXPECT_FLOAT_EQ(parallel.texel_extent, 16.0F / MAP_EXTENT);
-    EXPECT_EQ(parallel.perspective, 0.0F);
-    const ShadowProjection spot = spot_shadow_projection({0, 9, 0}, {0.3F, -1, 0.1F}, 90, 1, 50);
-    const ShadowLight perspective = frame_of(camera, spot).lights[0];
-    EXPECT_FLOAT_EQ(perspective.texel_extent, 2.0F / MAP_EXTENT);
-    EXPECT_EQ(perspective.perspective, 1.0F);
 }
 
 struct Input {
