@@ -343,7 +343,7 @@ TEST_F(Tiles, WhatTheDeviceCannotHoldIsRefused) {
                 refuses("cut the map into several"));
     // 256^2 floats alone are twice what a descriptor reaches.
     EXPECT_THAT(subdividing(EVERYTHING_OFF, {256, 256}, Threshold::map(NodeThresholds(256, 256))),
-                refuses("the thresholds of this map's nodes need a buffer"));
+                refuses("the buffer of the thresholds of this map's nodes would have"));
 }
 
 // ---- Large maps -------------------------------------------------------------------------------

@@ -125,8 +125,6 @@ TEST(Settings, WrongMembersAreNamed) {
              {R"({"drawing": {"fill": "foo"}})",
               "drawing.fill: 'foo' is none of none, level, ratio"},
              {R"({"drawing": {"outline_width": 100.5}})", "100.5' is not a number from 0 to 100"},
-             {R"({"subdivision": {"strategy": "reference"}})", "subdivision.strategy: "},
-             {R"({"subdivision": {"subtree_levels": 4294967302}})", "subdivision.subtree_levels: "},
              {R"({"subdivision": {"max_tiles": 0}})", "subdivision.max_tiles: "},
              {R"({"subdivision": {"threshold": {"levels": [-1]}}})",
               "subdivision.threshold.levels: "},
