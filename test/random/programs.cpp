@@ -191,7 +191,7 @@ std::string stated(const std::string& text, const std::string& name) {
     return {};
 }
 
-std::string wrong_statistics(const std::string& text, const TileList& list, const TileList& plain,
+std::string wrong_statistics(const std::string& text, const TileList& list,
                              const std::string& strategy) {
     std::map<std::string, std::string> expected{
         {"strategy", strategy},
@@ -199,6 +199,9 @@ std::string wrong_statistics(const std::string& text, const TileList& list, cons
         {"NaN texels", std::to_string(list.nan_texels)},
         {"clamped tiles", std::to_string(std::ranges::count_if(list.tiles, &Tile::clamped))},
         {"map", std::to_string(list.shape.width)}};
+    if (list.balance != Balance::none) {
+        expected["balance"] = list.balance == Balance::edges ? "edges" : "corners";
+    }
     const auto counts = list.tiles_per_level();
     for (std::size_t level = 0; level < counts.size(); ++level) {
         expected["of level " + std::to_string(level)] = std::to_string(counts[level]);
@@ -355,12 +358,9 @@ std::string check_tiles(Choices& choices, const Folder& folder, bool on_device) 
     if (!has_stats) {
         return {};
     }
-    const TileList plain =
-        options.balance == Balance::none ? *wanted : reference::subdivide(map, asked.threshold, {});
     // `auto` and the name of its choice are the same to a reader of the list.
-    return wrong(
-        wrong_statistics(result.error, *wanted, plain,
-                         strategy == "auto" ? stated(result.error, "strategy") : strategy));
+    return wrong(wrong_statistics(
+        result.error, *wanted, strategy == "auto" ? stated(result.error, "strategy") : strategy));
 }
 
 // ---- quadtile mipmap --------------------------------------------------------------------------
