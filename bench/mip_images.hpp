@@ -33,8 +33,8 @@ void fill_with_random_rows(test::Gpu& gpu, const test::Image& image, TexelFormat
 // over twice, a strip of its width, too.
 [[nodiscard]] std::vector<ImageShape> shapes_to_check(const ImageShape& shape);
 
-// Compares levels with the reference: in every bit if the options promise that, otherwise within
-// the tolerance that they document. Throws WrongResult.
+// Compares levels with the reference in every bit, if the options promise that; tests bound the
+// differences of others. Throws WrongResult.
 void check_levels(const MipChain& levels, const ImageView& source,
                   const DownsamplerOptions& options);
 

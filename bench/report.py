@@ -31,7 +31,6 @@ PIPELINES = [
 STAGES = {
     "empty dispatch": "empty_dispatch",
     "read all texels": "read_texels",
-    "read all texels, write as many tiles": "read_texels_write_tiles",
     "pyramid": "pyramid",
     "per level": "subdivision_per_level",
     "subtree (6)": "subdivision_subtree_6",
@@ -46,7 +45,6 @@ RATIOS = {
     "(pyramid + subtree (6)) / read all texels": ("pipeline_subtree_6", "read_texels"),
     "fused / empty dispatch": ("pipeline_fused", "empty_dispatch"),
     "fused / read all texels": ("pipeline_fused", "read_texels"),
-    "fused / read and write": ("pipeline_fused", "read_texels_write_tiles"),
     "canonical / any": ("pipeline_fused_canonical", "pipeline_fused"),
     "budget / none": ("pipeline_fused_budget", "pipeline_fused"),
 }

@@ -1,5 +1,5 @@
-// Least possible times (roofs): an empty dispatch, reading each texel of the map once, and also
-// writing a tile for each.
+// Least possible times (roofs): an empty dispatch, reading each texel of the map once, and the
+// traffic of mip levels.
 
 #include "roofs.hpp"
 
@@ -7,7 +7,6 @@
 #include "mip_images.hpp"
 
 #include <quadtile/limits.h>
-#include <quadtile/tile_list.h>
 
 #include <algorithm>
 #include <array>
@@ -26,10 +25,6 @@ constexpr std::uint32_t EMPTY_SPIRV[] = {
 };
 constexpr std::uint32_t READ_TEXELS_SPIRV[] = {
 #include "bench_read_texels.spv.inc"
-};
-
-constexpr std::uint32_t WRITE_TILES_SPIRV[] = {
-#include "bench_write_tiles.spv.inc"
 };
 
 // The same as in all kernels.
@@ -60,42 +55,6 @@ std::uint32_t sum_of_bits(const MapView& map) {
         }
     }
     return sum;
-}
-
-// Measures reading the map and writing a tile per texel, for maps that are all split.
-Measurement write_tiles(Session& session, Scene& scene) {
-    struct Work {
-        test::Buffer tiles;
-        MapImage image;
-        test::ComputePipeline pipeline;
-    };
-    const MapShape& shape = scene.map().shape;
-    const std::uint64_t texels = std::uint64_t{shape.width} * shape.height * shape.layers;
-    if (texels > session.gpu().device().info().max_tiles / BUFFER_CHUNKS) {
-        throw Error(ErrorCode::unsupported, "the list is longer than one descriptor reaches");
-    }
-    test::Buffer tiles =
-        session.gpu().make_buffer(texels * sizeof(Tile), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
-    const MapImage image = scene.pyramid().map.map_image();
-    const BufferRange range = tiles.range();
-    const auto work = std::make_shared<Work>(
-        Work{std::move(tiles), image,
-             test::ComputePipeline(session.gpu(), WRITE_TILES_SPIRV, std::array{range}, &image,
-                                   sizeof(float))});
-    const float threshold = scene.map().threshold.levels(0).front();
-    const auto record = [work, shape, threshold](VkCommandBuffer commands) {
-        work->pipeline.record(commands, {blocks(shape.width), blocks(shape.height), shape.layers},
-                              std::as_bytes(std::span(&threshold, 1)));
-    };
-    session.gpu().run(record);
-    if (texels <= Scene::LONGEST_COMPARED_LIST) {
-        auto written = session.gpu().read<Tile>(work->tiles, 0, texels);
-        sort_canonical(written);
-        if (written != reference::subdivide(scene.map().view(), scene.map().threshold).tiles) {
-            throw WrongResult("the kernel did not write each texel's tile");
-        }
-    }
-    return {record, {}};
 }
 
 }  // namespace
@@ -149,11 +108,6 @@ void add_roofs(Session& session, const MapSource& source) {
         return Measurement{[read](VkCommandBuffer commands) { read->record(commands); },
                            {{"map_bytes", map_bytes}}};
     });
-    if (source.name == "all_split" && source.shape.width % BLOCK_EXTENT == 0 &&
-        source.shape.height % BLOCK_EXTENT == 0) {
-        session.add("read_texels_write_tiles", source,
-                    [&session](Scene& scene) { return write_tiles(session, scene); });
-    }
 }
 
 namespace {

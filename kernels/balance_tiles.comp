@@ -115,7 +115,6 @@ uint flags_of_sides(Node node, bvec2 are_parents_split) {
     return sides;
 }
 
-// Returns the flags of a tile in a split block.
 uint sides_of(Block block, Node node) {
     const ivec2 first = ivec2(block.index << (block.steps - 1 - node.level));
     const ivec2 parent = ivec2(node.position >> 1) - first;
@@ -124,7 +123,6 @@ uint sides_of(Block block, Node node) {
                                       is_split_at(node.level + 1, ivec2(parent.x, beside.y))));
 }
 
-// Returns the flags of a tile of the blocks' level or above.
 uint sides_of_large(Node node) {
     const uvec2 parent = node.position >> 1;
     const uvec2 beside = outward(node.position) >> 1;
@@ -137,8 +135,6 @@ uint sides_of_large(Node node) {
 #define SIDES_OF(block, tile) sides_of(block, tile)
 #include "fused_tiles.glsl"
 #include "fused_share.glsl"
-
-// ---- Places ------------------------------------------------------------------------------------------------
 
 // Returns the place of the first tile that begins in a block, in canonical order.
 uint place_in_order(uvec2 block) {
@@ -197,8 +193,6 @@ void finish_counts(uint thread) {
         finish_layers(place_blocks(thread), TILE_LIST_BALANCED, thread);
     }
 }
-
-// ---- Blocks ------------------------------------------------------------------------------------------------
 
 // Bits of the levels whose node around a block is split.
 shared uint split_levels[1 << 2 * MAX_SHARE_LEVELS];
@@ -268,7 +262,6 @@ void keep_importances(Block block, uint thread, uint tiles) {
     }
 }
 
-// Hands over the number of a block's tiles. One thread calls this.
 void count_tiles(uvec2 block, uint tiles) { HAND_OVER(records[words_of_block(block) + BALANCE_PLACE], tiles); }
 
 void main() {

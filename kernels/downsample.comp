@@ -107,8 +107,6 @@ bool has_sixteen() { return false; }
 ITEM reduce_sixteen(ITEM item) { return item; }
 #endif
 
-// ---- Blocks ------------------------------------------------------------------------------------------------
-
 // Returns the place in the state of a texel of a level that is handed over (blocks.glsl).
 uint handed_over(uint texels, uint width, uvec2 position) {
     return texels + CHANNELS * (position.y * width + position.x);

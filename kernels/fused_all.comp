@@ -11,7 +11,6 @@
 #include "fused_tiles.glsl"
 #include "fused_ascent.glsl"
 
-// Messages of thread 0 to all threads (fused_ascent.glsl).
 shared uint place;        // of the block's first tile in the list
 shared uint tiles_below;  // tiles below the nodes of the group that was read last
 

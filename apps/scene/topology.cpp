@@ -40,13 +40,13 @@ std::vector<std::uint32_t> weld_nearby(const std::vector<glm::vec3>& positions) 
     // Cells are wide, so that most positions are far from their borders and search one cell.
     const double cell_size = std::max(16.0 * tolerance, std::numeric_limits<double>::min());
 
-    constexpr std::uint32_t NONE = 0xFFFFFFFF;
+    constexpr std::uint32_t END = 0xFFFFFFFF;
     std::size_t buckets = 1;
     while (buckets < positions.size()) {
         buckets *= 2;
     }
-    std::vector<std::uint32_t> heads(buckets, NONE);
-    std::vector<std::uint32_t> next(positions.size(), NONE);
+    std::vector<std::uint32_t> heads(buckets, END);
+    std::vector<std::uint32_t> next(positions.size(), END);
     std::vector<std::uint32_t> numbers(positions.size());
     const auto head_of = [&](std::int64_t x, std::int64_t y, std::int64_t z) -> std::uint32_t& {
         std::uint64_t hash = static_cast<std::uint64_t>(x) * 0x9E3779B97F4A7C15U;
@@ -64,7 +64,7 @@ std::vector<std::uint32_t> weld_nearby(const std::vector<glm::vec3>& positions) 
         for (std::int64_t z = cell(-tolerance, 2); z <= cell(tolerance, 2); ++z) {
             for (std::int64_t y = cell(-tolerance, 1); y <= cell(tolerance, 1); ++y) {
                 for (std::int64_t x = cell(-tolerance, 0); x <= cell(tolerance, 0); ++x) {
-                    for (std::uint32_t other = head_of(x, y, z); other != NONE;
+                    for (std::uint32_t other = head_of(x, y, z); other != END;
                          other = next[other]) {
                         if (glm::distance(glm::dvec3(positions[other]), position) <= tolerance) {
                             found = std::min(found, other);

@@ -62,10 +62,8 @@ uvec2 extent_of_block(uint level, uint levels, uvec2 index) {
                  block_extent(parameters.height, level, levels, index.y, EDGE_RULE));
 }
 
-// Returns the first word of the layer's state.
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
 
-// Returns the two numbers of 16 bits in a word.
 uvec2 words_of(uint word) { return uvec2(word & 0xffffU, word >> 16); }
 
 // Stores a texel above the base level (put_texel), and copies one of the base level if the destination needs it.

@@ -5,7 +5,6 @@
 // The rest of the first level are strips of up to three columns and three rows. They are made texel by texel and kept
 // in shared memory for the second level. The levels above are small and are made in shared memory.
 
-// Part of a level.
 struct Part {
     uvec2 first;
     uvec2 count;
@@ -23,7 +22,7 @@ TEXEL fetch_texel(uvec2 position) {
     return SOURCE_CHANNELS == 1 ? TEXEL_OF(texel.rrrr) : TEXEL_OF(texel);
 }
 
-// A part of a level that is kept in room.
+// Part of a level that is kept in room.
 struct Kept {
     uint start;
     uvec2 first;  // first texel of the level

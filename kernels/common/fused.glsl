@@ -63,8 +63,6 @@ struct Block {
 
 uint layer;
 
-// ---- The state -----------------------------------------------------------------------------------------
-
 // Without a choice by EDGE_RULE: SLOW_CHOICES (cpu_drivers.glsl).
 uvec2 extent_of(uint level) {
     return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
@@ -72,7 +70,6 @@ uvec2 extent_of(uint level) {
 
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
-// Returns the first word of the layer's state.
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
 
 // Reserves places in any order, and returns the first. One thread calls this.

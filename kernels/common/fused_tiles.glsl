@@ -70,7 +70,6 @@ uint find_tiles(Block block, uint thread, out float importance) {
 shared uint thread_tiles[WORKGROUP_SIZE];
 shared uint thread_places[WORKGROUP_SIZE];
 
-// Lays out a thread's tiles in shared memory.
 void lay_out(Block block, uint thread, uint tiles, float importance, uint before) {
     thread_tiles[thread] = tiles;
     thread_places[thread] = before;
@@ -127,7 +126,6 @@ Node tile_at(Block block, uint place) {
 #define SIDES_OF(block, tile) 0
 #endif
 
-// Writes all tiles of the block, from a place in the list on.
 void write_tiles(Block block, uint thread, uint total, uint first_place) {
     [[dont_unroll]] for (uint start = 0; start < total; start += WORKGROUP_SIZE) {
         const uint place = start + thread;

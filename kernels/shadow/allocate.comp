@@ -83,7 +83,6 @@ uint free_of_class(uvec4 count, uint slot_class) {
     return slot_class < 3 ? count[slot_class] : (count.w >> (16 * (slot_class - 3))) & 0xffffU;
 }
 
-// Returns the index of the rank-th set bit.
 uint find_bit(uint bits, uint rank) {
     for (uint i = 0; i < rank; ++i) {
         bits &= bits - 1;

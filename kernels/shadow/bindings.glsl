@@ -34,8 +34,6 @@ layout(push_constant, std430) uniform PushConstants {
     ShadowPlaces places;  // in `words`
 };
 
-// ---- Tiles
-
 // Loads a tile without crop matrix and importance.
 ShadowTile load_tile(uint index) {
     const uint first = places.tiles + SHADOW_TILE_WORDS * index;
@@ -129,8 +127,6 @@ uint found_word(uint found) { return found_count_word() + 1 + SHADOW_FOUND_WORDS
 const uint CLASSIFIED_CLASS = 0xffU;
 const uint CLASSIFIED_KEPT = 0x100U;  // was a tile of the last frame
 
-// ---- Sums of tallies
-
 // Words of a node; level 0 has the blocks.
 uint tally_word(uint level, uint node) {
     return tallies_word() + SHADOW_TALLY_WORDS * (2 * tallied_blocks() - (2 * tallied_blocks() >> level) + node);
@@ -189,7 +185,6 @@ ivec2 origin_of(uint light) {
     return ivec2(words[last_light_word(light, ORIGIN_X)], words[last_light_word(light, ORIGIN_Y)]);
 }
 
-// Returns the place of a texel of a light's map in importance_map.
 ivec3 importance_place(uvec2 texel, ivec2 origin, uint light) {
     return ivec3(shadow_importance_texel(parameters, origin.x, texel.x),
                  shadow_importance_texel(parameters, origin.y, texel.y), light);

@@ -17,8 +17,6 @@
 layout(local_size_x = BLOCK_THREADS) in;
 #include "events.glsl"
 
-// ---- A block
-
 shared float needed[BLOCK_NODES];  // by node of the block
 shared uint ends[BLOCK_NODES];
 shared uint pages[BLOCK_THREADS];  // of each thread's first texel
@@ -38,7 +36,6 @@ float needed_of_four(uint first) {
         barrier();                                                    \
     }
 
-// Level of a node of a block, and the page of its first texel.
 uint block_node_level(uint i) { return block_levels() - levels_below_root(i); }
 uint block_node_page(uint i) {
     const uint below_root = levels_below_root(i);

@@ -44,8 +44,6 @@ void flush_events() {
     }
 }
 
-// ---- Nodes
-
 // Returns the class of the last frame's tile if it was this node, else 0. It always loads, so that loads do not wait
 // for each other. `page`: of the node's first texel.
 uint last_class_of(uint page, uint level) {

@@ -81,8 +81,6 @@ Depths depths_at(ivec2 pixel, ivec2 extent) {
 // Returns the pixel that is read of a square of the picture: places alternate, to meet thin lines.
 ivec2 taken_pixel(ivec2 square, int stride) { return stride * square + stride / 2 * (square.yx & 1); }
 
-// ---- Edges of shadows
-
 layout(set = 0, binding = 4) uniform sampler2D atlas;
 
 // Words of the blocks of this workgroup's pixels and those around: what one pixel of each tells.
@@ -140,8 +138,6 @@ uint words_around(uvec2 place, ShadowRequest request, uint layer) {
     }
     return around;
 }
-
-// ---- Requests
 
 // Finds the step and the origin of a layer's map.
 void find_step(uint layer, uint place) {

@@ -58,7 +58,6 @@ uint class_in_bits(uint rank) {
     return slot_class;
 }
 
-// Returns the bits of tiles of a class.
 uint bits_of_class(uint slot_class, uint word) {
     uint of_class = 0xffffffffU;
     for (uint i = 0; i < 3; ++i) {
@@ -203,8 +202,6 @@ void begin(uint block, uint light) {
     barrier();
 }
 
-// ---- A block of smaller tiles
-
 // Returns the first texel of a node within the block, along the Z-order curve.
 uint first_texel(uint i, uint below_root) {
     return (i - first_node(below_root)) << (2 * (block_levels() - below_root));
@@ -212,10 +209,8 @@ uint first_texel(uint i, uint below_root) {
 
 bool is_tile(uint i) { return i > 0 && !is_split(ends[i]) && is_split(ends[(i - 1) / 4]); }
 
-// Returns how many tiles begin before a texel.
 uint rank_of(uint texel) { return ranks[texel / 32] + bitCount(starts[texel / 32] & ((1U << (texel % 32)) - 1)); }
 
-// Returns whether this thread's four texels are tiles.
 bool has_texels() {
     const uint quads_below = block_levels() - 1;
     return gl_LocalInvocationIndex < (1U << (2 * quads_below)) &&
@@ -251,14 +246,10 @@ void find_items() {
     }
 }
 
-// ---- A block that one tile covers
-
 bool begins_here() {
     const uint above = cover - 1 - block_levels();
     return (gl_WorkGroupID.x & ((1U << (2 * above)) - 1)) == 0;
 }
-
-// ---- All
 
 void write_block(uint block) {
     const uint thread = gl_LocalInvocationIndex;

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include "values/mip_chain.hpp"
 #include "values/refuse.hpp"
 #include "values/texel_codec.hpp"
 

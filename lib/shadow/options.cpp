@@ -1,7 +1,6 @@
-#include <quadtile/error.hpp>
 #include <quadtile/shadow.hpp>
 
-#include "matrices.hpp"
+#include "values/refuse.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -21,7 +20,7 @@ std::uint32_t levels_of(std::uint32_t extent) {
 // Throws Error: "max_tiles is 0, but must be ..."
 template <typename Value>
 [[noreturn]] void refuse(const char* member, Value value, const std::string& range) {
-    shadow::throw_invalid("ShadowOptions::", member, " is ", value, ", but must be ", range);
+    detail::refuse("ShadowOptions::", member, " is ", value, ", but must be ", range);
 }
 
 std::string from_to(std::uint32_t least, std::uint32_t most) {
@@ -79,9 +78,7 @@ void check_quality(const ShadowOptions& options) {
     check_range("max_stretch", options.max_stretch, 1.0F, 1024.0F, "1 to 1024");
 }
 
-}  // namespace
-
-void check_shadow_options(const ShadowOptions& options) {
+void check_options(const ShadowOptions& options) {
     check_number("lights", options.lights, 1, SHADOW_MAX_LIGHTS);
     check_extent("map_extent", options.map_extent, 16, 2048);
     check_map_texels(options);
@@ -95,8 +92,10 @@ void check_shadow_options(const ShadowOptions& options) {
     check_quality(options);
 }
 
+}  // namespace
+
 ShadowParameters shadow_parameters(const ShadowOptions& options) {
-    check_shadow_options(options);
+    check_options(options);
     ShadowParameters parameters{};
     parameters.lights = options.lights;
     parameters.map_levels = levels_of(options.map_extent);

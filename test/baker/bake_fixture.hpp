@@ -2,13 +2,9 @@
 
 #pragma once
 
-#include "apps/app_gpu_test.hpp"
 #include "quads.hpp"
 
-#include "gpu_tracer.hpp"
 #include "reference_tracer.hpp"
-
-#include <quadtile/device.hpp>
 
 #include <gtest/gtest.h>
 
@@ -24,15 +20,6 @@ inline BakeResult bake_by_reference(const Prepared& what, const BakeOptions& opt
                                     const BakeWatcher& watcher = {}) {
     return bake_with(*make_reference_tracer(what.traced, what.tiles, 2), what, options, watcher);
 }
-
-class BakeTest : public app::test::AppGpuTest {
- protected:
-    static BakeResult bake_by_gpu(const Prepared& what, const BakeOptions& options,
-                                  const BakeWatcher& watcher = {}) {
-        return bake_with(*make_gpu_tracer(*gpu_, what.traced, what.tiles, {}), what, options,
-                         watcher);
-    }
-};
 
 // A room with a window, a lamp, a block and a panel: 13 of 4 by `rows` cells.
 inline Quads small_room(std::uint32_t rows = 4) {

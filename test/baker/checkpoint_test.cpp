@@ -62,9 +62,6 @@ TEST_F(CheckpointTest, DamageIsFound) {
     expect_refused(whole + '\0', "one byte more");
     expect_refused(std::string(100000, '\0'), "zeros");
     expect_refused("not at all", "text");
-}
-
-TEST_F(CheckpointTest, WhatIsNoFileIsRefused) {
     EXPECT_THROW((void)read_checkpoint(directory_.path()), std::runtime_error);
     EXPECT_THROW(write_checkpoint(directory_.path(), filled(1)), std::runtime_error);
     EXPECT_THROW(write_checkpoint(directory_.path() / "none" / "x", filled(1)), std::runtime_error);
@@ -93,93 +90,88 @@ TEST_F(CheckpointTest, OnlyCheckpointsAreReplacedAndRemoved) {
     EXPECT_THAT(directory_.names(), ElementsAre("link", "pipe", "scene.glb"));
 }
 
+// What a bake is made from.
+struct Whole {
+    Scene scene;
+    BakeOptions options;
+    Extent extent;
+    float pixels_per_texel = 1.0F;
+    Sky sky{.radiance = glm::vec3(1.0F)};
+    TileOptions tiles{.map_extent = 32, .max_resolution = 16.0F, .max_nodes = 2048.0F};
+
+    [[nodiscard]] bool is_interrupted(bool stops) const {
+        Prepared what(scene, extent, pixels_per_texel);
+        what.sky = sky;
+        what.tiles = tiles;
+        return bake_by_reference(what, options, {.interrupted = [=] { return stops; }}).interrupted;
+    }
+};
+
 // A checkpoint of a bake that differs in anything is refused.
 TEST_F(CheckpointTest, FitsOneBakeOnly) {
-    Quads room = small_room();
-    room.scene.suns = {{.direction = {0, -1, 0}, .irradiance = glm::vec3(1.0F)}};
-    room.scene.point_lights = {
+    const Quads room = small_room();
+    Whole first{.scene = room.scene,
+                .options = {.directions = 8,
+                            .bounces = 1,
+                            .sun_directions = 4,
+                            .checkpoint = directory_.path() / "some.checkpoint"},
+                .extent = room.extent()};
+    first.scene.suns = {{.direction = {0, -1, 0}, .irradiance = glm::vec3(1.0F)}};
+    first.scene.point_lights = {
         {.position = {1, 1, 1}, .intensity = glm::vec3(1.0F), .is_spot = true}};
-    const auto prepared = [&](const Scene& scene, float pixels_per_texel = 1.0F) {
-        Prepared what(scene, room.extent(), pixels_per_texel);
-        what.sky.radiance = glm::vec3(1.0F);
-        return what;
-    };
-    const Prepared first = prepared(room.scene);
-    BakeOptions options{.directions = 8,
-                        .bounces = 1,
-                        .sun_directions = 4,
-                        .checkpoint = directory_.path() / "some.checkpoint"};
-    const auto bake_it = [](const Prepared& what, const BakeOptions& chosen, bool interrupted) {
-        return bake_by_reference(what, chosen, {.interrupted = [=] { return interrupted; }});
-    };
-    EXPECT_TRUE(bake_it(first, options, true).interrupted);
-    options.resume = true;
-    EXPECT_TRUE(bake_it(first, options, true).interrupted);
-    std::size_t number = 0;
-    const auto expect_refused = [&](const Prepared& what, const BakeOptions& other) {
-        ++number;
-        EXPECT_THAT([&] { (void)bake_it(what, other, false); },
+    EXPECT_TRUE(first.is_interrupted(true));
+    first.options.resume = true;
+    EXPECT_TRUE(first.is_interrupted(true));
+    using W = Whole;
+    void (*const changes[])(Whole&) = {
+        [](W& w) { w.options.directions = 9; },
+        [](W& w) { w.options.bounces = 2; },
+        [](W& w) { w.options.sun_directions = 5; },
+        [](W& w) { w.options.seed = 2; },
+        [](W& w) { w.options.noise = 0.1; },
+        [](W& w) { w.options.directional = true; },
+        [](W& w) { w.options.sun_shares = true; },
+        [](W& w) { w.scene.positions[5].x += 0.001F; },
+        [](W& w) { w.scene.light_map_coordinates[5].x += 0.001F; },
+        [](W& w) { w.scene.materials[0].albedo.g = 0.61F; },
+        [](W& w) { w.scene.materials[2].emission.g = 4.01F; },
+        [](W& w) { w.scene.materials[3].double_sided = false; },
+        [](W& w) { std::ranges::reverse(w.scene.triangles[7].vertices); },
+        [](W& w) { w.scene.suns[0].irradiance.b = 0.99F; },
+        [](W& w) { w.scene.suns[0].direction = -Z; },
+        [](W& w) { w.scene.suns[0].angular_diameter_degrees = 1.0F; },
+        [](W& w) { w.scene.suns.clear(); },
+        [](W& w) { w.scene.point_lights[0].position.x = 1.01F; },
+        [](W& w) { w.scene.point_lights[0].intensity.b = 0.99F; },
+        [](W& w) { w.scene.point_lights[0].radius = 0.01F; },
+        [](W& w) { w.scene.point_lights[0].range = 100.0F; },
+        [](W& w) { w.scene.point_lights[0].is_spot = false; },
+        [](W& w) { w.scene.point_lights[0].direction = -Y; },
+        [](W& w) { w.scene.point_lights[0].inner_angle = 0.1F; },
+        [](W& w) { w.scene.point_lights[0].outer_angle = 0.7F; },
+        [](W& w) { w.sky.radiance.r = 2.0F; },
+        [](W& w) { w.tiles.map_extent = 64; },
+        [](W& w) { w.tiles.max_resolution = 17.0F; },
+        [](W& w) { w.tiles.max_nodes = 2047.0F; },
+        [](W& w) { w.pixels_per_texel = 1.5F; },
+        [](W& w) {
+            w.extent = {64, 64};
+        }};
+    for (const auto& change : changes) {
+        Whole other = first;
+        change(other);
+        EXPECT_THAT([&] { (void)other.is_interrupted(false); },
                     ::testing::ThrowsMessage<std::runtime_error>(
                         HasSubstr("some.checkpoint' belongs to another bake")))
-            << "difference " << number;
-    };
-    using OfOptions = void (*)(BakeOptions&);
-    for (const OfOptions change : {OfOptions([](BakeOptions& o) { o.directions = 9; }),
-                                   OfOptions([](BakeOptions& o) { o.bounces = 2; }),
-                                   OfOptions([](BakeOptions& o) { o.sun_directions = 5; }),
-                                   OfOptions([](BakeOptions& o) { o.seed = 2; }),
-                                   OfOptions([](BakeOptions& o) { o.noise = 0.1; }),
-                                   OfOptions([](BakeOptions& o) { o.directional = true; }),
-                                   OfOptions([](BakeOptions& o) { o.sun_shares = true; })}) {
-        BakeOptions other = options;
-        change(other);
-        expect_refused(first, other);
+            << "change " << &change - changes;
     }
-    using OfScene = void (*)(Scene&);
-    for (const OfScene change :
-         {OfScene([](Scene& s) { s.positions[5].x += 0.001F; }),
-          OfScene([](Scene& s) { s.light_map_coordinates[5].x += 0.001F; }),
-          OfScene([](Scene& s) { s.materials[0].albedo.g = 0.61F; }),
-          OfScene([](Scene& s) { s.materials[2].emission.g = 4.01F; }),
-          OfScene([](Scene& s) { s.materials[3].double_sided = false; }),
-          OfScene([](Scene& s) { std::ranges::reverse(s.triangles[7].vertices); }),
-          OfScene([](Scene& s) { s.suns[0].irradiance.b = 0.99F; }),
-          OfScene([](Scene& s) { s.suns[0].direction = -Z; }),
-          OfScene([](Scene& s) { s.suns[0].angular_diameter_degrees = 1.0F; }),
-          OfScene([](Scene& s) { s.suns.clear(); }),
-          OfScene([](Scene& s) { s.point_lights[0].position.x = 1.01F; }),
-          OfScene([](Scene& s) { s.point_lights[0].intensity.b = 0.99F; }),
-          OfScene([](Scene& s) { s.point_lights[0].radius = 0.01F; }),
-          OfScene([](Scene& s) { s.point_lights[0].range = 100.0F; }),
-          OfScene([](Scene& s) { s.point_lights[0].is_spot = false; }),
-          OfScene([](Scene& s) { s.point_lights[0].direction = -Y; }),
-          OfScene([](Scene& s) { s.point_lights[0].inner_angle = 0.1F; }),
-          OfScene([](Scene& s) { s.point_lights[0].outer_angle = 0.7F; })}) {
-        Scene scene = room.scene;
-        change(scene);
-        expect_refused(prepared(scene), options);
-    }
-    using OfOthers = void (*)(Prepared&);
-    for (const OfOthers change :
-         {OfOthers([](Prepared& what) { what.sky.radiance.r = 2.0F; }),
-          OfOthers([](Prepared& what) { what.tiles.map_extent = 64; }),
-          OfOthers([](Prepared& what) { what.tiles.max_resolution = 17.0F; }),
-          OfOthers([](Prepared& what) { what.tiles.max_nodes = 2047.0F; })}) {
-        Prepared other = first;
-        change(other);
-        expect_refused(other, options);
-    }
-    expect_refused(prepared(room.scene, 1.5F), options);  // pixels per texel
-    Prepared larger(room.scene, {64, 64});
-    larger.sky = first.sky;
-    expect_refused(larger, options);
-    EXPECT_FALSE(bake_it(first, options, false).interrupted);
+    EXPECT_FALSE(first.is_interrupted(false));
 }
 
 // ---- Interruption
 
 // Everything that a bake can have.
-Prepared everything(float pixels_per_texel = 1.0F) {
+Prepared everything() {
     Quads room = small_room();
     room.scene.suns = {{.direction = glm::normalize(glm::vec3(0.5F, -0.4F, -1.0F)),
                         .irradiance = {3.0F, 2.0F, 1.0F},
@@ -191,74 +183,68 @@ Prepared everything(float pixels_per_texel = 1.0F) {
          .intensity = glm::vec3(1.0F),
          .is_spot = true,
          .outer_angle = 1.25F}};
-    Prepared what(room.scene, room.extent(), pixels_per_texel);
+    Prepared what(room.scene, room.extent());
     what.sky.radiance = {0.5F, 0.75F, 1.0F};
     return what;
 }
 
-constexpr std::uint32_t BOUNCES = 2;
-BakeOptions all_passes() {
-    return {.directions = 20,
-            .bounces = BOUNCES,
-            .sun_directions = 12,
-            .lamp_points = 4,
-            .directional = true};
-}
+const BakeOptions ALL_PASSES{
+    .directions = 20, .bounces = 2, .sun_directions = 12, .lamp_points = 4, .directional = true};
 
-// In the room, above the lamp, in the block, behind the panel, and outside.
-BakeOptions with_probes(BakeOptions options) {
-    options.probes = {{1.0F, 1.0F, 1.0F},
-                      {1.5F, 1.9F, 1.5F},
-                      {0.8F, 0.5F, 1.8F},
-                      {2.6F, 1.0F, 1.5F},
-                      {1.0F, 3.0F, 1.0F}};
-    return options;
-}
-
-// Stops the bake when it asks for the k-th time.
-BakeWatcher interrupting(std::uint32_t k, std::string* pass = nullptr) {
-    return {.progress =
-                [pass](const BakeProgress& progress) {
-                    if (pass != nullptr) {
-                        *pass = progress.pass;
-                    }
-                },
-            .interrupted = [k, calls = 0U]() mutable { return calls++ == k; }};
+// Stops the bake when it asks for the k-th time. Tells the pass.
+BakeResult cut_bake(const Prepared& what, const BakeOptions& options, std::uint32_t k,
+                    std::string& pass) {
+    return bake_with(*make_reference_tracer(what.traced, what.tiles, 1), what, options,
+                     {.progress = [&](const BakeProgress& progress) { pass = progress.pass; },
+                      .interrupted = [k, calls = 0U]() mutable { return calls++ == k; }});
 }
 
 // Returns how often a bake by the reference asks whether it is interrupted.
 std::uint32_t count_asks(const Prepared& what, const BakeOptions& options) {
     std::uint32_t asks = 0;
-    const auto twin = make_reference_tracer(what.traced, what.tiles, 1);
-    (void)bake_with(*twin, what, options, {.interrupted = [&] {
-        ++asks;
-        return false;
-    }});
+    (void)bake_with(*make_reference_tracer(what.traced, what.tiles, 1), what, options,
+                    {.interrupted = [&] {
+                        ++asks;
+                        return false;
+                    }});
     return asks;
 }
 
 // Catches a pass that cannot be interrupted or is counted wrongly, and one that begins anew or
-// counts in part when the bake goes on.
+// counts in part when the bake goes on. An interrupted bounce leaves the light before it, without
+// the noise of a few directions.
 TEST(Interruption, MayBeInEachPass) {
     const quadtile::test::TemporaryDirectory directory;
     const Prepared what = everything();
-    BakeOptions options = with_probes(all_passes());
+    BakeOptions options = ALL_PASSES;
+    // In the room, above the lamp, in the block, behind the panel, and outside.
+    options.probes = {{1.0F, 1.0F, 1.0F},
+                      {1.5F, 1.9F, 1.5F},
+                      {0.8F, 0.5F, 1.8F},
+                      {2.6F, 1.0F, 1.5F},
+                      {1.0F, 3.0F, 1.0F}};
     const std::string expected = bytes_of(bake_by_reference(what, options));
     options.checkpoint = directory.path() / "checkpoint";
     options.checkpoint_interval = std::chrono::seconds(3600);  // none but when it ends
+    std::map<std::string, std::vector<glm::vec3>> before;
+    for (const std::uint32_t bounce : {1U, 2U}) {
+        BakeOptions fewer = ALL_PASSES;
+        fewer.bounces = bounce - 1;
+        before["bounce " + std::to_string(bounce)] = bake_by_reference(what, fewer).map.irradiance;
+    }
     std::set<std::string> passes;
     constexpr std::uint32_t INTERRUPTIONS = 24;
     const std::uint32_t asks = count_asks(what, options);
     for (std::uint32_t i = 0; i < INTERRUPTIONS; ++i) {
         options.resume = false;
         std::string pass;
-        const auto one = make_reference_tracer(what.traced, what.tiles, 1);
         const std::uint32_t k = i + 1 < INTERRUPTIONS ? i * asks / INTERRUPTIONS : asks - 10;
-        const BakeResult cut = bake_with(*one, what, options, interrupting(k, &pass));
+        const BakeResult cut = cut_bake(what, options, k, pass);
         EXPECT_TRUE(cut.interrupted);
         EXPECT_FALSE(expected == bytes_of(cut));
         EXPECT_THAT(cut.map.radiance_sh[0], ::testing::IsEmpty());
         passes.insert(pass);
+        EXPECT_TRUE(!before.contains(pass) || cut.map.irradiance == before[pass]) << i;
         options.resume = true;
         BakeProgress last;
         const BakeResult whole =
@@ -271,37 +257,6 @@ TEST(Interruption, MayBeInEachPass) {
     EXPECT_THAT(passes, ::testing::UnorderedElementsAre(
                             "lamps", "sun", "point light", "spot light", "direct light", "bounce 1",
                             "bounce 2", "moment x", "moment y", "moment z", "probes"));
-}
-
-// Interrupting a bounce keeps the light before it, without the noise of a few directions.
-TEST(Interruption, LeavesTheLightBeforeABounce) {
-    const Prepared what = everything();
-    BakeOptions options = all_passes();
-    options.directional = false;
-    const auto before = [&](std::uint32_t bounces) {
-        BakeOptions fewer = options;
-        fewer.bounces = bounces;
-        return bytes_of(bake_by_reference(what, fewer));
-    };
-    const std::map<std::string, std::string> expected{{"bounce 1", before(0)},
-                                                      {"bounce 2", before(1)}};
-    std::string pass;
-    std::uint32_t bounces = 0;
-    // So many steps that several fall into the bounces.
-    const std::uint32_t step = count_asks(what, options) / 40;
-    for (std::uint32_t k = 0;; k += step) {
-        const auto one = make_reference_tracer(what.traced, what.tiles, 1);
-        const BakeResult cut = bake_with(*one, what, options, interrupting(k, &pass));
-        if (!cut.interrupted) {
-            break;
-        }
-        const auto here = expected.find(pass);
-        if (here != expected.end()) {
-            ++bounces;
-            EXPECT_TRUE(bytes_of(cut) == here->second) << k << ", in " << pass;
-        }
-    }
-    EXPECT_GT(bounces, 1U);
 }
 
 }  // namespace

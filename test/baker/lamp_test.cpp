@@ -129,32 +129,6 @@ TEST(Lamps, ShineToBothSidesWhereTheyHaveTwo) {
     EXPECT_GT(map.irradiance[quads.texels(wall)[8 * 4 + 3]].x, 1e-3F * RADIANCE.x);
 }
 
-// Catches points that are hidden by their own lamp, faces of it that are seen from nowhere, light
-// of backs, and lamps that are left out where other light is gathered.
-TEST_F(BakeTest, LampsGiveWhatManyDirectionsFind) {
-    Quads room = small_room(5);
-    const std::uint32_t bulb = room.add_material({.albedo = glm::vec3(0.0F), .emission = RADIANCE});
-    room.add_block({2.25F, 1.0F, 0.5F}, {0.25F, 0.25F, 0.25F}, bulb);
-    Prepared what(room.scene, room.extent());
-    what.sky.radiance = glm::vec3(0.25F);
-    const BakeOptions many{.directions = 384, .bounces = 1};
-    const BakeOptions lamps{.directions = 384, .bounces = 1, .lamp_points = 64};
-    const LightMap expected = bake_by_gpu(what, many).map;
-    const BakeResult result = bake_by_gpu(what, lamps);
-    EXPECT_THAT(result.passes[0].name, "lamps");
-    double greatest = 0.0;
-    for (std::uint32_t cell = 0; cell < 13; ++cell) {
-        glm::dvec3 sum(0.0);
-        glm::dvec3 expected_sum(0.0);
-        for (const std::size_t texel : room.texels(cell)) {
-            sum += result.map.irradiance[texel];
-            expected_sum += expected.irradiance[texel];
-        }
-        greatest = std::max(greatest, glm::length(sum - expected_sum) / glm::length(expected_sum));
-    }
-    EXPECT_LT(greatest, 0.05);
-}
-
 // Catches emitters that are taken although directions do better, and such as are lost when patches
 // are cut.
 TEST(Lamps, AreSmallEvenAndFew) {

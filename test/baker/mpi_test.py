@@ -47,35 +47,23 @@ def room():
     ]
     buffer = b""
     accessors = []
-    views = []
-
-    def add(numbers, kind, width):
-        nonlocal buffer
-        views.append({"buffer": 0, "byteOffset": len(buffer), "byteLength": 4 * len(numbers)})
-        accessors.append(
-            {"bufferView": len(views) - 1, "componentType": 5126, "type": kind, "count": len(numbers) // width}
-        )
-        if width == 3:
-            accessors[-1] |= {"min": [-9] * 3, "max": [9] * 3}
-        buffer += struct.pack(f"<{len(numbers)}f", *numbers)
-        return len(accessors) - 1
-
     primitives = []
     for material, (corners, (u, v, width, height)) in enumerate(quads):
-        order = [0, 1, 2, 0, 2, 3]
         charts = [(u, v), (u + width, v), (u + width, v + height), (u, v + height)]
-        positions = add([x for i in order for x in corners[i]], "VEC3", 3)
-        coordinates = add([x for i in order for x in charts[i]], "VEC2", 2)
-        primitives.append(
-            {"attributes": {"POSITION": positions, "TEXCOORD_1": coordinates}, "material": material}
-        )
+        common = {"bufferView": 0, "componentType": 5126, "count": 6}
+        accessors.append(common | {"byteOffset": len(buffer), "type": "VEC3", "min": [-9] * 3, "max": [9] * 3})
+        accessors.append(common | {"byteOffset": len(buffer) + 12, "type": "VEC2"})
+        for i in (0, 1, 2, 0, 2, 3):
+            buffer += struct.pack("<5f", *corners[i], *charts[i])
+        attributes = {"POSITION": len(accessors) - 2, "TEXCOORD_1": len(accessors) - 1}
+        primitives.append({"attributes": attributes, "material": material})
     data = "data:application/octet-stream;base64," + base64.b64encode(buffer).decode()
     lights = "KHR_lights_punctual"
     return json.dumps({
         "asset": {"version": "2.0"},
         "extensionsUsed": [lights],
         "buffers": [{"uri": data, "byteLength": len(buffer)}],
-        "bufferViews": views,
+        "bufferViews": [{"buffer": 0, "byteLength": len(buffer), "byteStride": 20}],
         "accessors": accessors,
         "materials": [{}, {"doubleSided": True}, {"emissiveFactor": [1, 0.8, 0.6]}],
         "meshes": [{"primitives": primitives}],

@@ -3,17 +3,13 @@
 
 #include "bake_fixture.hpp"
 
-#include "traced_triangle.hpp"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <numbers>
 #include <random>
-#include <utility>
 
 namespace quadtile::baker::test {
 namespace {
@@ -32,12 +28,9 @@ struct LitFloor {
                             std::uint32_t material = 0) {
         return quads.add(corner, along_z * Z, along_x * X, material);
     }
-    [[nodiscard]] BakeResult bake_result(const BakeOptions& options,
-                                         float pixels_per_texel = 2.0F) const {
-        return bake_by_reference(Prepared(quads.scene, quads.extent(), pixels_per_texel), options);
-    }
     [[nodiscard]] LightMap bake(const BakeOptions& options, float pixels_per_texel = 2.0F) const {
-        return bake_result(options, pixels_per_texel).map;
+        return bake_by_reference(Prepared(quads.scene, quads.extent(), pixels_per_texel), options)
+            .map;
     }
     [[nodiscard]] std::vector<std::size_t> texels(std::uint32_t cell = 0) const {
         return quads.texels(cell);
@@ -260,36 +253,6 @@ TEST(PointLights, ForgetSlivers) {
     const LightMap map = floor.bake(DIRECT);
     EXPECT_EQ(map.known[texel], 1);
     EXPECT_EQ(map.known[texel + 1], 0);
-}
-
-// Halves of the points tell the error: that of 64 points, against 4096. Catches halves that part a
-// point's faces, whose light is in one of them, and ones that are not spread over the sphere.
-TEST(PointLights, TellTheirNoise) {
-    LitFloor floor({.position = {3, 3, 4}, .intensity = glm::vec3(1.0F), .radius = 0.8F});
-    floor.add_sheet({0.0F, 1.5F, 0.0F}, 2.2F, 8.0F);
-    const auto bake = [&](std::uint32_t points) {
-        BakeOptions options = DIRECT;
-        options.sun_directions = points;
-        return floor.bake_result(options);
-    };
-    const BakeResult few = bake(64);
-    const LightMap many = bake(4096).map;
-    double squares = 0.0;
-    double light = 0.0;
-    double known = 0.0;
-    for (std::size_t i = 0; i < many.known.size(); ++i) {
-        if (few.map.known[i] != 0) {
-            const double error = few.map.irradiance[i].x - many.irradiance[i].x;
-            squares += error * error;
-            light += many.irradiance[i].x;
-            ++known;
-        }
-    }
-    const double error = std::sqrt(squares * known) / light;
-    ASSERT_TRUE(few.noise);
-    EXPECT_GT(*few.noise, 0.5 * error);
-    EXPECT_LT(*few.noise, 2.0 * error);
-    EXPECT_FALSE(bake(1).noise);
 }
 
 // A light under a sheet lights its back, if that is a surface, and nothing above it. What the back

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <random>
 
 namespace quadtile::baker::test {
 
@@ -29,6 +28,15 @@ Material coloured(const glm::vec3& albedo, const glm::vec3& emission = ZERO) {
     return material;
 }
 
+// By one thread and by many, which must come to the same.
+SurfaceMap map_of(const Scene& scene, const Extent& extent) {
+    const SurfaceMap one = make_surface_map(scene, extent, 1);
+    const SurfaceMap many = make_surface_map(scene, extent, 16);
+    EXPECT_TRUE(one.coverage == many.coverage && one.albedo == many.albedo &&
+                one.normal == many.normal && one.overlapping_texels == many.overlapping_texels);
+    return one;
+}
+
 double covered_texels(const SurfaceMap& map) {
     return std::accumulate(map.coverage.begin(), map.coverage.end(), 0.0);
 }
@@ -37,7 +45,7 @@ TEST(SurfaceMap, IsThatOfItsTriangles) {
     Scene scene = scene_with({coloured({0.1F, 0.2F, 0.3F}, {4.0F, 5.0F, 6.0F})});
     scene.materials[0].double_sided = true;
     add_quad(scene, square(0.0F), rectangle({0.25F, 0.25F}, {0.5F, 0.75F}));
-    const SurfaceMap map = make_surface_map(scene, {8, 16});
+    const SurfaceMap map = map_of(scene, {8, 16});
     EXPECT_EQ(map.extent, (Extent{8, 16}));
     for (std::size_t i = 0; i < map.extent.texels(); ++i) {
         const std::size_t x = i % 8;
@@ -66,7 +74,7 @@ TEST(SurfaceMap, CoverageIsAnAreaAndCoversEachSampleOnce) {
         }
         Scene scene = scene_with({{}});
         add_quad(scene, square(0.0F), corners);
-        const SurfaceMap map = make_surface_map(scene, {32, 32});
+        const SurfaceMap map = map_of(scene, {32, 32});
         EXPECT_NEAR(covered_texels(map), 400.0, 1.0) << degrees;
         EXPECT_EQ(map.overlapping_texels, 0U);
     }
@@ -78,14 +86,14 @@ TEST(SurfaceMap, CoverageIsAnAreaAndCoversEachSampleOnce) {
             add_triangle(scene, {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}},
                          {centre / 16.0F, rim[i] / 16.0F, rim[(i + 1) % 8] / 16.0F});
         }
-        const SurfaceMap map = make_surface_map(scene, {16, 16});
+        const SurfaceMap map = map_of(scene, {16, 16});
         EXPECT_EQ(covered_texels(map), 256.0);
         EXPECT_EQ(map.overlapping_texels, 0U);
     }
     // From samples to samples: those on one of two opposite edges are in it.
     Scene scene = scene_with({{}});
     add_quad(scene, square(0.0F), rectangle(glm::vec2(1.0625F / 4.0F), glm::vec2(2.5625F / 4.0F)));
-    EXPECT_EQ(covered_texels(make_surface_map(scene, {4, 4})), 2.25);
+    EXPECT_EQ(covered_texels(map_of(scene, {4, 4})), 2.25);
 }
 
 // What meets in a texel counts by its area; of what overlaps, the first triangle wins.
@@ -95,7 +103,7 @@ TEST(SurfaceMap, MixesWhatMeetsAndCountsOverlaps) {
         scene.materials[0].double_sided = true;
         add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {end, 1.0F}), 0);
         add_quad(scene, square(0.0F), rectangle({begin, 0.0F}, {1.0F, 1.0F}), 1);
-        return make_surface_map(scene, extent);
+        return map_of(scene, extent);
     };
     const SurfaceMap mixed = halves(0.25F, 0.25F, {1, 1});
     expect_near(mixed.albedo[0], {0.25F, 0.75F, 0.0F}, 1e-6F);
@@ -124,7 +132,7 @@ TEST(SurfaceMap, NoChartIsTooSmall) {
     add({{{1.99F, 1.99F}, {1.991F, 1.99F}, {1.99F, 1.991F}}});
     add({{{4.99F, 4.99F}, {5.02F, 5.0F}, {5.0F, 5.02F}}});
     add({{{8.0F, 10.001F}, {15.0F, 10.0F}, {15.0F, 10.002F}}});
-    const SurfaceMap map = make_surface_map(scene, {16, 16});
+    const SurfaceMap map = map_of(scene, {16, 16});
     std::vector<std::size_t> covered;
     for (std::size_t i = 0; i < map.coverage.size(); ++i) {
         if (map.coverage[i] > 0.0F) {
@@ -139,17 +147,16 @@ TEST(SurfaceMap, NoChartIsTooSmall) {
 }
 
 TEST(SurfaceMap, NormalsHaveLength1) {
-    Scene scene = scene_with({{}});
     // Two planes in one texel, at a right angle; in another one, against each other.
-    add_quad(scene, {{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}}},
-             rectangle({0.0F, 0.0F}, {0.25F, 1.0F}));
-    add_quad(scene, {{{0, 0, 0}, {0, 1, 0}, {0, 1, 1}, {0, 0, 1}}},
-             rectangle({0.25F, 0.0F}, {0.5F, 1.0F}));
-    add_quad(scene, {{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}}},
-             rectangle({0.5F, 0.0F}, {0.75F, 1.0F}));
-    add_quad(scene, {{{0, 0, 0}, {0, 1, 0}, {1, 1, 0}, {1, 0, 0}}},
-             rectangle({0.75F, 0.0F}, {1.0F, 1.0F}));
-    const SurfaceMap map = make_surface_map(scene, {2, 1});
+    const std::array<glm::vec3, 4> up{{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}}};
+    const std::array<glm::vec3, 4> planes[] = {
+        up, {{{0, 0, 0}, {0, 1, 0}, {0, 1, 1}, {0, 0, 1}}}, up, {{up[0], up[3], up[2], up[1]}}};
+    Scene scene = scene_with({{}});
+    for (float x = 0.0F; const auto& plane : planes) {
+        add_quad(scene, plane, rectangle({x, 0.0F}, {x + 0.25F, 1.0F}));
+        x += 0.25F;
+    }
+    const SurfaceMap map = map_of(scene, {2, 1});
     const float half = std::sqrt(0.5F);
     expect_near(map.normal[0], {half, 0.0F, half}, 1e-6F);
     expect_near(map.normal[1], {0.0F, 0.0F, 1.0F}, 1e-6F);  // the first one's
@@ -169,7 +176,7 @@ TEST(SurfaceMap, TexturesAreLinearAndRepeat) {
     for (const glm::vec2& corner : rectangle({10.0F, -3.0F}, {12.0F, -1.0F})) {
         scene.texture_coordinates.push_back(corner);
     }
-    const SurfaceMap map = make_surface_map(scene, {64, 64});
+    const SurfaceMap map = map_of(scene, {64, 64});
     const auto at = [&](std::size_t x, std::size_t y) { return map.albedo[y * 64 + x]; };
     for (const std::size_t repeat : {0, 32}) {
         // Around the middles of the texture's texels; bilinear filtering takes a little of others.
@@ -189,31 +196,10 @@ TEST(SurfaceMap, TexturesAreLinearAndRepeat) {
     for (std::size_t i = 0; i < 4; ++i) {
         scene.texture_coordinates[i] = {(made[i].y - 5.0F) / 2.0F, (made[i].x - 1.0F) / -4.0F};
     }
-    EXPECT_EQ(make_surface_map(scene, {64, 64}).albedo, map.albedo);
+    EXPECT_EQ(map_of(scene, {64, 64}).albedo, map.albedo);
     // The whole texture's mean, in one texel.
-    const SurfaceMap mean = make_surface_map(scene, {1, 1});
+    const SurfaceMap mean = map_of(scene, {1, 1});
     expect_near(mean.albedo[0], {0.5F * 1.503F / 4.0F, 2.503F / 4.0F, 1.503F / 4.0F}, 2e-3F);
-}
-
-TEST(SurfaceMap, DoesNotDependOnThreads) {
-    std::mt19937 random(7);
-    std::uniform_real_distribution<float> any(0.0F, 1.0F);
-    Scene scene = scene_with({coloured({0.2F, 0.4F, 0.6F}), coloured({0.9F, 0.8F, 0.7F})});
-    for (std::uint32_t i = 0; i < 500; ++i) {
-        const glm::vec2 origin(any(random), any(random));
-        const float size = i % 100 == 0 ? 1.0F : 0.02F;
-        std::array<glm::vec2, 3> coordinates;
-        for (glm::vec2& corner : coordinates) {
-            corner = glm::mix(origin, glm::vec2(any(random), any(random)), size);
-        }
-        add_triangle(scene, {{{0, 0, 0}, {1, 0, any(random)}, {0, 1, 0}}}, coordinates, i % 2);
-    }
-    const SurfaceMap one = make_surface_map(scene, {217, 100}, 1);
-    const SurfaceMap many = make_surface_map(scene, {217, 100}, 16);
-    EXPECT_GT(one.overlapping_texels, 0U);
-    EXPECT_EQ(one.coverage, many.coverage);
-    EXPECT_TRUE(one.albedo == many.albedo && one.normal == many.normal);
-    EXPECT_EQ(one.overlapping_texels, many.overlapping_texels);
 }
 
 }  // namespace

@@ -151,11 +151,9 @@ TEST(Unwrap, MakesAnAtlasOfAnyMesh) {
     }
     const Scene many = random_triangles(2000, 0.5F);
     const Case cases[] = {
-        {"cube", cube(3.0F), 10.0, 1.001, 6, 6},
         {"turned cube", turned_cube, 10.0, 1.001, 6, 6},
         {"copies", polygons({SHEET, SHEET, ITS_BACK}), 8.0, 1.001, 3, 6},
         {"ring", double_ring(), 20.0, 1.001, 2, 6},
-        {"roll", turned(90, {{5, 0}, {5, 1}, {5, 2}}), 12.0, 1.01, 1, 1},
         {"cone", turned(90, {{5, 0}, {4, 1}, {3, 2}, {2, 3}, {1, 4}, {0, 5}}), 12.0, 1.01, 1, 1},
         {"sphere", turned(32, arc(16, 0.0, -0.5 * HALF_TURN, 0.5 * HALF_TURN)), 20.0, 1.3, 1, 8},
         {"torus", turned(48, arc(24, 3.0, 0.0, 2.0 * HALF_TURN)), 20.0, 1.3, 1, 8},
@@ -165,7 +163,6 @@ TEST(Unwrap, MakesAnAtlasOfAnyMesh) {
                    {{0, 0, 5}, {1e-4F, 0, 5}, {0, 1e-4F, 5}}}),
          4.0, 1.01, 2, 2, 1.0},
         {"no gutter", many, 12.0, 1.01, 2000, 2000, 1.0, 0},
-        {"gutter of 1", many, 12.0, 1.01, 2000, 2000, 1.0, 1},
         {"gutter of 4", many, 12.0, 1.01, 2000, 2000, 1.0, 4}};
     for (const Case& here : cases) {
         SCOPED_TRACE(here.name);
@@ -284,6 +281,15 @@ TEST(Unwrap, KeepsLayoutsThatAreGood) {
     }
 }
 
+// Empty where it is an atlas.
+std::string refusal(Scene scene, const UnwrapOptions& options) {
+    const std::string message = quadtile::test::message_of([&] { unwrap(scene, options); });
+    if (message.empty()) {
+        check_atlas(scene, 2);
+    }
+    return message;
+}
+
 // Catches objects across two pages or beyond one, pages that are not filled, and texels of excluded
 // objects on pages that are written.
 TEST(Unwrap, MakesPages) {
@@ -311,19 +317,16 @@ TEST(Unwrap, MakesPages) {
     EXPECT_NE(scene.parts[7].page, scene.parts[0].page);
     EXPECT_EQ(scene.parts[39].page, scene.parts[0].page);
 
-    const auto refused = [&](Scene other, const UnwrapOptions& with) {
-        return quadtile::test::message_of([&] { unwrap(other, with); });
-    };
     Scene large = sheets({1, 7});
-    EXPECT_THAT(refused(large, options),
+    EXPECT_THAT(refusal(large, options),
                 testing::AllOf(HasSubstr("'sheet 1' has no room on a page of 60 x 60"),
                                HasSubstr("lightmap_density below 1")));
     for (ScenePart& part : large.parts) {
         part.excluded = true;
     }
-    EXPECT_THAT(refused(large, options), HasSubstr("all its objects are excluded"));
+    EXPECT_THAT(refusal(large, options), HasSubstr("all its objects are excluded"));
     Scene many = sheets(std::vector<float>(700, 5.5F));
-    EXPECT_THAT(refused(many, options), HasSubstr("use fewer texels per unit"));
+    EXPECT_THAT(refusal(many, options), HasSubstr("use fewer texels per unit"));
 }
 
 TEST(Unwrap, FillsAnExtentThatIsGiven) {
@@ -341,14 +344,6 @@ TEST(Unwrap, FillsAnExtentThatIsGiven) {
     unwrap(scene, {.extent = Extent{200, 100}, .texels_per_unit = 9.0F});
     EXPECT_NEAR(edge_densities(scene).first, 9.0, 0.01);
     EXPECT_EQ(*scene.light_map_extent, (Extent{200, 100}));
-}
-
-std::string refusal(Scene scene, const UnwrapOptions& options) {
-    const std::string message = quadtile::test::message_of([&] { unwrap(scene, options); });
-    if (message.empty()) {
-        check_atlas(scene, 2);
-    }
-    return message;
 }
 
 TEST(Unwrap, SaysWhatWouldFit) {

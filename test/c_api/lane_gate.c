@@ -1,54 +1,49 @@
 /* The pages of the texels cannot be read: the kernel tells by a signal who tries, and the signal's
  * handler keeps that thread until the gate is opened. */
 
-/* mmap, sigaction, poll */
+/* mmap, sigaction, nanosleep */
 #define _DEFAULT_SOURCE
 
 #include "lane_gate.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
+#include <time.h>
 
 struct lane_gate {
-    volatile sig_atomic_t is_in_use;
-    volatile sig_atomic_t has_arrived;
+    volatile int is_in_use;
+    volatile int has_arrived;
+    volatile int is_open;
     char* texels;
     size_t size_bytes;
-    int arrival[2]; /* a pipe: one byte when a lane has come */
-    int opening[2]; /* a pipe: its end of writing is closed when the gate is opened */
-    int is_open;
 };
 
 static lane_gate gates[LANE_GATES];
 static struct sigaction action_before;
 
-static int wait_for(int file) {
-    struct pollfd wanted = {file, POLLIN, 0};
-    int result = 0;
-    do {
-        result = poll(&wanted, 1, LANE_GATE_PATIENCE_MS);
-    } while (result < 0 && errno == EINTR);
-    return result > 0;
+/* Calls nothing that a handler may not call. Returns whether it came in time. */
+static int wait_for(const volatile int* event) {
+    const struct timespec millisecond = {0, 1000000};
+    for (int left = LANE_GATE_PATIENCE_MS; !*event && left > 0; --left) {
+        (void)nanosleep(&millisecond, NULL);
+    }
+    return *event;
 }
 
-/* Calls nothing that a handler may not call. */
 static void stop_at_gate(int number, siginfo_t* info, void* context) {
     (void)number;
     (void)context;
     const int error = errno;
     const char* const address = (const char*)info->si_addr;
-    for (int i = 0; i < LANE_GATES; ++i) {
-        lane_gate* const gate = &gates[i];
+    for (lane_gate* gate = gates; gate < gates + LANE_GATES; ++gate) {
         if (gate->is_in_use && !gate->has_arrived && address >= gate->texels &&
             address < gate->texels + gate->size_bytes) {
             gate->has_arrived = 1;
-            if (write(gate->arrival[1], "", 1) == 1 && !wait_for(gate->opening[0])) {
+            if (!wait_for(&gate->is_open)) {
                 (void)mprotect(gate->texels, gate->size_bytes, PROT_READ | PROT_WRITE);
             }
             errno = error;
@@ -86,7 +81,6 @@ lane_gate* lane_gate_make(const void* texels, size_t size_bytes) {
     gate->size_bytes = size_bytes;
     require(gate->texels != MAP_FAILED, "mmap");
     memcpy(gate->texels, texels, size_bytes);
-    require(pipe(gate->arrival) == 0 && pipe(gate->opening) == 0, "pipe");
     require(mprotect(gate->texels, size_bytes, PROT_NONE) == 0, "mprotect");
     gate->is_open = 0;
     gate->has_arrived = 0;
@@ -99,25 +93,20 @@ void* lane_gate_texels(const lane_gate* gate) {
 }
 
 int lane_gate_wait(lane_gate* gate) {
-    return wait_for(gate->arrival[0]);
+    return wait_for(&gate->has_arrived);
 }
 
 void lane_gate_open(lane_gate* gate) {
     if (!gate->is_open) {
-        gate->is_open = 1;
         require(mprotect(gate->texels, gate->size_bytes, PROT_READ | PROT_WRITE) == 0, "mprotect");
-        close(gate->opening[1]);
+        gate->is_open = 1;
     }
 }
 
 void lane_gate_free(lane_gate* gate) {
-    if (gate == NULL) {
-        return;
+    if (gate != NULL) {
+        lane_gate_open(gate);
+        gate->is_in_use = 0;
+        munmap(gate->texels, gate->size_bytes);
     }
-    lane_gate_open(gate);
-    gate->is_in_use = 0;
-    close(gate->opening[0]);
-    close(gate->arrival[0]);
-    close(gate->arrival[1]);
-    munmap(gate->texels, gate->size_bytes);
 }

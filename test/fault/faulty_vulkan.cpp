@@ -20,129 +20,51 @@ namespace quadtile::test::faulty_vulkan {
 namespace {
 
 // Everything that the library calls, without "vk". Those that return a VkResult can fail.
-#define QUADTILE_FUNCTIONS(X)                 \
-    X(AllocateCommandBuffers)                 \
-    X(AllocateDescriptorSets)                 \
-    X(AllocateMemory)                         \
-    X(BeginCommandBuffer)                     \
-    X(BindBufferMemory)                       \
-    X(BindImageMemory)                        \
-    X(CmdBeginDebugUtilsLabelEXT)             \
-    X(CmdBindDescriptorSets)                  \
-    X(CmdBindPipeline)                        \
-    X(CmdBlitImage)                           \
-    X(CmdCopyBuffer)                          \
-    X(CmdCopyBufferToImage)                   \
-    X(CmdCopyImage)                           \
-    X(CmdCopyImageToBuffer)                   \
-    X(CmdDispatch)                            \
-    X(CmdDispatchIndirect)                    \
-    X(CmdEndDebugUtilsLabelEXT)               \
-    X(CmdFillBuffer)                          \
-    X(CmdPipelineBarrier)                     \
-    X(CmdPushConstants)                       \
-    X(CmdResetQueryPool)                      \
-    X(CmdUpdateBuffer)                        \
-    X(CmdWriteTimestamp)                      \
-    X(CreateBuffer)                           \
-    X(CreateCommandPool)                      \
-    X(CreateComputePipelines)                 \
-    X(CreateDebugUtilsMessengerEXT)           \
-    X(CreateDescriptorPool)                   \
-    X(CreateDescriptorSetLayout)              \
-    X(CreateDevice)                           \
-    X(CreateFence)                            \
-    X(CreateImage)                            \
-    X(CreateImageView)                        \
-    X(CreateInstance)                         \
-    X(CreatePipelineCache)                    \
-    X(CreatePipelineLayout)                   \
-    X(CreateQueryPool)                        \
-    X(CreateSampler)                          \
-    X(CreateShaderModule)                     \
-    X(DestroyBuffer)                          \
-    X(DestroyCommandPool)                     \
-    X(DestroyDebugUtilsMessengerEXT)          \
-    X(DestroyDescriptorPool)                  \
-    X(DestroyDescriptorSetLayout)             \
-    X(DestroyDevice)                          \
-    X(DestroyFence)                           \
-    X(DestroyImage)                           \
-    X(DestroyImageView)                       \
-    X(DestroyInstance)                        \
-    X(DestroyPipeline)                        \
-    X(DestroyPipelineCache)                   \
-    X(DestroyPipelineLayout)                  \
-    X(DestroyQueryPool)                       \
-    X(DestroySampler)                         \
-    X(DestroyShaderModule)                    \
-    X(EndCommandBuffer)                       \
-    X(EnumerateDeviceExtensionProperties)     \
-    X(EnumerateInstanceExtensionProperties)   \
-    X(EnumerateInstanceLayerProperties)       \
-    X(EnumeratePhysicalDevices)               \
-    X(FreeMemory)                             \
-    X(GetBufferMemoryRequirements)            \
-    X(GetDeviceQueue)                         \
-    X(GetFenceStatus)                         \
-    X(GetImageMemoryRequirements)             \
-    X(GetPhysicalDeviceFeatures)              \
-    X(GetPhysicalDeviceFeatures2)             \
-    X(GetPhysicalDeviceFormatProperties)      \
-    X(GetPhysicalDeviceImageFormatProperties) \
-    X(GetPhysicalDeviceMemoryProperties)      \
-    X(GetPhysicalDeviceProperties)            \
-    X(GetPhysicalDeviceProperties2)           \
-    X(GetPhysicalDeviceQueueFamilyProperties) \
-    X(GetPipelineCacheData)                   \
-    X(GetQueryPoolResults)                    \
-    X(MapMemory)                              \
-    X(QueueSubmit)                            \
-    X(ResetCommandBuffer)                     \
-    X(ResetFences)                            \
-    X(SetDebugUtilsObjectNameEXT)             \
-    X(UpdateDescriptorSets)                   \
-    X(WaitForFences)
+#define QUADTILE_FUNCTIONS(X)                                                                      \
+    X(AllocateCommandBuffers), X(AllocateDescriptorSets), X(AllocateMemory),                       \
+        X(BeginCommandBuffer), X(BindBufferMemory), X(BindImageMemory),                            \
+        X(CmdBeginDebugUtilsLabelEXT), X(CmdBindDescriptorSets), X(CmdBindPipeline),               \
+        X(CmdBlitImage), X(CmdCopyBuffer), X(CmdCopyBufferToImage), X(CmdCopyImage),               \
+        X(CmdCopyImageToBuffer), X(CmdDispatch), X(CmdDispatchIndirect),                           \
+        X(CmdEndDebugUtilsLabelEXT), X(CmdFillBuffer), X(CmdPipelineBarrier), X(CmdPushConstants), \
+        X(CmdResetQueryPool), X(CmdUpdateBuffer), X(CmdWriteTimestamp), X(CreateBuffer),           \
+        X(CreateCommandPool), X(CreateComputePipelines), X(CreateDebugUtilsMessengerEXT),          \
+        X(CreateDescriptorPool), X(CreateDescriptorSetLayout), X(CreateDevice), X(CreateFence),    \
+        X(CreateImage), X(CreateImageView), X(CreateInstance), X(CreatePipelineCache),             \
+        X(CreatePipelineLayout), X(CreateQueryPool), X(CreateSampler), X(CreateShaderModule),      \
+        X(DestroyBuffer), X(DestroyCommandPool), X(DestroyDebugUtilsMessengerEXT),                 \
+        X(DestroyDescriptorPool), X(DestroyDescriptorSetLayout), X(DestroyDevice),                 \
+        X(DestroyFence), X(DestroyImage), X(DestroyImageView), X(DestroyInstance),                 \
+        X(DestroyPipeline), X(DestroyPipelineCache), X(DestroyPipelineLayout),                     \
+        X(DestroyQueryPool), X(DestroySampler), X(DestroyShaderModule), X(EndCommandBuffer),       \
+        X(EnumerateDeviceExtensionProperties), X(EnumerateInstanceExtensionProperties),            \
+        X(EnumerateInstanceLayerProperties), X(EnumeratePhysicalDevices), X(FreeMemory),           \
+        X(GetBufferMemoryRequirements), X(GetDeviceQueue), X(GetFenceStatus),                      \
+        X(GetImageMemoryRequirements), X(GetPhysicalDeviceFeatures),                               \
+        X(GetPhysicalDeviceFeatures2), X(GetPhysicalDeviceFormatProperties),                       \
+        X(GetPhysicalDeviceImageFormatProperties), X(GetPhysicalDeviceMemoryProperties),           \
+        X(GetPhysicalDeviceProperties), X(GetPhysicalDeviceProperties2),                           \
+        X(GetPhysicalDeviceQueueFamilyProperties), X(GetPipelineCacheData),                        \
+        X(GetQueryPoolResults), X(MapMemory), X(QueueSubmit), X(ResetCommandBuffer),               \
+        X(ResetFences), X(SetDebugUtilsObjectNameEXT), X(UpdateDescriptorSets), X(WaitForFences)
 
-#define QUADTILE_NAME(name) name,
+#define QUADTILE_NAME(name) name
 enum class Function : std::size_t { QUADTILE_FUNCTIONS(QUADTILE_NAME) };
 #undef QUADTILE_NAME
-#define QUADTILE_NAME(name) "vk" #name,
+#define QUADTILE_NAME(name) "vk" #name
 constexpr std::string_view NAMES[] = {QUADTILE_FUNCTIONS(QUADTILE_NAME)};
 #undef QUADTILE_NAME
 
-// Kind of an object, with the functions that make and destroy it. Command buffers and descriptor
-// sets are destroyed with their pools.
-struct Kind {
-    Function maker;
-    Function destroyer;
-    std::string_view name;
-};
-constexpr std::array KINDS{
-    Kind{Function::AllocateMemory, Function::FreeMemory, "DeviceMemory"},
-    Kind{Function::CreateBuffer, Function::DestroyBuffer, "Buffer"},
-    Kind{Function::CreateCommandPool, Function::DestroyCommandPool, "CommandPool"},
-    Kind{Function::CreateComputePipelines, Function::DestroyPipeline, "Pipeline"},
-    Kind{Function::CreateDebugUtilsMessengerEXT, Function::DestroyDebugUtilsMessengerEXT,
-         "DebugUtilsMessenger"},
-    Kind{Function::CreateDescriptorPool, Function::DestroyDescriptorPool, "DescriptorPool"},
-    Kind{Function::CreateDescriptorSetLayout, Function::DestroyDescriptorSetLayout,
-         "DescriptorSetLayout"},
-    Kind{Function::CreateDevice, Function::DestroyDevice, "Device"},
-    Kind{Function::CreateFence, Function::DestroyFence, "Fence"},
-    Kind{Function::CreateImage, Function::DestroyImage, "Image"},
-    Kind{Function::CreateImageView, Function::DestroyImageView, "ImageView"},
-    Kind{Function::CreateInstance, Function::DestroyInstance, "Instance"},
-    Kind{Function::CreatePipelineCache, Function::DestroyPipelineCache, "PipelineCache"},
-    Kind{Function::CreatePipelineLayout, Function::DestroyPipelineLayout, "PipelineLayout"},
-    Kind{Function::CreateQueryPool, Function::DestroyQueryPool, "QueryPool"},
-    Kind{Function::CreateSampler, Function::DestroySampler, "Sampler"},
-    Kind{Function::CreateShaderModule, Function::DestroyShaderModule, "ShaderModule"},
-};
-
-constexpr std::optional<Kind> kind_with(Function Kind::*role, Function function) {
-    const auto* const found = std::ranges::find(KINDS, function, role);
-    return found == KINDS.end() ? std::nullopt : std::optional(*found);
+// Returns the kind of object that a function makes or destroys, by the function's name; empty:
+// none. Command buffers and descriptor sets are destroyed with their pools.
+constexpr std::string_view kind_of(Function function, std::string_view verb) {
+    const std::string_view name = NAMES[static_cast<std::size_t>(function)];
+    if (function == Function::AllocateMemory || function == Function::FreeMemory) {
+        return (verb == "vkCreate") == (function == Function::AllocateMemory) ? "DeviceMemory" : "";
+    }
+    return !name.starts_with(verb)                        ? ""
+           : function == Function::CreateComputePipelines ? "Pipeline"
+                                                          : name.substr(verb.size());
 }
 
 // Tells whether a function reports a lost device by the specification, if the library calls it.
@@ -244,30 +166,30 @@ VkResult enter(Function function, VkDevice device) {
     return result;
 }
 
-void note_made(const Kind& kind, std::uint64_t handle, std::uint64_t parent) {
+void note_made(std::string_view kind, std::uint64_t handle, std::uint64_t parent) {
     const Locked s;
-    s->objects.emplace(Object{handle, kind.name}, Origin{parent, s->objects_made++});
+    s->objects.emplace(Object{handle, kind}, Origin{parent, s->objects_made++});
 }
 
-void note_destroyed(const Kind& kind, std::uint64_t handle) {
+void note_destroyed(std::string_view kind, std::uint64_t handle) {
     if (handle == 0) {
         return;
     }
     const Locked s;
-    const auto found = s->objects.find({handle, kind.name});
+    const auto found = s->objects.find({handle, kind});
     if (found == s->objects.end()) {
-        s->mistakes.push_back("a " + std::string(kind.name) +
+        s->mistakes.push_back("a " + std::string(kind) +
                               " was destroyed that is not there (any more)");
         return;
     }
     // An instance comes before what could name it.
-    if (!found->second.is_named && kind.name != "Instance" && kind.name != "DebugUtilsMessenger") {
-        s->nameless.emplace(kind.name);
+    if (!found->second.is_named && kind != "Instance" && kind != "DebugUtilsMessengerEXT") {
+        s->nameless.emplace(kind);
     }
     s->objects.erase(found);
     for (const auto& [object, origin] : s->objects) {
         if (origin.parent == handle) {
-            s->mistakes.push_back("a " + std::string(kind.name) + " was destroyed before a " +
+            s->mistakes.push_back("a " + std::string(kind) + " was destroyed before a " +
                                   std::string(object.kind) + " that was made from it");
         }
     }
@@ -374,11 +296,10 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
 
  private:
     static void before(const Given& given) {
-        if constexpr (constexpr auto KIND = kind_with(&Kind::destroyer, FUNCTION);
-                      KIND.has_value()) {
+        if constexpr (constexpr auto KIND = kind_of(FUNCTION, "vkDestroy"); !KIND.empty()) {
             // A device and an instance come first, all others behind what they were made from.
             constexpr std::size_t WHICH = sizeof...(Arguments) == 2 ? 0 : 1;
-            note_destroyed(*KIND, number_of(std::get<WHICH>(given)));
+            note_destroyed(KIND, number_of(std::get<WHICH>(given)));
         }
         if constexpr (FUNCTION == Function::DestroyDevice) {
             destroy_pipelines_of(std::get<0>(given));
@@ -431,9 +352,9 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
     }
 
     static void after(const Given& given) {
-        if constexpr (constexpr auto KIND = kind_with(&Kind::maker, FUNCTION); KIND.has_value()) {
+        if constexpr (constexpr auto KIND = kind_of(FUNCTION, "vkCreate"); !KIND.empty()) {
             const auto* const made = std::get<sizeof...(Arguments) - 1>(given);
-            note_made(*KIND, number_of(*made),
+            note_made(KIND, number_of(*made),
                       FUNCTION == Function::CreateInstance ? 0 : number_of(std::get<0>(given)));
         }
         if constexpr (FUNCTION == Function::SetDebugUtilsObjectNameEXT) {
@@ -532,7 +453,7 @@ PFN_vkVoidFunction wrapped(std::string_view name, PFN_vkVoidFunction real) {
         s.real_wait_idle = reinterpret_cast<PFN_vkDeviceWaitIdle>(real);
     }
 #define QUADTILE_WRAPPER(name) \
-    reinterpret_cast<PFN_vkVoidFunction>(Wrapped<Function::name, PFN_vk##name>::call),
+    reinterpret_cast<PFN_vkVoidFunction>(Wrapped<Function::name, PFN_vk##name>::call)
     static const std::array WRAPPERS{QUADTILE_FUNCTIONS(QUADTILE_WRAPPER)};
 #undef QUADTILE_WRAPPER
     const auto* const found = std::ranges::find(NAMES, name);

@@ -4,6 +4,7 @@
 // reach: every value of a format, limits, refusals.
 
 #include "gpu_test.hpp"
+#include "support/glsl.hpp"
 #include "support/maps.hpp"
 
 #include <gmock/gmock.h>
@@ -13,7 +14,9 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <random>
+#include <tuple>
 
 namespace quadtile::test {
 namespace {
@@ -35,14 +38,15 @@ std::vector<Content> contents_of(const MapShape& shape) {
     const std::vector<float> fragments = random_fragments(shape);
     const MapAndThreshold all = all_split(shape);
     const MapAndThreshold none = none_split(shape);
+    std::vector<float> peak = constant_map(shape, 0.0F);
+    peak.back() = PEAK_IMPORTANCE;
     return {
         {"special values", special, Threshold::constant(0.9F)},
         {"denormal threshold", with_special_values(constant_map(shape, -0.0F), 8),
          Threshold::constant(std::numeric_limits<float>::denorm_min())},
         {"all split", all.texels, all.threshold},
         {"none split", none.texels, none.threshold},
-        {"peak in the last corner", corner_peak_map(shape, Corner::bottom_right),
-         Threshold::constant(1.0F)},
+        {"peak in the last corner", peak, Threshold::constant(1.0F)},
         {"random thresholds, scaled", special,
          Threshold::map(random_thresholds(shape, 7)).scaled(1.03125F)},
         {"memory", smooth_map(shape), Threshold::memory(24.0F, 300.0F, {fragments.data(), shape})},
@@ -210,6 +214,21 @@ TEST_F(Tiles, AutomaticChoosesByThresholdAndSaysWhy) {
     const Threshold growing = Threshold::per_level(levels);
     const Threshold random = Threshold::map(random_thresholds(shape));
     const Threshold memory = Threshold::memory(9.0F, 50.0F, map);
+    levels.assign(13, 1.0F);
+    levels.back() = 2.0F;
+    DeviceInfo gpu = device_for().info();
+    gpu.type = "discrete GPU";
+    const std::tuple<Threshold, MapShape, Strategy> rows[] = {
+        {Threshold::constant(1.0F), shape, Strategy::fused},
+        {random, shape, Strategy::subtree},
+        {memory, shape, Strategy::fused},
+        {Threshold::bound_map(), shape, Strategy::subtree},
+        {Threshold::per_level(levels), {4096, 4096}, Strategy::subtree}};
+    for (const auto& [threshold, of, strategy] : rows) {
+        const StrategyChoice choice = choose_strategy(gpu, of, threshold);
+        EXPECT_EQ(choice.strategy, strategy);
+        EXPECT_EQ(choice.subtree_levels, of.width == 4096 ? 8U : choice.subtree_levels);
+    }
     Tiler tiler(device_for());
     for (const Threshold& threshold : {growing, memory}) {
         const StrategyChoice choice = choose_strategy(device_for().info(), shape, threshold);
@@ -217,22 +236,96 @@ TEST_F(Tiles, AutomaticChoosesByThresholdAndSaysWhy) {
         EXPECT_EQ(list.report.strategy, choice.strategy);
         EXPECT_EQ(list.report.strategy_reason, choice.reason);
     }
-    DeviceInfo gpu = device_for().info();
-    gpu.type = "discrete GPU";
-    const auto chosen = [&](const Threshold& threshold) {
-        return choose_strategy(gpu, shape, threshold).strategy;
-    };
-    EXPECT_EQ(chosen(Threshold::constant(1.0F)), Strategy::fused);
-    EXPECT_EQ(chosen(random), Strategy::subtree);
-    EXPECT_EQ(chosen(memory), Strategy::fused);
-    EXPECT_EQ(chosen(Threshold::bound_map()), Strategy::subtree);
-    levels.assign(13, 1.0F);
-    levels.back() = 2.0F;
-    const StrategyChoice large = choose_strategy(gpu, {4096, 4096}, Threshold::per_level(levels));
-    EXPECT_EQ(large.strategy, Strategy::subtree);
-    EXPECT_EQ(large.subtree_levels, 8U);
     EXPECT_THROW((void)choose_strategy(gpu, shape, growing, 100), Error);
     EXPECT_THROW((void)choose_strategy(gpu, {200, 300}, random), Error);
+}
+
+// ---- Thresholds in GLSL of the user's ----------------------------------------------------------
+
+// NaN, -0 and denormals; a header; what the map tells. Random cases (test/random) have functions
+// whose values differ from node to node. More functions than are kept, in turn and by a service.
+TEST_F(Tiles, ThresholdsMayBeFunctionsInGlsl) {
+    if (!can_compile_glsl()) {
+        GTEST_SKIP() << "this build has no run-time GLSL compiler";
+    }
+    constexpr const char* FUNCTION = R"(
+#include "quadtile/quadtree.h"
+float threshold(uint level, uvec2 position, uint layer) {
+    const uint number = (position.x * 7 + position.y * 13 + level * 5 + layer * 3) % 32;
+    if (number < 3) {
+        return uintBitsToFloat(number == 0 ? 0x7FC00000U : number == 1 ? 0x80000000U : 1U);
+    }
+    const bool at_edge = position.x + 1 == level_extent(map_extent().x, level);
+    return float(number) * threshold_parameter(0) + (at_edge ? -1.0 : 0.0) + float(map_layers());
+}
+)";
+    const MapShape shape{70, 61, 3};
+    std::vector<float> texels = random_map(shape);
+    for (float& texel : texels) {
+        texel = 3.0F + 4.0F * texel * texel;
+    }
+    const MapView map{texels.data(), shape};
+    const auto expected = [&](float parameter) {
+        const auto twin = [&](auto level, auto x, auto y, auto layer) {
+            const std::uint32_t number = (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
+            return number == 0  ? INFINITY
+                   : number < 3 ? 0.0F
+                                : static_cast<float>(number) * parameter + 3.0F -
+                                      (x + 1 == level_extent(shape.width, level) ? 1.0F : 0.0F);
+        };
+        return reference::subdivide(map, Threshold::map(make_thresholds(shape, twin)));
+    };
+    for (const Variant& variant : all_variants()) {
+        Tiler& tiler = tiler_for(variant, Strategy::subtree);
+        for (const float parameter : {0.125F, 0.25F}) {
+            expect_reference(tiler, map, Threshold::function(FUNCTION, {parameter}),
+                             expected(parameter));
+            expect_reference(tiler, map, Threshold::constant(4.0F));  // another kind in between
+        }
+    }
+    Service service(device_for());
+    for (int i = 0; i < 12; ++i) {
+        const Threshold threshold =
+            Threshold::function(FUNCTION + ("// " + std::to_string(i % 10)), {0.125F});
+        EXPECT_EQ(difference(service.submit({.map = map, .threshold = threshold}).result.get(),
+                             expected(0.125F)),
+                  "");
+    }
+
+    const std::string one = "float threshold(uint level, uvec2 position, uint layer) { return ";
+    // It would be read through a null pointer.
+    const std::string table =
+        "layout(set = 1, binding = 3) readonly buffer Table { float table[]; };\n" + one +
+        "table[level]; }\n";
+    const auto asking = [&](const std::string& text, Strategy strategy = Strategy::automatic,
+                            std::optional<std::uint64_t> budget = {}) {
+        return [=] {
+            (void)tiler_for(strategy).subdivide(map, Threshold::function(text),
+                                                {.max_tiles = budget});
+        };
+    };
+    const auto making = [](const std::string& text, Strategy strategy) {
+        return [=] {
+            const Subdivider made(device_for(), {.strategy = strategy, .threshold_function = text});
+        };
+    };
+    const std::pair<std::function<void()>, const char*> rows[] = {
+        {making(FUNCTION, Strategy::fused), "monotone"},
+        {making(one + "\nleve; }", Strategy::subtree),
+         "the GLSL of threshold does not compile:\nthreshold:2: error: "},
+        {making(std::string(70'000, ' '), Strategy::subtree),
+         "the text has 70000 bytes, at most 65536"},
+        {asking(table), "a resource at binding 3 of descriptor set 1, which is not bound"},
+        {asking(FUNCTION, Strategy::fused), "function"},
+        {asking(FUNCTION, Strategy::automatic, 10), "function"},
+        {[&] { (void)reference::subdivide(map, Threshold::function(FUNCTION)); },
+         "made on the GPU"},
+        {[&] { (void)Threshold::function(FUNCTION, std::vector<float>(17)); },
+         "at most 16 parameters"},
+        {[] { (void)Threshold::function(""); }, "is empty"}};
+    for (const auto& [call, text] : rows) {
+        EXPECT_THAT(call, is_refused(text)) << text;
+    }
 }
 
 // ---- Refusals ---------------------------------------------------------------------------------
@@ -348,27 +441,23 @@ TEST_F(Tiles, WhatTheDeviceCannotHoldIsRefused) {
 
 // ---- Large maps -------------------------------------------------------------------------------
 
-void expect_peaks_to_equal_the_reference(const MapShape& shape) {
-    const std::vector<float> texels = with_special_values(peaks_map(shape, 512), 1U << 16U);
-    const MapView map{texels.data(), shape};
-    const Threshold threshold = Threshold::constant(1.0F);
-    const TileList expected = reference::subdivide(map, threshold);
-    for (const Strategy strategy : STRATEGIES) {
-        Tiler tiler(device_for(), {.strategy = strategy});  // its gigabytes go away again
-        EXPECT_EQ(difference(tiler.subdivide(map, threshold), expected), "")
-            << text_of(shape) << ", strategy " << text_of(strategy);
-    }
-}
-
 // As large as the device's images go: thin maps reach the top level, with two hand-overs. CPU
 // drivers take long for more texels than these.
 TEST_F(LargeMaps, EqualTheReferenceUpToTheDevicesLimit) {
     const std::uint32_t extent = device_for().info().max_map_extent;
-    expect_peaks_to_equal_the_reference({1023, 2049});
-    expect_peaks_to_equal_the_reference({extent, 3});
-    expect_peaks_to_equal_the_reference({2, extent});
+    std::vector<MapShape> shapes{{1023, 2049}, {extent, 3}, {2, extent}};
     if (device_for().info().type != "CPU") {
-        expect_peaks_to_equal_the_reference({16384, 16384});
+        shapes.push_back({16384, 16384});
+    }
+    for (const MapShape& shape : shapes) {
+        const std::vector<float> texels = with_special_values(peaks_map(shape, 512), 1U << 16U);
+        const MapView map{texels.data(), shape};
+        const TileList expected = reference::subdivide(map, Threshold::constant(1.0F));
+        for (const Strategy strategy : STRATEGIES) {
+            Tiler tiler(device_for(), {.strategy = strategy});  // its gigabytes go away again
+            EXPECT_EQ(difference(tiler.subdivide(map, Threshold::constant(1.0F)), expected), "")
+                << text_of(shape) << ", strategy " << text_of(strategy);
+        }
     }
 }
 

@@ -31,17 +31,6 @@ inline SubdivisionRequest request_of(const MapShape& shape, std::vector<float> t
 // For what comes in any case, on a busy machine, too.
 inline constexpr auto PATIENCE = 4min;
 
-// The host's device, with work that goes through a function.
-inline Device adopt(const Device& host, SubmitFunction submit) {
-    return Device::adopt({.get_instance_proc_addr = host.get_instance_proc_addr(),
-                          .instance = host.instance(),
-                          .physical_device = host.physical_device(),
-                          .device = host.handle(),
-                          .queue_family = host.queue_family(),
-                          .submit = std::move(submit),
-                          .enabled = host.info().features});
-}
-
 // Submits to the host's queue, one thread at a time.
 inline VkResult submit_to(const Device& host, const VkSubmitInfo& work, VkFence fence) {
     static std::mutex mutex;
@@ -56,9 +45,12 @@ inline VkResult submit_to(const Device& host, const VkSubmitInfo& work, VkFence 
 // while, so that a test that is stuck fails.
 class Gate {
  public:
-    Device device = adopt(device_for(), [this](const VkSubmitInfo& work, VkFence fence) {
-        return pass(work, fence);
-    });
+    Device device = [this] {
+        AdoptedDevice host = handles_of(device_for());
+        host.queue = VK_NULL_HANDLE;
+        host.submit = [this](const VkSubmitInfo& work, VkFence fence) { return pass(work, fence); };
+        return Device::adopt(host);
+    }();
 
     // Until so many submissions have come.
     void await(int arrived) {
@@ -89,12 +81,10 @@ class Gate {
     VkResult result_ = VK_NOT_READY;
 };
 
-// A service with a gate before its queue.
-class GatedService {
- public:
+// A service with a gate before its queue, which opens in any case: the service waits for its lanes.
+struct GatedService {
     explicit GatedService(const ServiceOptions& options)
         : service(std::make_shared<Service>(gate_.device, options)) {}
-    // However a test ends: the service then waits for its lanes.
     ~GatedService() { open(); }
     GatedService(const GatedService&) = delete;
     GatedService& operator=(const GatedService&) = delete;
@@ -107,7 +97,6 @@ class GatedService {
         gate_.await(++held_);
         return ticket;
     }
-
     void open() { gate_.open(); }
 
  private:

@@ -198,20 +198,13 @@ TEST_F(ServiceTest, RequestsAtAndBeyondEveryLimit) {
         succeeds(request_of(shape, random_map(shape), threshold));
     }
     static const std::vector<float> texel(1);  // nobody looks at the others
-    for (const auto& [shape, text] :
-         {std::pair{MapShape{0, 1}, "is empty"},
-          {MapShape{1, 0}, "is empty"},
-          {MapShape{1, 1, 0}, "is empty"},
-          {MapShape{MAX_MAP_EXTENT + 1, 1}, "65536 texels on a side"},
-          {MapShape{1, MAX_MAP_EXTENT + 1}, "65536 texels on a side"},
-          {MapShape{1, 1, MAX_LAYERS + 1}, "and 65536 layers"},
-          {MapShape{65536, 65536}, "2^32 - 1 are the most"},
-          {MapShape{8, 8, 1, TexelFormat::rgba8_unorm}, "one channel"}}) {
-        EXPECT_THAT(asking(service, {.map = {texel.data(), shape}, .threshold = threshold}),
-                    is_refused(text));
+    for (const auto& [map, text] :
+         {std::pair{MapView{texel.data(), {0, 1}}, "is empty"},
+          {{texel.data(), {65536, 65536}}, "2^32 - 1 are the most"},
+          {{texel.data(), {8, 8, 1, TexelFormat::rgba8_unorm}}, "one channel"},
+          {{nullptr, {2, 2}}, "null pointer"}}) {
+        EXPECT_THAT(submitting(service, {.map = map, .threshold = threshold}), is_refused(text));
     }
-    EXPECT_THAT(submitting(service, {.map = {nullptr, {2, 2}}, .threshold = threshold}),
-                is_refused("null pointer"));
     EXPECT_THAT(
         submitting(service, request_of({2, 2}, random_map({2, 2}), Threshold::per_level({1.0F}))),
         is_refused("1 level thresholds"));
@@ -221,17 +214,11 @@ TEST_F(ServiceTest, RequestsAtAndBeyondEveryLimit) {
                     fails(ErrorCode::unsupported, "texels on a side"));
     }
 
-    // Budgets: none for a layer is too few, one is enough, and there is no most.
     SubdivisionRequest request = request_of({40, 30, 2}, random_map({40, 30, 2}), threshold);
-    for (const std::uint64_t budget :
-         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{UINT64_MAX}}) {
-        request.options.max_tiles = budget;
-        if (budget < 2) {
-            EXPECT_THAT(asking(service, request), is_refused("max_tiles is"));
-        } else {
-            succeeds(request);
-        }
-    }
+    request.options.max_tiles = 1;  // none for a layer
+    EXPECT_THAT(asking(service, request), is_refused("max_tiles is"));
+    request.options.max_tiles = UINT64_MAX;
+    succeeds(request);
     request.options.max_tiles.reset();
     request.deadline = std::chrono::steady_clock::time_point::min();
     EXPECT_THAT(asking(service, request), fails(ErrorCode::deadline_exceeded));

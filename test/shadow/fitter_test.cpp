@@ -21,36 +21,26 @@ using testing::HasSubstr;
 
 class ShadowFitterKernels : public GpuTest {};
 
-void expect_same(const ShadowOptions& options, const reference::ShadowFitter::Result& gpu,
-                 const reference::ShadowFitter::Result& twin) {
-    EXPECT_EQ(difference(options, gpu, twin), "");
-}
-
 constexpr VkExtent2D DEPTH_EXTENT{96, 54};
 
 // The GPU beside its twin.
-class Pair {
- public:
-    Pair(Gpu& gpu, const ShadowOptions& options)
-        : workspace(gpu, options, DEPTH_EXTENT), twin(options), atlas(empty_atlas(options)) {}
+struct Pair {
+    Pair(Gpu& gpu, const ShadowOptions& of)
+        : options(of), workspace(gpu, of, DEPTH_EXTENT), twin(of), atlas(empty_atlas(of)) {}
 
     // The next frame on both, which must come to the same; what it was.
-    const reference::ShadowFitter::Result& next(const ShadowFrame& frame,
-                                                const std::vector<float>& depth) {
-        workspace.run(frame, depth);
-        const auto& expected = twin.next(frame, depth, atlas);
-        expect_same(workspace.fitter().options(), workspace.result(), expected);
+    const reference::ShadowFitter::Result& next(const Pinhole& camera,
+                                                const std::vector<ShadowProjection>& lights,
+                                                const std::vector<ShadowChange>& changes = {}) {
+        const ShadowFrame frame = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights);
+        const std::vector<float> depth = depth_buffer(camera);
+        workspace.run(frame, depth, {}, changes);
+        const auto& expected = twin.next(frame, depth, atlas, changes);
+        EXPECT_EQ(difference(options, workspace.result(), expected), "");
         return expected;
     }
 
-    // Frame of what a camera sees of the spheres.
-    const reference::ShadowFitter::Result& next(const Pinhole& camera,
-                                                const std::vector<ShadowProjection>& lights) {
-        return next(
-            make_shadow_frame(workspace.fitter().options(), camera.view(), DEPTH_EXTENT, lights),
-            depth_buffer(camera));
-    }
-
+    ShadowOptions options;
     Workspace workspace;
     reference::ShadowFitter twin;
     std::vector<float> atlas;
@@ -137,34 +127,30 @@ TEST_F(ShadowFitterKernels, DrawsAgainWhatHasChangedAsItsTwin) {
                                                     .atlas_extent = 4096,
                                                     .max_tiles = 600,
                                                     .resolution_scale = 3.0F});
-    Workspace workspace(gpu, options, DEPTH_EXTENT);
-    reference::ShadowFitter twin(options);
+    Pair pair(gpu, options);
     std::mt19937 random(7);
     const Pinhole camera = camera_of_frame(3);
-    const std::vector<float> depth = depth_buffer(camera);
-    const ShadowFrame frame =
-        make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun(), lamp()});
     std::uint32_t last = 0;
     for (const std::uint32_t count : {0U, 1U, 30U, 300U, 3000U}) {
         SCOPED_TRACE(count);
         std::vector<ShadowChange> changes(count);
         std::ranges::generate(changes, [&] { return random_change(random); });
-        workspace.run(frame, depth, {}, changes);
-        const auto& expected = twin.next(frame, depth, empty_atlas(options), changes);
-        expect_same(options, workspace.result(), expected);
+        const ShadowHeader header = pair.next(camera, {sun(), lamp()}, changes).header;
         if (count > 0) {
-            EXPECT_GT(expected.header.render_count, last);
-            EXPECT_LT(expected.header.render_count, expected.header.tiles);
-            last = expected.header.render_count;
+            EXPECT_GT(header.render_count, last);
+            EXPECT_LT(header.render_count, header.tiles);
+            last = header.render_count;
         }
     }
     const std::vector<ShadowChange> two(2, ShadowChange{});
-    workspace.run(frame, depth, {}, two, 1);
-    const ShadowHeader header = workspace.header();
-    EXPECT_GT(header.tiles, 128U);
-    EXPECT_EQ(header.render_count, header.tiles);
-    workspace.run(frame, depth, {}, two);
-    EXPECT_EQ(workspace.header().render_count, 0U);
+    const ShadowFrame frame =
+        make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun(), lamp()});
+    for (const std::uint32_t capacity : {1U, 2U}) {
+        pair.workspace.run(frame, depth_buffer(camera), {}, two, capacity);
+        const ShadowHeader header = pair.workspace.header();
+        EXPECT_GT(header.tiles, 128U);
+        EXPECT_EQ(header.render_count, capacity == 1 ? header.tiles : 0);
+    }
 }
 
 TEST_F(ShadowFitterKernels, RefusesChangesWithoutBuffersOrRoom) {
@@ -219,11 +205,9 @@ TEST_F(ShadowFitterKernels, NeedsNoHostWithinAFrame) {
     Gpu gpu(device_for());
     const ShadowOptions options =
         with_small_tiles({.map_extent = 64, .atlas_extent = 512, .max_tiles = 100});
-    const Pinhole camera = camera_of_frame(0);
-    const std::vector<float> depth = depth_buffer(camera);
     Pair pair(gpu, options);
-    pair.next(make_shadow_frame(options, camera.view(), DEPTH_EXTENT, std::array{sun()}), depth);
-
+    pair.next(camera_of_frame(0), {sun()});
+    const std::vector<float> depth = depth_buffer(camera_of_frame(0));
     std::vector<ShadowFrame> frames;
     for (int i = 0; i < 8; ++i) {
         // The same picture, taken for that of another camera: its importance moves over the map.
@@ -240,7 +224,7 @@ TEST_F(ShadowFitterKernels, NeedsNoHostWithinAFrame) {
     for (const ShadowFrame& frame : frames) {
         expected = pair.twin.next(frame, depth, pair.atlas);
     }
-    expect_same(options, pair.workspace.result(), expected);
+    EXPECT_EQ(difference(options, pair.workspace.result(), expected), "");
 }
 
 }  // namespace

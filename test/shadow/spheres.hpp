@@ -3,94 +3,50 @@
 
 #pragma once
 
-#include <quadtile/shadow.hpp>
+#include "scene.hpp"
 
-#include <array>
-#include <cmath>
-#include <cstdint>
 #include <limits>
 #include <vector>
 
 namespace quadtile::test {
 
-using Vector = std::array<double, 3>;
-
-inline Vector operator+(const Vector& a, const Vector& b) {
-    return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
-}
-inline Vector operator-(const Vector& a, const Vector& b) {
-    return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-}
-inline Vector operator*(double s, const Vector& a) {
-    return {s * a[0], s * a[1], s * a[2]};
-}
-inline double dot(const Vector& a, const Vector& b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-inline Vector cross(const Vector& a, const Vector& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-inline Vector unit(const Vector& a) {
-    return (1.0 / std::sqrt(dot(a, a))) * a;
-}
-
 // A pinhole at `eye`; reversed depths, 1 at NEAREST, 0 at infinity.
 struct Pinhole {
-    static constexpr double NEAREST = 0.1;
-
-    Vector eye;
-    Vector target;
+    Point eye;
+    Point target;
     double tangent = 0.7;  // of half the horizontal field
     std::uint32_t width = 96;
     std::uint32_t height = 54;
 
-    [[nodiscard]] Vector forward() const { return unit(target - eye); }
-    [[nodiscard]] Vector right() const { return unit(cross(forward(), {0.0, 1.0, 0.0})); }
-    [[nodiscard]] Vector down() const { return cross(forward(), right()); }
-
-    [[nodiscard]] ShadowView view() const {
-        const double vertical = tangent * height / width;
-        const std::array<Vector, 3> rows{(1.0 / tangent) * right(), (1.0 / vertical) * down(),
-                                         forward()};
-        ShadowView view;
-        const auto at = [&](int column, int row) -> float& {
-            return view.clip_from_world[static_cast<std::size_t>(4 * column + row)];
-        };
-        for (int column = 0; column < 3; ++column) {
-            const auto c = static_cast<std::size_t>(column);
-            at(column, 0) = static_cast<float>(rows[0][c]);
-            at(column, 1) = static_cast<float>(rows[1][c]);
-            at(column, 3) = static_cast<float>(rows[2][c]);
-        }
-        at(3, 0) = static_cast<float>(-dot(rows[0], eye));
-        at(3, 1) = static_cast<float>(-dot(rows[1], eye));
-        at(3, 2) = static_cast<float>(NEAREST);
-        at(3, 3) = static_cast<float>(-dot(rows[2], eye));
-        return view;
+    [[nodiscard]] Camera camera() const {
+        const double aspect = static_cast<double>(width) / height;
+        return camera_at(eye, target, tangent / aspect, aspect);
     }
+    [[nodiscard]] ShadowView view() const { return camera().view; }
 
     // Through the centre of a pixel; its part along forward() is 1.
-    [[nodiscard]] Vector ray(std::uint32_t x, std::uint32_t y) const {
+    [[nodiscard]] Point ray(std::uint32_t x, std::uint32_t y) const {
+        const auto [view, at, forward, right, down, is_parallel] = camera();
         const double across = tangent * (2.0 * (x + 0.5) / width - 1.0);
         const double downwards = tangent * height / width * (2.0 * (y + 0.5) / height - 1.0);
-        return forward() + across * right() + downwards * down();
+        return forward + across * right + downwards * down;
     }
 };
 
 // The plane y = 0 as far as 60, and balls on it.
-inline double distance_along(const Vector& eye, const Vector& ray) {
+inline double distance_along(const Point& eye, const Point& ray) {
     double nearest = std::numeric_limits<double>::infinity();
     if (ray[1] < 0.0) {
         const double t = -eye[1] / ray[1];
-        const Vector at = eye + t * ray;
+        const Point at = eye + t * ray;
         if (dot(at, at) < 60.0 * 60.0) {
             nearest = t;
         }
     }
     for (int i = 0; i < 12; ++i) {
         const double radius = 0.5 + 0.3 * (i % 4);
-        const Vector centre{8.0 * std::cos(2.3 * i), radius, 8.0 * std::sin(1.7 * i) - 2.0};
-        const Vector to = centre - eye;
+        const Point centre{8.0 * std::cos(2.3 * i), radius, 8.0 * std::sin(1.7 * i) - 2.0};
+        const Point to = centre - eye;
         const double b = dot(ray, to);
         const double a = dot(ray, ray);
         const double root = b * b - a * (dot(to, to) - radius * radius);
@@ -107,8 +63,8 @@ inline std::vector<float> depth_buffer(const Pinhole& camera) {
     std::vector<float> depth;
     for (std::uint32_t y = 0; y < camera.height; ++y) {
         for (std::uint32_t x = 0; x < camera.width; ++x) {
-            depth.push_back(static_cast<float>(Pinhole::NEAREST /
-                                               distance_along(camera.eye, camera.ray(x, y))));
+            depth.push_back(
+                static_cast<float>(NEAREST / distance_along(camera.eye, camera.ray(x, y))));
         }
     }
     return depth;

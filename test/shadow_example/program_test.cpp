@@ -11,7 +11,6 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,7 +22,6 @@ using app::test::Arguments;
 using app::test::has_usable_device;
 using app::test::operator+;
 using app::test::ProgramResult;
-using quadtile::test::TemporaryDirectory;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -43,41 +41,23 @@ TEST_F(ShadowProgram, PrintsHelpAndVersion) {
     EXPECT_THAT(run({"--version"}).output, StartsWith("quadtile-shadow "));
 }
 
-// One line says what is wrong, and nothing is left behind (see error_of): a scene that is missing
-// is found before a picture is begun.
+// What is not in the properties of all options (test/options): scenes that are missing or empty,
+// found before a window is opened, the files of materials, and names that are told.
 TEST_F(ShadowProgram, RefusesWithASentence) {
     (void)directory_.add("empty.obj", "# nothing\n");
     (void)directory_.add("floor.obj",
                          "mtllib floor.mtl\nusemtl wood\n"
                          "v 0 0 0\nv 0 0 1\nv 1 0 0\nvt 0 0\nvt 0 1\nvt 1 0\nf 1/1 2/2 3/3\n");
     (void)directory_.add("floor.mtl", "newmtl wood\nmap_Kd wood.png\n");
-    struct Refusal {
-        Arguments arguments;
-        int status;
-        const char* text;
-    };
-    const std::vector<Refusal> refusals{
-        {{}, 2, "SCENE"},
-        {{"no.glb"}, 1, "no.glb"},  // before a window is opened
-        {{"no.glb", "--screenshot", "a.png"}, 1, "no.glb"},
-        {{"empty.obj", "--screenshot", "a.png"}, 1, "empty.obj"},
-        {{"floor.obj", "--screenshot", "no/a.png"}, 1, "no/a.png"},
-        {{"floor.obj", "--screenshot", "a.jpg"}, 2, "--screenshot"},
-        {{"floor.obj", "--screenshot", "floor.obj"}, 2, "floor.obj"},
-        {{"floor.obj", "--screenshot", "floor.mtl"}, 2, "floor.mtl"},
-        {{"floor.obj", "--screenshot", "wood.png"}, 2, "wood.png"},
-        {{"floor.obj", "--size", "0x10"}, 2, "--size"},
-        {{"floor.obj", "--size", "100x"}, 2, "'100x'"},
-        {{"floor.obj", "--camera", "1,2,3"}, 2, "--camera"},
-        {{"floor.obj", "--camera", "1,2,nan,0,0"}, 2, "'nan' is not a number from"},
-        {{"floor.obj", "--filter", "pcf"}, 2, "hard, 3x3, soft"},
-        {{"floor.obj", "--sun-levels", "0"}, 2, "--sun-levels"},
-        {{"floor.obj", "--moving", "-1"}, 2, "--moving"},
-        {{"floor.obj", "--fly"}, 2, "--fly"},
-    };
-    for (const Refusal& refusal : refusals) {
-        EXPECT_THAT(error_of(refusal.arguments, refusal.status), HasSubstr(refusal.text));
-    }
+    expect_refused({{{}, 2, "SCENE"},
+                    {{"no.glb"}, 1, "no.glb"},
+                    {{"empty.obj", "--screenshot", "a.png"}, 1, "empty.obj"},
+                    {{"floor.obj", "--screenshot", "a.jpg"}, 2, "--screenshot"},
+                    {{"floor.obj", "--screenshot", "floor.mtl"}, 2, "floor.mtl"},
+                    {{"floor.obj", "--screenshot", "wood.png"}, 2, "wood.png"},
+                    {{"floor.obj", "--size", "100x"}, 2, "'100x'"},
+                    {{"floor.obj", "--camera", "1,2,3"}, 2, "--camera"},
+                    {{"floor.obj", "--filter", "pcf"}, 2, "hard, 3x3, soft"}});
 }
 
 // ---- Pictures
@@ -121,28 +101,17 @@ TEST_F(ShadowProgram, WritesPictures) {
 
 // ---- The window
 
-class ShadowWindow : public ::testing::Test {
- protected:
-    void SetUp() override {
-        if (!XServer::is_installed()) {
-            GTEST_SKIP() << "Xvfb or xdotool is not installed";
-        }
-        server_.emplace();
-        (void)directory_.add("small.obj", SMALL_SCENE);
-    }
-
-    TemporaryDirectory directory_;
-    std::optional<XServer> server_;
-    const Arguments arguments_{"small.obj", "--size", "320x200"};
-};
-
 // Keys count by the letters of the keyboard's layout: on a French keyboard Z is where a US one has
 // W, and W where it has Z. The picture follows the window's size. Nothing objects.
-TEST_F(ShadowWindow, IsSteeredByTheLettersOfTheKeyboard) {
+TEST_F(ShadowProgram, IsSteeredByTheLettersOfTheKeyboard) {
+    if (!XServer::is_installed()) {
+        GTEST_SKIP() << "Xvfb or xdotool is not installed";
+    }
+    XServer server;
+    (void)directory_.add("small.obj", SMALL_SCENE);
     const bool is_french =
-        std::system(("DISPLAY=" + server_->display() + " setxkbmap fr >/dev/null 2>&1").c_str()) ==
-        0;
-    ProgramWindow window(*server_, directory_.path(), arguments_);
+        std::system(("DISPLAY=" + server.display() + " setxkbmap fr >/dev/null 2>&1").c_str()) == 0;
+    ProgramWindow window(server, directory_.path(), {"small.obj", "--size", "320x200"});
     const auto place_after = [&](const std::string& keys) {
         window.act(keys);
         const std::string line = window.wait_for("on screen: ");

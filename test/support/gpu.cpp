@@ -4,9 +4,10 @@
 
 #include <quadtile/error.hpp>
 
+#include <vulkan/vulkan_format_traits.hpp>
+
 #include <algorithm>
 #include <limits>
-#include <string>
 
 namespace quadtile::test {
 
@@ -26,20 +27,7 @@ auto allocating(const Calls& calls) {
 }
 
 VkDeviceSize texel_size_bytes_of(VkFormat format) {
-    if (format == VK_FORMAT_R32_UINT) {
-        return sizeof(std::uint32_t);
-    }
-    for (const TexelFormat candidate :
-         {TexelFormat::r32_float, TexelFormat::r16_float, TexelFormat::d32_float,
-          TexelFormat::r16_unorm, TexelFormat::r8_unorm, TexelFormat::d16_unorm,
-          TexelFormat::rg32_float, TexelFormat::rg16_float, TexelFormat::rgba32_float,
-          TexelFormat::rgba16_float, TexelFormat::rgba8_unorm, TexelFormat::rgba8_srgb}) {
-        if (vk_format(candidate) == format) {
-            return texel_size_bytes(candidate);
-        }
-    }
-    throw Error(ErrorCode::invalid_argument,
-                "VkFormat " + std::to_string(format) + " is none of a TexelFormat");
+    return vk::blockSize(static_cast<vk::Format>(format));
 }
 
 }  // namespace

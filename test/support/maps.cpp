@@ -88,17 +88,6 @@ std::vector<float> peaks_map(const MapShape& shape, std::uint32_t block_extent,
     return texels;
 }
 
-std::vector<float> corner_peak_map(const MapShape& shape, Corner corner) {
-    const bool right = corner == Corner::top_right || corner == Corner::bottom_right;
-    const bool bottom = corner == Corner::bottom_left || corner == Corner::bottom_right;
-    std::vector<float> texels(texel_count(shape), 0.0F);
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        texels[texel_index(shape, right ? shape.width - 1 : 0, bottom ? shape.height - 1 : 0,
-                           layer)] = PEAK_IMPORTANCE;
-    }
-    return texels;
-}
-
 MapAndThreshold all_split(const MapShape& shape) {
     return {constant_map(shape, 1.0F), Threshold::constant(0.5F)};
 }

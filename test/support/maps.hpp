@@ -28,10 +28,6 @@ inline constexpr float PEAK_IMPORTANCE = 1000.0F;
 [[nodiscard]] std::vector<float> peaks_map(const MapShape& shape, std::uint32_t block_extent = 64,
                                            std::uint32_t seed = 1);
 
-// Corner of the one texel of PEAK_IMPORTANCE in each layer; all others are 0.
-enum class Corner { top_left, top_right, bottom_left, bottom_right };
-[[nodiscard]] std::vector<float> corner_peak_map(const MapShape& shape, Corner corner);
-
 // A map with a threshold.
 struct MapAndThreshold {
     std::vector<float> texels;

@@ -5,10 +5,12 @@
 
 #include "support/errors.hpp"
 #include "support/maps.hpp"
+#include "support/tile_lists.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -16,12 +18,6 @@
 
 namespace quadtile {
 namespace {
-
-using test::is_refused;
-
-Tile tile_at(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t layer) {
-    return {tile_position(x, y), tile_node(level, 0, layer), 0.0F, 0.0F};
-}
 
 // A tile's square, not cut at the map's edge.
 struct Square {
@@ -54,26 +50,20 @@ const Tile* find_too_coarse(std::span<const Tile> tiles, Balance balance) {
     return nullptr;
 }
 
-std::vector<Tile> children_of(const Tile& tile, const MapShape& shape) {
-    std::vector<Tile> children;
-    const std::uint32_t level = tile.level() - 1;
-    for (std::uint32_t child = 0; child < 4; ++child) {
-        const Tile node =
-            tile_at(level, 2 * tile.x() + child % 2, 2 * tile.y() + child / 2, tile.layer());
-        if (node.x() < level_extent(shape.width, level) &&
-            node.y() < level_extent(shape.height, level)) {
-            children.push_back(node);
-        }
-    }
-    return children;
-}
-
 // The definition in words: splits tiles that are too coarse for a neighbour until none is left.
 std::vector<Tile> balance_naively(std::vector<Tile> tiles, const MapShape& shape, Balance balance) {
     while (const Tile* coarse = find_too_coarse(tiles, balance)) {
-        const std::vector<Tile> children = children_of(*coarse, shape);
+        const Tile split = *coarse;
+        const std::uint32_t level = split.level() - 1;
         tiles.erase(tiles.begin() + (coarse - tiles.data()));
-        tiles.insert(tiles.end(), children.begin(), children.end());
+        for (std::uint32_t child = 0; child < 4; ++child) {
+            const std::uint32_t x = 2 * split.x() + child % 2;
+            const std::uint32_t y = 2 * split.y() + child / 2;
+            if (x < level_extent(shape.width, level) && y < level_extent(shape.height, level)) {
+                tiles.push_back(
+                    {tile_position(x, y), tile_node(level, 0, split.layer()), 0.0F, 0.0F});
+            }
+        }
     }
     sort_canonical(tiles);
     return tiles;
@@ -142,17 +132,21 @@ TEST(Balance, PropertiesOfRandomLists) {
             const TileList list = reference::subdivide(map, threshold, {.balance = balance});
             EXPECT_EQ(list.balance, balance);
             EXPECT_EQ(list.nan_texels, ordinary.nan_texels);
-            EXPECT_EQ(check_partition(list.tiles, shape), "");
+            EXPECT_TRUE(test::is_partition(list.tiles, shape));
             for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-                const std::span<const Tile> tiles = list.tiles_of_layer(layer);
-                const std::span<const Tile> before = ordinary.tiles_of_layer(layer);
+                const std::vector<Tile> tiles = test::tiles_of_layer(list, layer);
+                const std::vector<Tile> before = test::tiles_of_layer(ordinary, layer);
                 EXPECT_EQ(find_too_coarse(tiles, balance), nullptr);
-                EXPECT_EQ(nodes_of(tiles), nodes_of(balance_naively({before.begin(), before.end()},
-                                                                    shape, balance)));
+                EXPECT_EQ(nodes_of(tiles), nodes_of(balance_naively(before, shape, balance)));
                 const reference::Pyramid pyramid = reference::build_pyramid(map, layer);
                 const ResolvedThreshold resolved = threshold.resolve(shape);
                 for (const Tile& tile : tiles) {
                     EXPECT_EQ(tile.flags(), search_flags(tile, tiles));
+                    EXPECT_EQ(tile.flags(), (tile.coarser_left() ? TILE_COARSER_LEFT : 0) |
+                                                (tile.coarser_right() ? TILE_COARSER_RIGHT : 0) |
+                                                (tile.coarser_top() ? TILE_COARSER_TOP : 0) |
+                                                (tile.coarser_bottom() ? TILE_COARSER_BOTTOM : 0) |
+                                                (tile.clamped() ? TILE_CLAMPED : 0));
                     EXPECT_EQ(tile.importance, pyramid.levels[tile.level()].at(tile.x(), tile.y()));
                     EXPECT_EQ(tile.threshold, resolved.at(tile.level(), tile.x(), tile.y(), layer));
                 }
@@ -166,38 +160,19 @@ TEST(Balance, PropertiesOfRandomLists) {
     EXPECT_GT(differing, 20U);  // and corners more of it than edges
 }
 
-// Catches a refusal that is lost: the twin would return more tiles than the budget, or a list that
-// the device does not make.
+// Catches a refusal that is lost: a list with more tiles than the budget, or one that the device
+// does not make.
 TEST(Balance, BudgetsAndThresholdsThatGrowAreRefused) {
     const std::vector<float> texels(16, 1.0F);
-    const MapView map{texels.data(), {4, 4}};
-    EXPECT_THAT(
-        [&] {
-            (void)reference::subdivide(map, Threshold::constant(2.0F),
-                                       {.max_tiles = 100, .balance = Balance::edges});
-        },
-        is_refused("max_tiles is 100", "no sum over nodes", "Threshold::scaled"));
-    EXPECT_THAT(
-        [&] {
-            (void)reference::subdivide(map, Threshold::per_level({1.0F, 2.0F, 1.0F}),
-                                       {.balance = Balance::edges});
-        },
-        is_refused("balanced lists need thresholds that do not grow", "level 1 has 2"));
-}
-
-// Catches helpers that read another bit than the one they are named after.
-TEST(Balance, TilesTellTheirCoarserNeighbours) {
-    const auto sides = [](std::uint32_t flag) {
-        const Tile tile{0, tile_node(3, flag, 0xffff), 0.0F, 0.0F};
-        return std::tuple(tile.coarser_left(), tile.coarser_right(), tile.coarser_top(),
-                          tile.coarser_bottom(), tile.clamped());
-    };
-    EXPECT_EQ(sides(TILE_COARSER_LEFT), std::tuple(true, false, false, false, false));
-    EXPECT_EQ(sides(TILE_COARSER_RIGHT), std::tuple(false, true, false, false, false));
-    EXPECT_EQ(sides(TILE_COARSER_TOP), std::tuple(false, false, true, false, false));
-    EXPECT_EQ(sides(TILE_COARSER_BOTTOM), std::tuple(false, false, false, true, false));
-    EXPECT_EQ(sides(TILE_CLAMPED), std::tuple(false, false, false, false, true));
-    EXPECT_EQ(sides(0), std::tuple(false, false, false, false, false));
+    for (const auto& [threshold, budget, text] :
+         {std::tuple(Threshold::constant(2.0F), std::optional<std::uint64_t>(100),
+                     "max_tiles is 100, but a balanced list cannot have a budget"),
+          std::tuple(Threshold::per_level({1.0F, 2.0F, 1.0F}), std::optional<std::uint64_t>(),
+                     "balanced lists need thresholds that do not grow")}) {
+        const SubdivideOptions options{.max_tiles = budget, .balance = Balance::edges};
+        EXPECT_THAT([&] { (void)reference::subdivide(view_of(texels, 4, 4), threshold, options); },
+                    test::is_refused(text));
+    }
 }
 
 }  // namespace

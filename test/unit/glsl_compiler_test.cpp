@@ -208,36 +208,30 @@ constexpr const char* ONE =
 constexpr const char* FIRST = "vec4 reduce(vec4 a, vec4 b, vec4 c, vec4 d) { return a; }\n";
 
 TEST(UserCode, HasNoResources) {
-    const auto buffer = [](int set, int binding) {
-        return "\nlayout(set = " + std::to_string(set) + ", binding = " + std::to_string(binding) +
-               ", std430) buffer Mine { float mine[]; };\n";
-    };
-    const auto threshold =
-        "float threshold(uint level, uvec2 position, uint layer) { return mine[level]; }\n"s;
-    const auto reduce =
-        "vec4 reduce(vec4 a, vec4 b, vec4 c, vec4 d) { return a * mine[uint(b.x)]; }\n"s;
-    for (const int set : {1, 2, 3, 7}) {
-        const std::string expected =
-            ": error: the text has a resource at binding 5 of descriptor set " +
-            std::to_string(set) + ", which is not bound; ";
-        EXPECT_THAT(threshold_refusal(buffer(set, 5) + threshold),
+    const auto expect = [](int set, int binding, const std::string& why) {
+        const std::string place =
+            "layout(set = " + std::to_string(set) + ", binding = " + std::to_string(binding) + ") ";
+        const std::string expected = ": error: the text has a resource at binding " +
+                                     std::to_string(binding) + " of descriptor set " +
+                                     std::to_string(set) + why;
+        const std::string function = "float threshold(uint level, uvec2 position, uint layer) { ";
+        EXPECT_THAT(threshold_refusal(place + "buffer Mine { float mine[]; };\n" + function +
+                                      "return mine[level]; }\n"),
                     StartsWith("threshold" + expected));
-        EXPECT_THAT(reduction_refusal(buffer(set, 5) + reduce), StartsWith("reduction" + expected));
+        EXPECT_THAT(threshold_refusal(place + "uniform sampler2D mine[3];\n" + function +
+                                      "return textureLod(mine[1], vec2(0.5), 0.0).x; }\n"),
+                    StartsWith("threshold" + expected));
+        EXPECT_THAT(reduction_refusal(place + "buffer Mine { float mine[]; };\n"
+                                              "vec4 reduce(vec4 a, vec4 b, vec4 c, vec4 d) { "
+                                              "return a * mine[uint(b.x)]; }\n"),
+                    StartsWith("reduction" + expected));
+    };
+    for (const int set : {1, 2, 3, 7}) {
+        expect(set, 5, ", which is not bound; ");
     }
     for (int binding = 0; binding <= 16; ++binding) {
-        const std::string expected = ": error: the text has a resource at binding " +
-                                     std::to_string(binding) +
-                                     " of descriptor set 0, where the kernel has its own; ";
-        EXPECT_THAT(threshold_refusal(buffer(0, binding) + threshold),
-                    StartsWith("threshold" + expected));
-        EXPECT_THAT(reduction_refusal(buffer(0, binding) + reduce),
-                    StartsWith("reduction" + expected));
+        expect(0, binding, ", where the kernel has its own; ");
     }
-    EXPECT_THAT(
-        threshold_refusal("layout(set = 2, binding = 0) uniform sampler2D my_image[3];\n"
-                          "float threshold(uint level, uvec2 position, uint layer) {\n"
-                          "    return textureLod(my_image[1], vec2(0.5), 0.0).x;\n}\n"),
-        StartsWith("threshold: error: the text has a resource at binding 0 of descriptor set 2"));
     EXPECT_THAT(threshold_refusal("layout(push_constant) uniform Mine { float mine; };\n"
                                   "float threshold(uint level, uvec2 position, uint layer) {\n"
                                   "    return mine;\n}\n"),
@@ -245,32 +239,25 @@ TEST(UserCode, HasNoResources) {
 }
 
 TEST(UserCode, NeedsNoFeaturesThatAreOff) {
-    const auto with = [](const std::string& line) {
-        return "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
-               "#extension GL_ARB_gpu_shader_int64 : require\n"
-               "#extension GL_KHR_shader_subgroup_arithmetic : require\n"
-               "float threshold(uint level, uvec2 position, uint layer) {\n    " +
-               line + "\n}\n";
-    };
-    const std::string needs = "threshold: error: the text needs ";
-    EXPECT_THAT(threshold_refusal(with("return float(double(level) / 3.0);")),
-                StartsWith(needs + "64-bit floats, a feature that"));
-    EXPECT_THAT(threshold_refusal(with("return float(uint64_t(level) << layer);")),
-                StartsWith(needs + "64-bit integers, "));
-    EXPECT_THAT(threshold_refusal(with("return float(int16_t(level) * int16_t(3));")),
-                StartsWith(needs + "16-bit integers, "));
-    EXPECT_THAT(threshold_refusal(with("return float(uint8_t(level) * uint8_t(3));")),
-                StartsWith(needs + "8-bit integers, "));
-    EXPECT_THAT(threshold_refusal(with("return float(float16_t(level) * float16_t(3));")),
-                StartsWith(needs + "16-bit floats, "));
-    // Not in the variants without them.
-    EXPECT_THAT(threshold_refusal(with("return float(subgroupAdd(level));")),
-                StartsWith(needs + "subgroup operations, "));
-    EXPECT_THAT(threshold_refusal("#extension GL_EXT_buffer_reference_uvec2 : require\n"
-                                  "layout(buffer_reference) buffer Far { float x; };\n"
-                                  "float threshold(uint level, uvec2 position, uint layer) {\n"
-                                  "    return Far(position).x;\n}\n"),
-                StartsWith(needs + "the SPIR-V capability 5347, "));
+    const std::pair<const char*, const char*> rows[] = {
+        {"float(double(level) / 3.0)", "64-bit floats, a feature that"},
+        {"float(uint64_t(level) << layer)", "64-bit integers, "},
+        {"float(int16_t(level) * int16_t(3))", "16-bit integers, "},
+        {"float(uint8_t(level) * uint8_t(3))", "8-bit integers, "},
+        {"float(float16_t(level) * float16_t(3))", "16-bit floats, "},
+        {"float(subgroupAdd(level))", "subgroup operations, "},  // not in every variant
+        {"Far(position).x", "the SPIR-V capability 5347, "}};
+    for (const auto& [value, feature] : rows) {
+        EXPECT_THAT(
+            threshold_refusal("#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
+                              "#extension GL_ARB_gpu_shader_int64 : require\n"
+                              "#extension GL_KHR_shader_subgroup_arithmetic : require\n"
+                              "#extension GL_EXT_buffer_reference_uvec2 : require\n"
+                              "layout(buffer_reference) buffer Far { float x; };\n"
+                              "float threshold(uint level, uvec2 position, uint layer) { return "s +
+                              value + "; }\n"),
+            StartsWith("threshold: error: the text needs "s + feature));
+    }
 }
 
 TEST(GlslCompiler, CompilesInSeveralThreads) {

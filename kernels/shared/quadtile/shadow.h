@@ -16,11 +16,7 @@
 #ifndef QUADTILE_SHADOW_H
 #define QUADTILE_SHADOW_H
 
-#include "shadow_culling.h"
 #include "shadow_request.h"
-#include "shadow_slots.h"
-#include "shadow_step.h"
-#include "shadow_types.h"
 #include "tile_list.h"
 
 #endif

@@ -1,11 +1,9 @@
 /// \file
-/// Fitted virtual shadow maps: requests of the camera's pixels to a light's map.
+/// Fitted virtual shadow maps: requests of the camera's pixels to a light's map, culling, steps.
 
 #ifndef QUADTILE_SHADOW_REQUEST_H
 #define QUADTILE_SHADOW_REQUEST_H
 
-#include "budget.h"
-#include "shadow_slots.h"
 #include "shadow_types.h"
 
 QUADTILE_NAMESPACE_BEGIN
@@ -320,6 +318,176 @@ QUADTILE_SHARED float shadow_depth_step(float before, float after) {
     const float b = before < 0.0F ? -before : before;
     const float a = after < 0.0F ? -after : after;
     return b < a ? before : after;
+}
+
+// ---- Culling of objects against slots
+
+/// Rectangle of a light's map that a box covers, in texels. Empty (low_x > high_x) for a box of no
+/// extent or behind the light; all of the map if a part of the box is behind.
+struct ShadowBounds {
+    float low_x;   ///< least column
+    float low_y;   ///< least row
+    float high_x;  ///< greatest column
+    float high_y;  ///< greatest row
+};
+
+/// Returns the box of an object as a change.
+QUADTILE_SHARED ShadowChange shadow_change_of(ShadowObject object) {
+    ShadowChange change;
+    for (int i = 0; i < 3; ++i) {
+        change.low[i] = object.low[i];
+        change.high[i] = object.high[i];
+    }
+    change.light_mask = object.light_mask;
+    change.reserved = 0;
+    return change;
+}
+
+/// Returns the bounds of a box from its eight corners. NaN counts as all of the map.
+QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLight light,
+                                           ShadowChange box) {
+    const float half_extent = 0.5F * float(1U << parameters.map_levels);
+    const float smallest = float_from_bits(BITS_ONE - (100U << 23));
+    const float largest = float_from_bits(BITS_ONE + (100U << 23));
+    ShadowBounds bounds;
+    bounds.low_x = largest;
+    bounds.low_y = largest;
+    bounds.high_x = -largest;
+    bounds.high_y = -largest;
+    bool is_before = true;
+    bool is_behind = true;
+    for (uint corner = 0; corner < 8; ++corner) {
+        const float x = (corner & 1U) != 0 ? box.high[0] : box.low[0];
+        const float y = (corner & 2U) != 0 ? box.high[1] : box.low[1];
+        const float z = (corner & 4U) != 0 ? box.high[2] : box.low[2];
+        float clip[4];
+        for (int i = 0; i < 4; ++i) {
+            QUADTILE_PRECISE const float coordinate =
+                ((light.clip_from_world[i] * x + light.clip_from_world[4 + i] * y) +
+                 light.clip_from_world[8 + i] * z) +
+                light.clip_from_world[12 + i];
+            clip[i] = coordinate;
+        }
+        is_before = is_before && clip[3] > smallest && clip[3] < largest;
+        is_behind = is_behind && clip[3] <= smallest;
+        const float reciprocal = shadow_reciprocal(is_before ? clip[3] : 1.0F);
+        QUADTILE_PRECISE const float map_x = (clip[0] * reciprocal + 1.0F) * half_extent;
+        QUADTILE_PRECISE const float map_y = (clip[1] * reciprocal + 1.0F) * half_extent;
+        bounds.low_x = map_x < bounds.low_x ? map_x : bounds.low_x;
+        bounds.low_y = map_y < bounds.low_y ? map_y : bounds.low_y;
+        bounds.high_x = map_x > bounds.high_x ? map_x : bounds.high_x;
+        bounds.high_y = map_y > bounds.high_y ? map_y : bounds.high_y;
+    }
+    const bool is_nothing = box.low[0] > box.high[0] || box.low[1] > box.high[1] ||
+                            box.low[2] > box.high[2] || is_behind;
+    if (is_nothing || !is_before) {
+        const float reach = is_nothing ? -largest : largest;
+        bounds.low_x = -reach;
+        bounds.low_y = -reach;
+        bounds.high_x = reach;
+        bounds.high_y = reach;
+    }
+    return bounds;
+}
+
+/// Returns whether a tile's slot shows a part of the bounds. They are widened by a hundredth of a
+/// texel against rounding.
+QUADTILE_SHARED bool shadow_overlaps(ShadowParameters parameters, ShadowBounds bounds,
+                                     ShadowTile tile) {
+    const uint level = tile.node & 0xffU;
+    const float margin =
+        float(shadow_gutter_map_texels(parameters, level, tile.state & 0xffU)) + 0.01F;
+    const float low_x = float((tile.position & 0xffffU) << level) - margin;
+    const float low_y = float((tile.position >> 16) << level) - margin;
+    const float high_x = float(((tile.position & 0xffffU) + 1) << level) + margin;
+    const float high_y = float(((tile.position >> 16) + 1) << level) + margin;
+    return bounds.low_x <= high_x && bounds.high_x >= low_x && bounds.low_y <= high_y &&
+           bounds.high_y >= low_y;
+}
+
+// ---- Steps of a light's map since the last frame
+
+/// How a light's map lies to that of the last frame.
+struct ShadowStep {
+    uint changed;  ///< 1: the light has changed, and all its slots must be drawn; else 0
+    int x;         ///< texels from a column of this frame to that of the last; 0 if changed
+    int y;         ///< the same for rows
+};
+
+/// Returns the column (axis 0) or row (axis 1) at which a light's map begins, in texels from a
+/// place in the world that all maps of the light's direction and extent share. Lights with
+/// perspective begin at 0.
+QUADTILE_SHARED int shadow_origin(ShadowParameters parameters, ShadowLight light, uint axis) {
+    const float texels = shadow_depth(light.clip_from_world[12 + axis]) *
+                         (-0.5F * float(1U << parameters.map_levels));  // exact
+    const float most = float(1U << 29);
+    const bool has_origin = light.perspective == 0.0F && light.clip_from_world[15] == 1.0F &&
+                            texels > -most && texels < most;
+    return has_origin ? int(texels) : 0;
+}
+
+/// Returns whether the origin is exact: the map begins with a whole texel.
+QUADTILE_SHARED bool shadow_has_whole_origin(ShadowParameters parameters, ShadowLight light,
+                                             uint axis) {
+    return shadow_depth(light.clip_from_world[12 + axis]) *
+               (-0.5F * float(1U << parameters.map_levels)) ==
+           float(shadow_origin(parameters, light, axis));
+}
+
+/// Returns the step of a light. Its map has stepped if its clip space is that of the last frame but
+/// for a shift by whole texels. Of `last`, only `clip_from_world` and `perspective` are read.
+QUADTILE_SHARED ShadowStep shadow_step(ShadowParameters parameters, ShadowLight light,
+                                       ShadowLight last) {
+    ShadowStep step;
+    step.changed = 0;
+    for (uint i = 0; i < 16; ++i) {
+        const bool is_same =
+            bits_from_float(light.clip_from_world[i]) == bits_from_float(last.clip_from_world[i]);
+        const bool is_shifted = (i == 12 || i == 13) && light.perspective == 0.0F &&
+                                shadow_has_whole_origin(parameters, light, i - 12) &&
+                                shadow_has_whole_origin(parameters, last, i - 12);
+        step.changed = is_same || is_shifted ? step.changed : 1;
+    }
+    step.x = 0;
+    step.y = 0;
+    if (step.changed == 0) {
+        step.x = shadow_origin(parameters, light, 0) - shadow_origin(parameters, last, 0);
+        step.y = shadow_origin(parameters, light, 1) - shadow_origin(parameters, last, 1);
+    }
+    return step;
+}
+
+/// Returns whether a texel of this frame's map lies in that of the last frame, at (x + step.x, y +
+/// step.y). All do if the light has changed.
+QUADTILE_SHARED bool shadow_was_inside(ShadowParameters parameters, ShadowStep step, uint x,
+                                       uint y) {
+    const uint extent = 1U << parameters.map_levels;
+    return x + uint(step.x) < extent && y + uint(step.y) < extent;
+}
+
+/// Returns whether a node of this level of this frame's map may be a node of the last frame's map:
+/// the step is a multiple of its extent.
+QUADTILE_SHARED bool shadow_keeps_level(ShadowStep step, uint level) {
+    return (uint(step.x | step.y) & ((1U << level) - 1)) == 0;
+}
+
+/// Returns the column (or row) of the importance image with a column (or row) of a light's map that
+/// begins at `origin`. So a step moves no texel of the image.
+QUADTILE_SHARED uint shadow_importance_texel(ShadowParameters parameters, int origin, uint place) {
+    return (place + uint(origin)) & ((1U << parameters.map_levels) - 1);
+}
+
+/// Returns a sight on the last frame's map; not `inside` if it lies outside of it.
+QUADTILE_SHARED ShadowSight shadow_last_sight(ShadowParameters parameters, ShadowSight sight,
+                                              ShadowStep step) {
+    const float extent = float(1U << parameters.map_levels);
+    QUADTILE_PRECISE const float x = sight.x + float(step.x);
+    QUADTILE_PRECISE const float y = sight.y + float(step.y);
+    const bool is_inside = x >= 0.0F && y >= 0.0F && x < extent && y < extent;
+    sight.inside = is_inside ? sight.inside : 0;
+    sight.x = x;
+    sight.y = y;
+    return sight;
 }
 
 QUADTILE_NAMESPACE_END

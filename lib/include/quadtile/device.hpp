@@ -123,9 +123,9 @@ struct AdoptedDevice {
 
 /// A Vulkan device, its compute queue and the features that the kernels may use.
 ///
-/// Copies share the device, and all objects made from it keep it alive. Thread-safe: Tilers,
-/// Mipmappers and Services of several threads share its queue. All these objects may be destroyed
-/// while exit() runs, and in a forked process, where their calls throw Error(unsupported).
+/// Copies share the device, and all objects made from it keep it alive. Thread-safe. All these
+/// objects may be destroyed while exit() runs, and in a forked process, where their calls throw
+/// Error(unsupported).
 class QUADTILE_API Device {
  public:
     /// Chooses a device, creates it and owns it. Discrete GPUs come before integrated and virtual
@@ -156,7 +156,7 @@ class QUADTILE_API Device {
     [[nodiscard]] VkInstance instance() const noexcept;
     /// Returns the physical device.
     [[nodiscard]] VkPhysicalDevice physical_device() const noexcept;
-    /// Returns the device: the host's, or quadtile's own, destroyed with the last copy of this.
+    /// Returns the device: the host's, or quadtile's own.
     [[nodiscard]] VkDevice handle() const noexcept;
     /// Returns the queue that quadtile submits to; null if the host has given none. To use it while
     /// quadtile does, adopt the device with AdoptedDevice::submit.

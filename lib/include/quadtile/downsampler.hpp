@@ -66,10 +66,8 @@ struct DirtyRectangle {
 /// Each level is reduced from the exact values of the level below, and rounded to the format when
 /// it is stored. A method that stores a level and reads it again goes on from the rounded values:
 /// per_level at every level, subgroup at every sixth, and spd at level 6 under EdgeRule::drop, as
-/// FidelityFX SPD does.
-///
-/// With 17 storage images per shader one dispatch stores all levels. With fewer the same levels
-/// take more dispatches, each of which starts from the level that is read.
+/// FidelityFX SPD does. With fewer than 17 storage images per shader the same levels take more
+/// dispatches.
 ///
 /// Thread-safe. Recordings that share a state buffer must not execute at the same time; others may.
 class QUADTILE_API Downsampler {
@@ -116,7 +114,7 @@ class QUADTILE_API Downsampler {
     /// the device cannot hold.
     [[nodiscard]] Requirements requirements(const Shape& shape) const;
 
-    /// The caller's resources. The caller owns all of them.
+    /// Resources, which the caller owns.
     struct Resources {
         ImageResource source;       ///< mip level 0 is read
         ImageResource destination;  ///< levels from 1 on are written, level 0 with copy_source
@@ -153,11 +151,11 @@ class QUADTILE_API Downsampler {
     /// MipMethod::blit: the same with TRANSFER, TRANSFER_READ and TRANSFER_WRITE.
     void record(VkCommandBuffer commands, const Binding& binding) const;
 
-    /// Records an incremental update after texels inside the rectangle have changed: exactly the
-    /// 64 x 64 blocks that it touches are reduced again, and all levels above them. Everything else
-    /// must be as left by a run with the same binding and state. MipMethod::spd only; barriers as
-    /// for `record`. Throws Error(invalid_argument) for another method, and for a rectangle that is
-    /// empty or not inside the image; then nothing is recorded.
+    /// Records an update after texels inside the rectangle have changed: the 64 x 64 blocks that it
+    /// touches are reduced again, and all levels above them. Everything else must be as left by a
+    /// run with the same binding and state. Barriers as above. Throws Error(invalid_argument) for
+    /// other methods than MipMethod::spd, and for a rectangle that is empty or not inside the
+    /// image; then nothing is recorded.
     void record(VkCommandBuffer commands, const Binding& binding,
                 const DirtyRectangle& rectangle) const;
 
@@ -168,14 +166,12 @@ class QUADTILE_API Downsampler {
 
 /// Uploads an image, makes its levels with a Downsampler, and reads them back.
 ///
-/// Keeps pipelines, images and buffers between calls, so images of the same shape allocate nothing
-/// again. One thread at a time; Mipmappers of several threads may share a device.
+/// Keeps pipelines, images and buffers between calls. One thread at a time; Mipmappers of several
+/// threads may share a device.
 class QUADTILE_API Mipmapper {
  public:
-    /// Compiles the pipelines. A run on the device that takes longer than `gpu_timeout` counts as
-    /// hung, for example with GLSL that loops for ever: this call and all later ones throw
-    /// Error(device_lost). The objects of the hung run and the Device are then never destroyed.
-    /// Throws Error as Downsampler does; invalid_argument for an adopted device without a queue.
+    /// Compiles the pipelines. `gpu_timeout`: as TilerOptions::gpu_timeout. Throws Error as
+    /// Downsampler does; invalid_argument for an adopted device without a queue.
     explicit Mipmapper(const Device& device, const DownsamplerOptions& options = {},
                        std::chrono::milliseconds gpu_timeout = std::chrono::minutes(1));
     Mipmapper(Mipmapper&&) noexcept;  ///< the old object can only be destroyed or assigned to
@@ -185,11 +181,10 @@ class QUADTILE_API Mipmapper {
     /// Returns the options, with the choices that `automatic` made.
     [[nodiscard]] const DownsamplerOptions& options() const noexcept;
 
-    /// Returns the levels of all layers of an image of options().source_format. `levels` includes
-    /// level 0; 0: the full chain. Levels from 1 on have options().format. Level 0 is the source,
-    /// or with copy_source its copy in the destination. Throws Error: invalid_argument (shape,
-    /// format, levels), unsupported (more than the device's images can hold), out_of_memory,
-    /// device_lost.
+    /// Returns the levels of all layers of an image of options().source_format; `levels` includes
+    /// level 0; 0: the full chain. Levels from 1 on have options().format, level 0 with copy_source
+    /// too. Throws Error: invalid_argument (shape, format, levels), unsupported (more than the
+    /// device's images can hold), out_of_memory, device_lost.
     [[nodiscard]] MipChain make(const ImageView& image, std::uint32_t levels = 0);
 
  private:

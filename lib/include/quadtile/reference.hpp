@@ -54,11 +54,9 @@ struct Pyramid {
 /// (docs/concepts.md).
 ///
 /// Throws Error(invalid_argument) for a bad shape, null texels, and a threshold that does not fit
-/// the map (bound_map fits none here). With a budget or a balance it also throws for a threshold
-/// that is not monotone. With a budget it throws for a balance, and if even the largest factor,
-/// just below 2^32, leaves more tiles. Each layer has at least one tile, and no factor keeps nodes
-/// from being split whose importance is infinite or at least 2^32 times their threshold (0, for
-/// example).
+/// the map (bound_map fits none here); with a budget or a balance for a threshold that is not
+/// monotone; with a budget for a balance, and if even the largest factor, just below 2^32, leaves
+/// more tiles.
 [[nodiscard]] QUADTILE_API TileList subdivide(const MapView& map, const Threshold& threshold,
                                               const SubdivideOptions& options = {});
 

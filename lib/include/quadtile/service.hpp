@@ -19,7 +19,6 @@
 
 namespace quadtile {
 
-
 namespace detail {
 class RequestQueue;
 }
@@ -44,9 +43,7 @@ struct ServiceOptions {
     /// Longest run on a device, as for Tiler. A longer run counts as a lost device.
     std::chrono::milliseconds gpu_timeout{60'000};
     /// Whether the service runs requests again, on another device, if their device is lost while
-    /// they run; default: false. A request is repeated once: it fails if a second device is lost
-    /// with it. A request may itself have hung the device, for example by the caller's GLSL, and
-    /// would hang the second device too.
+    /// they run; default: false. A request is repeated once, since it may itself hang devices.
     bool repeat_lost = false;
 };
 
@@ -102,8 +99,8 @@ struct DeviceStatistics {
     std::uint64_t succeeded = 0;  ///< requests answered with a tile list
 };
 
-/// Counts of a Service since it was made. Requests that are submitted, but not counted as
-/// succeeded, failed, cancelled or expired, wait or run.
+/// Counts of a Service since it was made. Requests that are submitted and not counted elsewhere
+/// wait or run.
 struct ServiceStatistics {
     std::uint64_t submitted = 0;  ///< requests taken
     std::uint64_t succeeded = 0;  ///< requests answered with a tile list
@@ -131,13 +128,11 @@ enum class Shutdown {
 /// threshold, if their thresholds are per level and monotone and they have no budget. If a batch
 /// fails, each of its requests is run again alone, so that one request cannot spoil the others.
 ///
-/// With several devices the first free lane of any device takes a request: all devices give the
-/// same tiles. A request that one device cannot answer (the map is too large, memory is short, the
-/// caller's GLSL needs a feature that the device lacks) goes to the other devices.
-///
-/// If a device is lost, its running requests get Error(device_lost), or are repeated
-/// (ServiceOptions::repeat_lost), and the other devices go on. If the last device is lost, all
-/// waiting and later requests get Error(device_lost); then make new Devices and a new Service.
+/// With several devices the first free lane of any device takes a request. A request that one
+/// device cannot answer (the map is too large, memory is short) goes to the other devices. If a
+/// device is lost, its running requests get Error(device_lost), or are repeated
+/// (ServiceOptions::repeat_lost). If the last device is lost, so do all waiting and later requests;
+/// then make new Devices and a new Service.
 ///
 /// Thread-safe.
 class QUADTILE_API Service {
@@ -165,10 +160,9 @@ class QUADTILE_API Service {
     /// Does the same without waiting. Returns no ticket if the queue is full.
     [[nodiscard]] std::optional<Ticket> try_submit(SubdivisionRequest request);
 
-    /// Stops taking requests, and returns when all requests that were taken are answered. submit()
-    /// then throws Error(cancelled). It may be called several times, also concurrently: one
-    /// Shutdown::cancel cancels the requests that other calls wait for. On a thread of the service
-    /// (see SubdivisionRequest::texels_owner) it returns at once.
+    /// Stops taking requests, and returns when all requests that were taken are answered. It may be
+    /// called several times, also concurrently. On a thread of the service (see
+    /// SubdivisionRequest::texels_owner) it returns at once.
     void shutdown(Shutdown how = Shutdown::finish);
 
     /// Returns the current counts. A request that ends meanwhile may be in some of them only.

@@ -142,10 +142,8 @@ struct ShadowOptions {
     friend bool operator==(const ShadowOptions&, const ShadowOptions&) = default;
 };
 
-/// Checks the options. Throws Error(invalid_argument) that names the member and its range.
-QUADTILE_API void check_shadow_options(const ShadowOptions& options);
-
-/// Returns the options as the kernels read them. Throws as check_shadow_options.
+/// Returns the options as the kernels read them. Throws Error(invalid_argument) that names a member
+/// out of its range.
 [[nodiscard]] QUADTILE_API ShadowParameters shadow_parameters(const ShadowOptions& options);
 
 /// Returns a frame as the kernels read it. `lights` has one projection per layer; `depth_extent` is
@@ -164,7 +162,7 @@ QUADTILE_API void check_shadow_options(const ShadowOptions& options);
 /// only.
 class QUADTILE_API ShadowFitter {
  public:
-    /// Compiles the pipelines. Throws Error: invalid_argument as check_shadow_options; unsupported
+    /// Compiles the pipelines. Throws Error: invalid_argument as shadow_parameters; unsupported
     /// if the device lacks such images; out_of_memory, device_lost, vulkan.
     ShadowFitter(const Device& device, const ShadowOptions& options);
 
@@ -190,7 +188,7 @@ class QUADTILE_API ShadowFitter {
     /// Returns the requirements. They depend on the options only.
     [[nodiscard]] Requirements requirements() const;
 
-    /// The caller's resources. The caller owns all of them.
+    /// Resources, which the caller owns.
     struct Resources {
         BufferRange memory;                   ///< zeros at first; fill it with zeros to restart
         VkImage importance = VK_NULL_HANDLE;  ///< zeros like `memory`; always in layout GENERAL
@@ -294,8 +292,7 @@ class QUADTILE_API ShadowFitter {
     [[nodiscard]] ObjectBinding bind_objects(const Binding& binding, const Objects& objects) const;
 
     /// Records culling, after `record`: each object is drawn in the tiles of `render` of lights in
-    /// its light_mask whose slots show its bounding box. A frame may cull several sets of objects,
-    /// each once: `record` sets their counts to 0.
+    /// its light_mask whose slots show its bounding box. A frame may cull several sets, each once.
     ///
     /// Before: all that `record` has written visible to COMPUTE_SHADER / SHADER_READ |
     /// SHADER_WRITE; the objects to SHADER_READ; earlier uses of draws and instances ordered before
@@ -316,7 +313,7 @@ namespace reference {
 /// CPU twin of ShadowFitter: plain, sequential, bit-identical.
 class QUADTILE_API ShadowFitter {
  public:
-    /// Checks the options. Throws Error(invalid_argument) as check_shadow_options.
+    /// Checks the options. Throws Error(invalid_argument) as shadow_parameters.
     explicit ShadowFitter(const ShadowOptions& options);
 
     /// Outcome of a frame.

@@ -45,7 +45,7 @@ class QUADTILE_API Pyramid {
     /// for a shape that the device cannot hold.
     [[nodiscard]] Requirements requirements(const MapShape& shape) const;
 
-    /// The caller's resources. The caller owns all of them.
+    /// Resources, which the caller owns.
     struct Resources {
         MapImage map;         ///< only read
         BufferRange pyramid;  ///< pyramid_size_bytes; earlier contents do not matter
@@ -62,7 +62,7 @@ class QUADTILE_API Pyramid {
     };
 
     /// Writes the descriptors. The resources must exist; their contents do not matter yet. Throws
-    /// Error: invalid_argument and unsupported as requirements does, out_of_memory.
+    /// Error as requirements does, out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
     /// Records one dispatch into a command buffer of a queue with compute, outside a render pass.
@@ -115,9 +115,8 @@ class QUADTILE_API Subdivider {
         /// Counters and node lists. Fill the range with zeros once; every run leaves it ready for
         /// the next one. `fused` leaves the number of NaN texels of each layer in it
         /// (nan_texels_offset_bytes).
-        ///
-        /// Maps of one layer and any extents may share a scratch buffer if all its runs are of
-        /// `fused` in any order without a budget, balanced or not: they leave zeros elsewhere.
+        /// Maps of one layer and any extents may share one if all its runs are of `fused` in any
+        /// order without a budget.
         VkDeviceSize scratch_size_bytes;
         /// The tile list: a TileListHeader and `tile_capacity` tiles.
         VkDeviceSize tile_list_size_bytes;
@@ -138,7 +137,7 @@ class QUADTILE_API Subdivider {
     /// Offset in the scratch of the NaN texels per layer that `fused` leaves: 32-bit words.
     static constexpr VkDeviceSize nan_texels_offset_bytes = 12;
 
-    /// The caller's resources. The caller owns all of them.
+    /// Resources, which the caller owns.
     struct Resources {
         MapImage map;                     ///< only read
         BufferRange pyramid;              ///< the one of Pyramid, only read; none for `fused`
@@ -149,15 +148,12 @@ class QUADTILE_API Subdivider {
         /// threshold_map_size_bytes(shape) bytes in the layout of threshold_map_contents, with the
         /// usage and the alignment of the other ranges.
         BufferRange node_thresholds;
-        /// Thresholds per layer, for batches: several maps of one shape as layers of one run of
-        /// `fused`. Optional. The range holds the words of layer_thresholds(), layer after layer,
-        /// each from level 0 to the root's. Use the overload of record() without a
-        /// threshold then. In canonical order the tiles of a layer follow each other.
+        /// Thresholds per layer, for batches of maps by `fused`; optional. The range holds the
+        /// words of layer_thresholds(), for the overload of record() without a threshold.
         BufferRange layer_thresholds;
-
         /// Buffer of balanced lists (SubdivideOptions::balance) of `fused`, otherwise none:
-        /// balance_size_bytes. Its contents before and after a run do not matter, so recordings
-        /// that do not execute at the same time may share it, whatever their maps.
+        /// balance_size_bytes. Its contents do not matter, so recordings that do not execute at the
+        /// same time may share it.
         BufferRange balance;
     };
 
@@ -170,10 +166,9 @@ class QUADTILE_API Subdivider {
     };
 
     /// Writes the descriptors. The resources must exist; their contents do not matter yet. The
-    /// first thresholds per node compile another pipeline. Throws Error: invalid_argument and
-    /// unsupported as requirements does; invalid_argument for layer_thresholds with another
-    /// strategy than `fused`; unsupported for a buffer of thresholds longer than the
-    /// device can address; out_of_memory.
+    /// first thresholds per node compile another pipeline. Throws Error: as requirements does;
+    /// invalid_argument for layer_thresholds with another strategy than `fused`; unsupported for
+    /// more thresholds than the device can address; out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
     /// Checks that `record` takes the threshold for maps of this shape. Throws Error:
@@ -184,9 +179,8 @@ class QUADTILE_API Subdivider {
 
     /// Records the dispatches of one subdivision, and the barriers between them, into a command
     /// buffer of a queue with compute, outside a render pass. Leaves its own pipeline, descriptor
-    /// set 0 and push constants bound. Does not allocate device
-    /// memory, submit or wait; `fused` compiles a pipeline for the first use of an order, a budget
-    /// or a format.
+    /// set 0 and push constants bound. Does not allocate device memory, submit or wait; `fused`
+    /// compiles a pipeline for the first use of an order, a budget or a format.
     ///
     /// Order: any, if the call has no options; canonical, if its options name no order. Only
     /// `fused` writes canonical order. It is bit-identical on every device, and takes a second
@@ -195,10 +189,9 @@ class QUADTILE_API Subdivider {
     /// Overflow: if there are more tiles than the capacity, `required` in the header is exact,
     /// `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
     ///
-    /// Strategy `fused` takes one dispatch and needs a monotone threshold
-    /// (Threshold::check_monotone). It writes no pyramid. If you need one too, record Pyramid
-    /// without a barrier between them: both only read the map, so a GPU can run them at the same
-    /// time.
+    /// Strategy `fused` needs a monotone threshold (Threshold::check_monotone) and writes no
+    /// pyramid. If you need one too, record Pyramid without a barrier between them: both only read
+    /// the map.
     ///
     /// Budget: `fused` keeps it with one more dispatch, and writes the factor into the header. If
     /// even the largest factor leaves more than `max_tiles`, it is used and TILE_LIST_OVER_BUDGET
@@ -206,9 +199,6 @@ class QUADTILE_API Subdivider {
     ///
     /// Balance: `fused` makes a balanced list in two dispatches, three in canonical order.
     /// TILE_LIST_BALANCED is set.
-    ///
-    /// Thresholds per node are read from the bound buffer. The caller fills it with
-    /// threshold_map_contents, or on the GPU for Threshold::bound_map.
     ///
     /// Before: map, pyramid and the buffer of thresholds available and visible to COMPUTE_SHADER /
     /// SHADER_READ (after Pyramid::record: a memory barrier from COMPUTE_SHADER / SHADER_WRITE);

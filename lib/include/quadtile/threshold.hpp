@@ -88,8 +88,8 @@ class QUADTILE_API ResolvedThreshold {
 ///
 /// A threshold is *monotone* if no node has a greater one than its children have. Then all
 /// ancestors of a split node are split, because maxima grow upwards. constant, max_resolution and
-/// memory are monotone. per_level and map are monotone if their values do not grow from a level or
-/// a node to its parent. bound_monotone_map is monotone by the caller's promise.
+/// memory are monotone, per_level and map if their values are, bound_monotone_map by the caller's
+/// promise. bound_map and function count as not monotone.
 class QUADTILE_API Threshold {
  public:
     /// Makes one threshold for all levels. Throws Error(invalid_argument) for NaN, negative values.
@@ -107,9 +107,8 @@ class QUADTILE_API Threshold {
     [[nodiscard]] static Threshold max_resolution(float pixels);
 
     /// Makes a threshold of one value per node. Copies of the threshold share the nodes. Their size
-    /// is checked when the threshold is used with a map. Reads all nodes once, and finds out
-    /// whether the threshold is monotone. Throws Error(invalid_argument), which names the node, for
-    /// NaN and negative values.
+    /// is checked when the threshold is used with a map. Throws Error(invalid_argument), which
+    /// names the node, for NaN and negative values.
     [[nodiscard]] static Threshold map(NodeThresholds nodes);
 
     /// Makes a threshold for tiles that are rendered into per-pixel linked lists. The importance is
@@ -138,14 +137,13 @@ class QUADTILE_API Threshold {
     /// that need no monotone thresholds.
     [[nodiscard]] static Threshold bound_map();
 
-    /// Makes the same threshold with the caller's promise that no node has a greater value than its
-    /// children have. It goes with all strategies of Subdivider, budgets and updates. If the
-    /// promise does not hold, the list is wrong.
+    /// Makes the same threshold with the caller's promise that it is monotone. It goes with all
+    /// strategies and budgets of Subdivider. If the promise does not hold, the list is wrong.
     [[nodiscard]] static Threshold bound_monotone_map();
 
     /// Makes a threshold that a function in the user's GLSL computes for each node, by the strategy
     /// subtree. `parameters` are the values of threshold_parameter(i); they may change from run to
-    /// run at no cost. The threshold counts as not monotone. The text is GLSL 4.60 that defines
+    /// run at no cost. The text is GLSL 4.60 that defines
     ///
     ///     float threshold(uint level, uvec2 position, uint layer)
     ///
@@ -160,12 +158,11 @@ class QUADTILE_API Threshold {
     ///                                             same in all threads
     ///     #include "quadtile/quadtree.h"          and the other installed shared headers
     ///
-    /// The kernel's other names are not part of this interface and may change. The text is compiled
-    /// when it is used with a device. Then quadtile refuses resources of its own, types of other
-    /// sizes than 32 bits, and other features that not every Vulkan device has, with
-    /// Error(invalid_argument). Subgroup operations are refused only if the device has them off
-    /// (Features). A text may have 64 KiB. The compiler has no limit of time or memory, so compile
-    /// only texts that you trust.
+    /// The kernel's other names are not part of this interface. The text is compiled when it is
+    /// used with a device. Then quadtile refuses resources of its own, types of other sizes than 32
+    /// bits, and other features that not every Vulkan device has, with Error(invalid_argument);
+    /// subgroup operations only if the device has them off (Features). A text may have 64 KiB. The
+    /// compiler has no limit of time or memory, so compile only texts that you trust.
     ///
     /// Throws Error(invalid_argument) for an empty text and more than max_function_parameters.
     [[nodiscard]] static Threshold function(std::string glsl, std::vector<float> parameters = {});
@@ -201,10 +198,8 @@ class QUADTILE_API Threshold {
     /// check_fits does, and for bound_map and function, whose values the host does not know.
     [[nodiscard]] ResolvedThreshold resolve(const MapShape& shape) const;
 
-    /// Returns whether no level has a greater threshold than the level below, and no node a greater
-    /// one than its children (before `scaled`). `top` must be the root's level. bound_map and
-    /// function count as not monotone. Throws Error(invalid_argument) if the
-    /// threshold does not fit so many levels.
+    /// Returns whether the threshold is monotone (before `scaled`). `top` must be the root's level.
+    /// Throws Error(invalid_argument) if the threshold does not fit so many levels.
     [[nodiscard]] bool is_monotone(std::uint32_t top) const;
 
     /// Throws Error(invalid_argument), which names the levels or the nodes, if the threshold is not
@@ -238,9 +233,8 @@ class QUADTILE_API Threshold {
 };
 
 /// Returns the size of the buffer of thresholds per node that Subdivider reads
-/// (Subdivider::Resources). The buffer holds the thresholds of level 0, layer by layer and row by
-/// row, and then those of the other levels, placed as in the pyramid. threshold_map_index in
-/// quadtile/quadtree.h gives the place of each node.
+/// (Subdivider::Resources). threshold_map_index in quadtile/quadtree.h gives the place of each
+/// node.
 [[nodiscard]] QUADTILE_API std::uint64_t threshold_map_size_bytes(const MapShape& shape) noexcept;
 
 /// Returns the contents of that buffer for a threshold per node or per level. Throws

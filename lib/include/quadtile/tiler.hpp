@@ -31,8 +31,8 @@ struct TilerOptions {
 /// Uploads a map, builds its pyramid if the strategy needs it, subdivides the map, and reads the
 /// tiles back.
 ///
-/// Keeps pipelines and buffers between calls, so maps of the same shape allocate nothing again. One
-/// thread at a time may use a Tiler; Tilers of several threads may share a device.
+/// Keeps pipelines and buffers between calls. One thread at a time may use a Tiler; Tilers of
+/// several threads may share a device.
 class QUADTILE_API Tiler {
  public:
     /// Compiles the pipelines of options.strategy; `automatic` compiles them when maps need them.
@@ -52,8 +52,7 @@ class QUADTILE_API Tiler {
                                      const SubdivideOptions& options = {});
 
     /// Does the same with a threshold per layer: each layer is subdivided as a map of its own. A
-    /// budget holds for all layers together, with one factor. TileList::tiles_of_layer returns the
-    /// tiles of a layer.
+    /// budget holds for all layers together, with one factor.
     ///
     /// It takes one run of `fused` if the strategy is automatic or fused and the thresholds are by
     /// level and monotone. Other thresholds are combined into a threshold per node, which takes 5.5

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -66,9 +65,8 @@ struct SubdivideOptions {
 ///
 /// - Budget or balance: `fused`.
 /// - CPU drivers: `subtree` with one level per dispatch, which does the least work.
-/// - Thresholds that are not monotone, or count as not monotone (bound_map): `subtree`, with as
-/// many levels per dispatch as leave four to the last one, which has a thread for each texel below
-/// a split node.
+/// - Thresholds that are not monotone: `subtree`, with as many levels per dispatch as leave four to
+/// the last one, which has a thread for each texel below a split node.
 /// - All else: `fused`.
 ///
 /// The first case that applies is taken. Throws Error(invalid_argument) for a threshold that does
@@ -128,19 +126,10 @@ struct QUADTILE_API TileList {
     }
     /// Returns the number of tiles per level, from 0 to levels() - 1.
     [[nodiscard]] std::vector<std::uint64_t> tiles_per_level() const;
-    /// Returns the tiles of one layer, which are contiguous in canonical order; valid as long as
-    /// `tiles` is. Any order mixes the layers; use Tile::layer there. Throws
-    /// Error(invalid_argument) for any order and for a layer that the map does not have.
-    [[nodiscard]] std::span<const Tile> tiles_of_layer(std::uint32_t layer) const;
 };
 
 /// Sorts tiles into canonical order, in place. The order is total, because no two tiles of a list
 /// begin at the same texel.
 QUADTILE_API void sort_canonical(std::vector<Tile>& tiles);
-
-/// Checks that tiles partition the map: every texel of every layer lies in exactly one tile, and no
-/// tile reaches outside. Returns an empty string, or one sentence that names the first violation.
-[[nodiscard]] QUADTILE_API std::string check_partition(const std::vector<Tile>& tiles,
-                                                       const MapShape& shape);
 
 }  // namespace quadtile

@@ -4,14 +4,13 @@
 #include <quadtile/error.hpp>
 
 #include "device/device_context.hpp"
-#include "device/instance.hpp"
-#include "device/pipeline_cache.hpp"
 #include "values/refuse.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -319,6 +318,52 @@ constexpr bool Features::*FEATURES[] = {&Features::subgroup_operations, &Feature
                                         &Features::storage_image_formats,
                                         &Features::storage_image_dynamic_indexing};
 
+// FNV-1a, 64 bits; against accidents, not against attackers.
+std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {
+    std::uint64_t hash = 0xCBF29CE484222325U;
+    for (const std::byte byte : bytes) {
+        hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3U;
+    }
+    return hash;
+}
+
+// Returns the driver's data; empty if it is damaged or another device's. Drivers must refuse such
+// data themselves, but not all do.
+std::span<const std::byte> data_of(std::span<const std::byte> bytes,
+                                   const vk::PhysicalDeviceProperties& device) {
+    vk::PipelineCacheHeaderVersionOne header;
+    std::uint64_t sum = 0;
+    if (bytes.size() < sizeof(header) + sizeof(sum)) {
+        return {};
+    }
+    const std::span data = bytes.first(bytes.size() - sizeof(sum));
+    std::memcpy(&header, data.data(), sizeof(header));
+    std::memcpy(&sum, data.data() + data.size(), sizeof(sum));
+    const bool fits = sum == checksum(data) && header.headerSize >= sizeof(header) &&
+                      header.headerSize <= data.size() &&
+                      header.headerVersion == vk::PipelineCacheHeaderVersion::eOne &&
+                      header.vendorID == device.vendorID && header.deviceID == device.deviceID &&
+                      header.pipelineCacheUUID == device.pipelineCacheUUID;
+    return fits ? data : std::span<const std::byte>();
+}
+
+// Opens the device's pipeline cache with what Device::pipeline_cache returned in an earlier run.
+// Other bytes are ignored.
+void open_pipeline_cache(DeviceContext& context, std::span<const std::byte> bytes) {
+    context.pipeline_cache = vulkan_calls("creating a pipeline cache", [&] {
+        const auto data = data_of(bytes, context.physical_device.getProperties(context.dispatch));
+        if (data.empty() && !bytes.empty()) {
+            context.say(Severity::info,
+                        "the pipeline cache is damaged or another device's: pipelines are compiled "
+                        "again");
+        }
+        auto cache = context.device.createPipelineCacheUnique({{}, data.size(), data.data()},
+                                                              nullptr, context.dispatch);
+        context.name(*cache, "the pipeline cache");
+        return cache;
+    });
+}
+
 }  // namespace
 
 Device::Device(std::shared_ptr<detail::DeviceContext> context) : context_(std::move(context)) {}
@@ -348,7 +393,7 @@ Device Device::create(const DeviceOptions& options) {
     });
     context->say(Severity::info, "using device " + std::to_string(candidate.info.index) + ", " +
                                      candidate.info.name + ", " + candidate.info.driver);
-    detail::open_pipeline_cache(*context, options.pipeline_cache);
+    open_pipeline_cache(*context, options.pipeline_cache);
     if (candidate.capabilities.driver.driverID == vk::DriverId::eNvidiaProprietary) {
         // In a child its handlers crash, and take the parent's device away (seen with 580.159).
         detail::protect_children();
@@ -397,7 +442,7 @@ Device Device::adopt(const AdoptedDevice& host) {
         context->info.features.*feature &= host.enabled.*feature;
     }
     context->set_limits();
-    detail::open_pipeline_cache(*context, host.pipeline_cache);
+    open_pipeline_cache(*context, host.pipeline_cache);
     detail::watch_exit(false);
     return Device(std::move(context));
 }
@@ -435,7 +480,16 @@ std::uint32_t Device::queue_family() const noexcept {
     return context_->queue_family;
 }
 std::vector<std::byte> Device::pipeline_cache() const {
-    return detail::pipeline_cache_bytes(*context_);
+    const DeviceContext& context = *context_;
+    const std::vector<std::uint8_t> data = context.calls("reading the pipeline cache", [&] {
+        return context.device.getPipelineCacheData(*context.pipeline_cache, context.dispatch);
+    });
+    const std::span bytes = std::as_bytes(std::span(data));
+    const std::uint64_t sum = checksum(bytes);
+    const std::span sum_bytes = std::as_bytes(std::span(&sum, 1));
+    std::vector<std::byte> result(bytes.begin(), bytes.end());
+    result.insert(result.end(), sum_bytes.begin(), sum_bytes.end());
+    return result;
 }
 PFN_vkGetInstanceProcAddr Device::get_instance_proc_addr() const noexcept {
     return context_->dispatch.vkGetInstanceProcAddr;

@@ -1,11 +1,12 @@
-// State that a Device shares with everything made from it.
+// State that a Device shares with everything made from it; Vulkan's errors as quadtile's; instances
+// (instance.cpp).
 
 #pragma once
 
 #include "device/vulkan.hpp"
-#include "device/vulkan_calls.hpp"
 
 #include <quadtile/device.hpp>
+#include <quadtile/error.hpp>
 
 #include <atomic>
 #include <bit>
@@ -16,6 +17,51 @@
 #include <utility>
 
 namespace quadtile::detail {
+
+// Returns the Error for a failed Vulkan call. `doing` names the operation ("creating the pyramid
+// image").
+[[nodiscard]] inline Error error_from(vk::Result result, const std::string& doing) {
+    const int code = static_cast<int>(result);
+    const std::string name = vk::to_string(result);
+    switch (result) {
+        case vk::Result::eErrorOutOfHostMemory:
+        case vk::Result::eErrorMemoryMapFailed:  // address space
+            return {ErrorCode::out_of_memory,
+                    "out of host memory while " + doing +
+                        "; free memory, or use a smaller map or image",
+                    code};
+        case vk::Result::eErrorOutOfDeviceMemory:
+        case vk::Result::eErrorOutOfPoolMemory:
+        case vk::Result::eErrorFragmentedPool:
+            return {ErrorCode::out_of_memory,
+                    "out of device memory while " + doing +
+                        "; free memory on the device, or use a smaller map or image or fewer "
+                        "layers",
+                    code};
+        case vk::Result::eErrorTooManyObjects:
+            return {ErrorCode::out_of_memory,
+                    "the device cannot have more allocations, which failed while " + doing +
+                        "; destroy what you do not use of Tilers, Mipmappers and Services",
+                    code};
+        case vk::Result::eErrorDeviceLost:
+            return {ErrorCode::device_lost,
+                    "the device was lost while " + doing +
+                        " (driver reset, time-out or removal); make a new Device and try again",
+                    code};
+        default:
+            return {ErrorCode::vulkan, "Vulkan failed with " + name + " while " + doing, code};
+    }
+}
+
+// Runs Vulkan-Hpp calls. Their exceptions become Errors that name the operation.
+template <typename Calls>
+auto vulkan_calls(const std::string& doing, Calls&& calls) {
+    try {
+        return std::forward<Calls>(calls)();
+    } catch (const vk::SystemError& error) {
+        throw error_from(static_cast<vk::Result>(error.code().value()), doing);
+    }
+}
 
 // Returns the mutex of a queue, which all Devices with this queue share.
 [[nodiscard]] std::shared_ptr<std::mutex> mutex_of(vk::Device device, vk::Queue queue);
@@ -107,6 +153,12 @@ class DeviceContext {
  private:
     mutable std::atomic<std::uint64_t> runs_ = 0;
 };
+
+// Creates the instance of a context, with validation if requested. `entry` is that of
+// DeviceOptions::get_instance_proc_addr.
+void create_instance(DeviceContext& context, bool validation, PFN_vkGetInstanceProcAddr entry);
+
+[[nodiscard]] bool validation_installed(PFN_vkGetInstanceProcAddr entry);
 
 // A region of a command buffer that debuggers show under a name.
 class DebugLabel {

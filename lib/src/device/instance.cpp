@@ -1,4 +1,4 @@
-#include "device/instance.hpp"
+#include "device/device_context.hpp"
 
 #include "values/refuse.hpp"
 

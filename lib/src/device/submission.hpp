@@ -3,7 +3,6 @@
 #pragma once
 
 #include "device/device_context.hpp"
-#include "device/vulkan_calls.hpp"
 #include "values/refuse.hpp"
 
 #include <algorithm>

@@ -3,13 +3,15 @@
 #pragma once
 
 #include "glsl/glsl_compiler.hpp"
-#include "glsl/user_code_check.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace quadtile::detail {
+
+using SpirvView = std::span<const std::uint32_t>;
 
 // One variant of a kernel, and the names of the user's text in it.
 struct UserKernel {
@@ -28,7 +30,8 @@ struct UserKernel {
 
 // Returns the SPIR-V of a kernel with a user's text in it. The process keeps the code of each text,
 // so equal texts of several objects and devices are compiled once. Throws Error as compile_kernel
-// does, and invalid_argument for a text that violates a rule of violation_in. Thread-safe.
+// does, and invalid_argument for a text whose code does not fit the kernel's pipelines.
+// Thread-safe.
 [[nodiscard]] std::vector<std::uint32_t> code_of(const UserKernel& kernel, const std::string& glsl);
 
 }  // namespace quadtile::detail

@@ -5,7 +5,7 @@
 #include <quadtile/downsampler.hpp>
 
 #include "device/device_context.hpp"
-#include "values/mip_chain.hpp"
+#include "values/texel_codec.hpp"
 
 #include <cstdint>
 #include <string>

@@ -21,38 +21,23 @@
 #include <utility>
 #include <vector>
 
-using quadtile::Balance;
-using quadtile::Device;
-using quadtile::DeviceInfo;
-using quadtile::Error;
-using quadtile::ErrorCode;
-using quadtile::MapShape;
-using quadtile::MapView;
-using quadtile::Order;
-using quadtile::Service;
-using quadtile::ServiceOptions;
-using quadtile::Strategy;
-using quadtile::SubdivisionRequest;
-using quadtile::TexelFormat;
-using quadtile::Threshold;
-using quadtile::Tile;
-using quadtile::TileList;
-using quadtile::detail::refuse;
+using namespace quadtile;
+using detail::refuse;
 
 // A list of Tiles is returned as a list of quadtile_tiles. The bits are the same: x and y, level,
 // flags and layer lie as little-endian machines read them.
 static_assert(std::endian::native == std::endian::little);
 static_assert(sizeof(quadtile_tile) == sizeof(Tile) && alignof(quadtile_tile) <= alignof(Tile));
-constexpr auto SAMPLE_TILE = std::bit_cast<quadtile_tile>(Tile{
-    quadtile::tile_position(0x1234, 0x5678), quadtile::tile_node(9, 0xab, 0xcdef), 1.5F, 2.5F});
+constexpr auto SAMPLE_TILE = std::bit_cast<quadtile_tile>(
+    Tile{tile_position(0x1234, 0x5678), tile_node(9, 0xab, 0xcdef), 1.5F, 2.5F});
 static_assert(SAMPLE_TILE.x == 0x1234 && SAMPLE_TILE.y == 0x5678);
 static_assert(SAMPLE_TILE.level == 9 && SAMPLE_TILE.flags == 0xab && SAMPLE_TILE.layer == 0xcdef);
 static_assert(SAMPLE_TILE.importance == 1.5F && SAMPLE_TILE.threshold == 2.5F);
-static_assert(QUADTILE_TILE_CLAMPED == quadtile::TILE_CLAMPED);
-static_assert(QUADTILE_TILE_COARSER_LEFT == quadtile::TILE_COARSER_LEFT &&
-              QUADTILE_TILE_COARSER_RIGHT == quadtile::TILE_COARSER_RIGHT &&
-              QUADTILE_TILE_COARSER_TOP == quadtile::TILE_COARSER_TOP &&
-              QUADTILE_TILE_COARSER_BOTTOM == quadtile::TILE_COARSER_BOTTOM);
+static_assert(QUADTILE_TILE_CLAMPED == TILE_CLAMPED);
+static_assert(QUADTILE_TILE_COARSER_LEFT == TILE_COARSER_LEFT &&
+              QUADTILE_TILE_COARSER_RIGHT == TILE_COARSER_RIGHT &&
+              QUADTILE_TILE_COARSER_TOP == TILE_COARSER_TOP &&
+              QUADTILE_TILE_COARSER_BOTTOM == TILE_COARSER_BOTTOM);
 
 namespace {
 
@@ -79,9 +64,9 @@ static_assert(is(-1 - QUADTILE_ERROR_INVALID_ARGUMENT, ErrorCode::invalid_argume
               is(-1 - QUADTILE_ERROR_CANCELLED, ErrorCode::cancelled) &&
               is(-1 - QUADTILE_ERROR_DEADLINE_EXCEEDED, ErrorCode::deadline_exceeded) &&
               is(-1 - QUADTILE_ERROR_VULKAN, ErrorCode::vulkan));
-static_assert(is(QUADTILE_SEVERITY_INFO, quadtile::Severity::info) &&
-              is(QUADTILE_SEVERITY_WARNING, quadtile::Severity::warning) &&
-              is(QUADTILE_SEVERITY_ERROR, quadtile::Severity::error));
+static_assert(is(QUADTILE_SEVERITY_INFO, Severity::info) &&
+              is(QUADTILE_SEVERITY_WARNING, Severity::warning) &&
+              is(QUADTILE_SEVERITY_ERROR, Severity::error));
 static_assert(is(QUADTILE_STRATEGY_AUTOMATIC, Strategy::automatic) &&
               is(QUADTILE_STRATEGY_SUBTREE, Strategy::subtree) &&
               is(QUADTILE_STRATEGY_FUSED, Strategy::fused));
@@ -190,11 +175,11 @@ struct OwningDeviceList : quadtile_device_list {
 
 // ---- Options and requests
 
-quadtile::LogCallback log_callback_of(const quadtile_service_options& options) {
+LogCallback log_callback_of(const quadtile_service_options& options) {
     if (options.log == nullptr) {
         return {};
     }
-    return [log = options.log, user_data = options.log_user_data](quadtile::Severity severity,
+    return [log = options.log, user_data = options.log_user_data](Severity severity,
                                                                   std::string_view message) {
         log(user_data, static_cast<std::int32_t>(severity), std::string(message).c_str());
     };
@@ -203,10 +188,6 @@ quadtile::LogCallback log_callback_of(const quadtile_service_options& options) {
 quadtile_service_options default_options() {
     const ServiceOptions defaults;
     return {.struct_size = sizeof(quadtile_service_options),
-            .device = nullptr,
-            .validation = 0,
-            .log = nullptr,
-            .log_user_data = nullptr,
             .strategy = QUADTILE_STRATEGY_AUTOMATIC,
             .subtree_levels = defaults.subtree_levels,
             .lanes = defaults.lanes,
@@ -214,10 +195,6 @@ quadtile_service_options default_options() {
             .queue_capacity = defaults.queue_capacity,
             .memory_limit_bytes = defaults.memory_limit_bytes,
             .gpu_timeout_ms = static_cast<std::uint64_t>(defaults.gpu_timeout.count()),
-            .pipeline_cache = nullptr,
-            .pipeline_cache_size = 0,
-            .devices = nullptr,
-            .device_count = 0,
             .repeat_lost = defaults.repeat_lost ? 1 : 0};
 }
 
@@ -230,7 +207,7 @@ std::vector<Device> make_devices(const quadtile_service_options& options) {
         options.device_count == 0
             ? std::span(&options.device, 1)
             : std::span(required(options.devices, "devices"), options.device_count);
-    quadtile::DeviceOptions device_options;
+    DeviceOptions device_options;
     device_options.validation = options.validation != 0;
     if (options.pipeline_cache_size != 0) {
         device_options.pipeline_cache = {
@@ -254,7 +231,7 @@ Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
             return Threshold::max_resolution(request.threshold_value);
         case QUADTILE_THRESHOLD_PER_LEVEL: {
             const float* levels = required(request.threshold_levels, "threshold_levels");
-            const std::uint32_t needed = quadtile::top_level(shape.width, shape.height) + 1;
+            const std::uint32_t needed = top_level(shape.width, shape.height) + 1;
             if (request.threshold_level_count != needed) {
                 refuse("threshold_level_count is ", request.threshold_level_count,
                        ", but a map of this size has ", needed,
@@ -298,7 +275,7 @@ SubdivisionRequest request_of(const quadtile_request& request) {
     check_struct_size(request.struct_size, sizeof request, "quadtile_request");
     const MapShape shape{request.width, request.height, request.layers,
                          format_of(request.format, "format")};
-    quadtile::check_shape(shape);
+    check_shape(shape);
     SubdivisionRequest result{
         .map = {required(request.texels, "texels"), shape},
         .threshold = threshold_of(request, shape),
@@ -308,8 +285,8 @@ SubdivisionRequest request_of(const quadtile_request& request) {
         .priority = request.priority};
     if (request.copy_texels != 0) {
         const auto* bytes = static_cast<const std::byte*>(request.texels);
-        const std::size_t size = std::size_t{shape.width} * shape.height * shape.layers *
-                                 quadtile::texel_size_bytes(shape.format);
+        const std::size_t size =
+            std::size_t{shape.width} * shape.height * shape.layers * texel_size_bytes(shape.format);
         const auto copy = std::make_shared<const std::vector<std::byte>>(bytes, bytes + size);
         result.map.texels = copy->data();
         result.texels_owner = copy;
@@ -332,7 +309,7 @@ struct OwningTileList : quadtile_tile_list {
 
 void publish(OwningTileList& owner) {
     const TileList& list = owner.list;
-    for (const quadtile::StageTime& stage : list.report.stages) {
+    for (const StageTime& stage : list.report.stages) {
         owner.owned_stages.push_back(
             {stage.stage.c_str(), stage.milliseconds, stage.on_gpu ? 1 : 0});
     }
@@ -391,8 +368,8 @@ struct quadtile_ticket {
         }
     }
 
-    quadtile::Ticket ticket;
-    quadtile::detail::MadeIn made_in;
+    Ticket ticket;
+    detail::MadeIn made_in;
 };
 
 const char* quadtile_last_error() {

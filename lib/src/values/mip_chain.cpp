@@ -1,5 +1,3 @@
-#include "mip_chain.hpp"
-
 #include "refuse.hpp"
 #include "texel_codec.hpp"
 

@@ -1,5 +1,5 @@
-// Texels in memory and as floats, and the tables of the sRGB curve. libquadtile uses what is marked
-// QUADTILE_API.
+// Texels in memory and as floats, the tables of the sRGB curve, kinds of reductions. libquadtile
+// uses what is marked QUADTILE_API.
 
 #pragma once
 
@@ -20,6 +20,15 @@ using Texel = std::array<float, 4>;  // channels; unorm in [0, 1], sRGB colours 
 
 [[nodiscard]] inline bool is_depth(TexelFormat format) noexcept {
     return format == TexelFormat::d32_float || format == TexelFormat::d16_unorm;
+}
+
+[[nodiscard]] inline bool is_extreme(Reduction reduction) {
+    return reduction == Reduction::max || reduction == Reduction::min ||
+           reduction == Reduction::min_max;
+}
+
+[[nodiscard]] inline bool is_sum(Reduction reduction) {  // means included
+    return reduction == Reduction::mean || reduction == Reduction::sum;
 }
 
 // Returns the tables of the sRGB curve (IEC 61966-2-1). The border between a code and the next is
