@@ -150,6 +150,12 @@ TEST_F(DownsamplerKernel, EqualsItsTwinAtEverySizeAndWithEveryNumberOfLevels) {
             expect_equal(gpu, downsampler, {300, 200, 1, FORMAT}, levels);
         }
     }
+    // Level 0 alone, copied from a block of the most texels: those beyond the first 1024 were
+    // missing.
+    DownsamplerOptions copying = options_of(Reduction::min, FORMAT, FORMAT, EdgeRule::fold);
+    copying.copy_source = true;
+    Gpu gpu(device_for());
+    expect_equal(gpu, Downsampler(gpu.device(), copying), {127, 127, 1, FORMAT}, 1);
 }
 
 // Each reduction, each way to decode and to encode a texel, each edge rule and method, on both
@@ -224,16 +230,6 @@ TEST_F(DownsamplerKernel, FilteredReadsAndBlitsStayWithinTheirBounds) {
     for (const std::string& message : take_validation_messages()) {
         EXPECT_NE(message.find("Performance Warning"), std::string::npos) << message;
     }
-}
-
-// Only level 0, copied from a block of the most texels. Texels beyond the first 1024 were missing.
-TEST_F(DownsamplerKernel, CopiesAloneAreWhole) {
-    Gpu gpu(device_for());
-    DownsamplerOptions options =
-        options_of(Reduction::min, TexelFormat::r32_float, TexelFormat::r32_float, EdgeRule::fold);
-    options.copy_source = true;
-    const Downsampler downsampler(gpu.device(), options);
-    expect_equal(gpu, downsampler, {127, 127, 1, options.source_format}, 1);
 }
 
 // ---- A dirty rectangle ----------------------------------------------------------------------

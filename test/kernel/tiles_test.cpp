@@ -429,6 +429,8 @@ TEST_F(Tiles, WhatTheDeviceCannotHoldIsRefused) {
                     refuses("layers; cut it"));
     }
     ASSERT_EQ(device_for(EVERYTHING_OFF).info().max_tiles, 16384U);
+    EXPECT_FALSE(device_for(EVERYTHING_OFF).info().features.subgroup_operations);
+    EXPECT_FALSE(device_for(EVERYTHING_OFF).info().features.sampler_minmax);
     EXPECT_NO_THROW(subdividing(EVERYTHING_OFF, {128, 128}, all)());  // the longest list
     EXPECT_THAT(subdividing(EVERYTHING_OFF, {129, 128}, all),
                 refuses("raise the threshold or cut the map into several"));
