@@ -6,7 +6,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 
-#include "random/definition.hpp"
+#include "support/definition.hpp"
 #include "reference/budget.hpp"
 #include "support/errors.hpp"
 #include "support/maps.hpp"

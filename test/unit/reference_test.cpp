@@ -1,7 +1,7 @@
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 
-#include "random/definition.hpp"
+#include "support/definition.hpp"
 #include "support/errors.hpp"
 #include "support/maps.hpp"
 #include "support/tile_lists.hpp"
