@@ -244,7 +244,7 @@ TEST_F(LitScene, HasTheCoordinatesOfTheUnwrappedScene) {
         const std::string glb = lit->with_light_map(scene, {{"\x89PNG", 2.5}}, {64, 32});
 
         const Scene baked = load("baked.glb", glb).scene;
-        EXPECT_TRUE(baked.light_map_extent == Extent(64, 32));
+        EXPECT_TRUE((baked.light_map_extent == Extent{64, 32}));
         ASSERT_EQ(baked.triangles.size(), scene.triangles.size());
         for (std::size_t t = 0; t < scene.triangles.size(); ++t) {
             for (std::size_t i = 0; i < 3; ++i) {

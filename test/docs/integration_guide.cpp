@@ -89,14 +89,14 @@ class IntegrationGuide : public testing::Test {
         gpu = std::make_unique<Gpu>(device);
         importance = smooth_map({width, height});
         const MapView view = view_of(importance, width, height);
-        image = gpu->upload(view);
-        map_view = image.view();
+        map_image = gpu->upload(view);
+        map_view = map_image.view();
         tiles_of_map = reference::subdivide(view, of_map).tiles;
     }
 
     void TearDown() override {
         buffers.clear();
-        image = {};
+        map_image = {};
         gpu.reset();
         vkDestroyCommandPool(vulkan_device, command_pool, nullptr);
         vkDestroyDevice(vulkan_device, nullptr);
@@ -181,7 +181,7 @@ class IntegrationGuide : public testing::Test {
     std::unique_ptr<Gpu> gpu;
     std::deque<Buffer> buffers;
     std::vector<float> importance;
-    Image image;
+    Image map_image;
     VkImageView map_view = VK_NULL_HANDLE;
     const Threshold of_map = Threshold::max_resolution(64.0F);
     std::vector<Tile> tiles_of_map;
@@ -254,7 +254,7 @@ TEST_F(IntegrationGuide, WhenTheListIsFull) {
         const auto needed = subdivider.requirements({width, height}, capacity);
         const VkBuffer scratch = make_zeros(needed.scratch_size_bytes, needed.usage);
         const VkBuffer tiles = make_buffer(needed.tile_list_size_bytes, needed.usage);
-        const auto binding = subdivider.bind({width, height}, {.map = image.map_image(),
+        const auto binding = subdivider.bind({width, height}, {.map = map_image.map_image(),
                                                                .scratch = {scratch},
                                                                .tile_list = {tiles},
                                                                .tile_capacity = capacity});

@@ -291,9 +291,9 @@ void ask_all(Attempt& attempt, Service& service, const Questions& questions) {
             asked.emplace_back(&questions.questions[i], service.submit(questions.request(i)));
         });
     }
-    for (auto& [question, ticket] : asked) {
-        ASSERT_EQ(ticket.result.wait_for(SOON), std::future_status::ready);
-        attempt.succeeds([&] { question->expect(ticket.result.get()); });
+    for (auto& one : asked) {
+        ASSERT_EQ(one.second.result.wait_for(SOON), std::future_status::ready);
+        attempt.succeeds([&] { one.first->expect(one.second.result.get()); });
     }
 }
 

@@ -127,10 +127,12 @@ std::optional<bool> shows(const ShadowOptions& options, const ShadowFrame& frame
     // Texels of the map on each side of a tile that its slot shows, cut ones too.
     const double core = (options.tile_extent >> (4 - class_of(tile))) - 2.0 * options.gutter;
     const double gutter = std::ceil(options.gutter * std::exp2(level) / core) + 0.01;
+    const double extent = std::exp2(level);
+    const double left = x * extent;
+    const double top = y * extent;
     const auto meets = [&](double margin) {
-        const double extent = std::exp2(level);
-        return low[0] <= (x + 1) * extent + margin && high[0] >= x * extent - margin &&
-               low[1] <= (y + 1) * extent + margin && high[1] >= y * extent - margin;
+        return low[0] <= left + extent + margin && high[0] >= left - margin &&
+               low[1] <= top + extent + margin && high[1] >= top - margin;
     };
     return meets(gutter + slack) == meets(gutter - slack) ? std::optional(meets(gutter))
                                                           : std::nullopt;

@@ -170,8 +170,10 @@ TEST(Balance, BudgetsAndThresholdsThatGrowAreRefused) {
           std::tuple(Threshold::per_level({1.0F, 2.0F, 1.0F}), std::optional<std::uint64_t>(),
                      "balanced lists need thresholds that do not grow")}) {
         const SubdivideOptions options{.max_tiles = budget, .balance = Balance::edges};
-        EXPECT_THAT([&] { (void)reference::subdivide(view_of(texels, 4, 4), threshold, options); },
-                    test::is_refused(text));
+        const auto subdivide = [&, asked = threshold] {
+            (void)reference::subdivide(view_of(texels, 4, 4), asked, options);
+        };
+        EXPECT_THAT(subdivide, test::is_refused(text));
     }
 }
 

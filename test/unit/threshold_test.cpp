@@ -344,11 +344,11 @@ TEST(MemoryThreshold, BadArgumentsAreNamed) {
     for (const auto& [max_resolution, nodes, count, shape, text] : rows) {
         std::vector<float> fragments = test::random_fragments({4, 3, 2});
         fragments.back() = count;
-        EXPECT_THAT(
-            [&] {
-                (void)Threshold::memory(max_resolution, nodes, {fragments.data(), shape});
-            },
-            is_refused(text));
+        // Clang 14 captures no structured bindings.
+        const auto make = [&, least = max_resolution, most = nodes, size = shape] {
+            (void)Threshold::memory(least, most, {fragments.data(), size});
+        };
+        EXPECT_THAT(make, is_refused(text));
     }
 }
 
