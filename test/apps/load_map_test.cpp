@@ -192,6 +192,7 @@ TEST_F(LoadMap, ChannelsAreThoseThatCanBeChosen) {
     EXPECT_EQ(load(both, "b.c").shape.format, TexelFormat::r32_float);
     // OpenEXR itself compares as many characters as a name in a file can have.
     const std::string long_name(255, 'n');
+    const std::string longer_name = long_name + "n";
     const std::string with_long_name = ramps({long_name});
     EXPECT_EQ(values(with_long_name, long_name), ramp(1.0F));
     for (const auto& [bytes, channel, message] :
@@ -199,7 +200,7 @@ TEST_F(LoadMap, ChannelsAreThoseThatCanBeChosen) {
           {layers, "flat", "no channel 'flat'"},
           {layers, "diffuse.", "no channel 'diffuse.'"},
           {both, "b", "no channel 'b'"},
-          {with_long_name, (long_name + "n").c_str(), "it has no channel"}}) {
+          {with_long_name, longer_name.c_str(), "it has no channel"}}) {
         EXPECT_THAT(failure(bytes, channel), HasSubstr(message));
     }
     const std::vector<float> pixels(12, 1.0F);
