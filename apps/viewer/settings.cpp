@@ -142,11 +142,16 @@ void set(Json& settings, const Json::json_pointer& place, const Json& value) {
         }
     }
     const bool is_whole = member.is_number_unsigned();
-    member = value;
-    const auto read = settings.get<Settings>();
-    if (is_whole && (!value.is_number_unsigned() || Json(read).at(place) != value)) {
+    // Before the conversion, which is not defined for numbers that the type cannot hold.
+    bool is_possible = !is_whole || value.is_number_unsigned();
+    if (is_possible) {
+        member = value;
+        is_possible = !is_whole || Json(settings.get<Settings>()).at(place) == value;
+    }
+    if (!is_possible) {
         throw std::runtime_error(value.dump() + " is not a whole number that is possible here");
     }
+    const auto read = settings.get<Settings>();
     check_values(read);
 }
 
