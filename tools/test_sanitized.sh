@@ -21,7 +21,10 @@ build() {
     for test in "${@:3}"; do
         local filter='*'
         [[ $test != quadtile_apps_tests ]] || filter='-*Mipmapper*'
-        "$tree/bin/$test" --gtest_filter="$filter"
+        # Drivers leak when calls fail; the fault tests count the library's objects themselves.
+        local options=
+        [[ $test != quadtile_fault_tests ]] || options=detect_leaks=0
+        ASAN_OPTIONS=$options "$tree/bin/$test" --gtest_filter="$filter"
     done
 }
 
@@ -37,7 +40,7 @@ for part in "$@"; do
             # The drivers' own leaks are not ours. Validation takes longer than all the rest.
             VK_ICD_FILENAMES=$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json) QUADTILE_VALIDATION=0 \
                 ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 "$root/build/asan-ubsan/bin/quadtile_random" \
-                tiles service mips hand_overs --cases 100 --short --max-texels 65536
+                tiles service mips hand_overs --cases 25 --short --max-texels 65536
             ;;
         threads)
             "$root/tools/install.sh"

@@ -33,8 +33,10 @@ float float_from_unorm(std::uint32_t code, std::uint32_t bits) {
 
 std::uint32_t unorm_code(float value, std::uint32_t largest) {
     const float scaled = value * static_cast<float>(largest);
-    return static_cast<std::uint32_t>(
-        std::nearbyint(std::clamp(scaled, 0.0F, static_cast<float>(largest))));
+    return scaled > 0.0F  // else 0, for NaN too
+               ? static_cast<std::uint32_t>(
+                     std::nearbyint(std::min(scaled, static_cast<float>(largest))))
+               : 0;
 }
 
 std::uint32_t srgb_code(float linear, const SrgbTables& tables) {
