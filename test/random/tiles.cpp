@@ -2,11 +2,13 @@
 
 #include "contents.hpp"
 #include "engine.hpp"
+#include "support/definition.hpp"
 #include "support/glsl.hpp"
 #include "support/maps.hpp"
 #include "support/variants.hpp"
 #include "support/workspace.hpp"
 
+#include <quadtile/budget.h>
 #include <quadtile/kernel_parameters.h>
 
 #include <algorithm>
@@ -487,6 +489,68 @@ std::string check_tiles(Choices& choices, const RandomSettings& settings, Kept& 
     return wrong;
 }
 
+// ---- The reference ----------------------------------------------------------------------------
+
+// Each layer as a map of its own.
+std::string check_layers(Choices& choices, const Case& test) {
+    const MapShape one{test.shape.width, test.shape.height};
+    Random random = choices.random("layer thresholds");
+    std::vector<Threshold> thresholds;
+    TileList expected{.shape = test.shape};
+    for (std::uint32_t layer = 0; layer < test.shape.layers; ++layer) {
+        thresholds.push_back(level_threshold(random, one, test.palette));
+        const std::byte* const first =
+            test.texels.data() + layer * (test.texels.size() / test.shape.layers);
+        const TileList alone = reference::subdivide({first, one}, thresholds.back());
+        expected.nan_texels += alone.nan_texels;
+        for (Tile tile : alone.tiles) {
+            tile.node |= layer << 16U;
+            expected.tiles.push_back(tile);
+        }
+    }
+    return difference(reference::subdivide(test.view(), thresholds), expected);
+}
+
+// Without a device. Catches all that kernels would be wrong in together with the reference.
+std::string check_reference(Choices& choices) {
+    Case test;
+    test.shape = {choices.number("width", 1, 40), choices.number("height", 1, 40),
+                  choices.number("layers", 1, 3)};
+    if (choices.one_in("few_peaks", 3)) {  // beside large tiles
+        choices.prefer({{"content", "peaks"}, {"period", "300"}});
+    }
+    test.palette = random_palette(choices);
+    test.texels = random_texels(choices, test.shape, test.palette);
+    if (choices.one_in("by_layers", 4)) {
+        return check_layers(choices, test);
+    }
+    const MapView map = test.view();
+    const Threshold threshold =
+        random_threshold(choices, all_variants().front(), test.shape, test.palette).twin;
+    const bool is_monotone = threshold.is_monotone(top_level(test.shape.width, test.shape.height));
+    const SubdivideOptions options{
+        .max_tiles = is_monotone && choices.one_in("with_budget", 2)
+                         ? std::optional(choices.number("budget", 1, 1 << 10))
+                         : std::nullopt,
+        .balance = is_monotone ? random_balance(choices) : Balance::none};
+    ++lists_compared;
+    TileList list;
+    try {
+        list = reference::subdivide(map, threshold, options);
+    } catch (const Error& error) {
+        const auto least = [&] {
+            const float most = budget_factor(BUDGET_FACTORS - 1);
+            return reference::subdivide(map, threshold.scaled(most)).tiles.size();
+        };
+        const bool is_right =
+            options.max_tiles && (options.balance != Balance::none || least() > *options.max_tiles);
+        return is_right ? "" : error.what();
+    }
+    return options.balance != Balance::none ? wrong_balance(map, threshold, list)
+           : options.max_tiles              ? wrong_budget(map, threshold, list, *options.max_tiles)
+                                            : wrong_by_definition(map, threshold, list);
+}
+
 }  // namespace
 
 Subject tiles_subject(const RandomSettings& settings) {
@@ -494,6 +558,10 @@ Subject tiles_subject(const RandomSettings& settings) {
     return {"tiles", 0.4, 60,
             [=](Choices& choices) { return check_tiles(choices, settings, *kept); },
             &lists_compared};
+}
+
+Subject reference_subject() {
+    return {"reference", 0.05, 4000, check_reference, &lists_compared};
 }
 
 }  // namespace quadtile::test

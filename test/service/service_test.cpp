@@ -3,6 +3,7 @@
 
 #include "requests.hpp"
 
+#include <atomic>
 #include <future>
 #include <string>
 #include <thread>
@@ -49,11 +50,14 @@ void answer(GatedService& gated, Service& service, Answered way,
             const std::function<void()>& let_go) {
     Ticket runs = gated.hold_lane();
     Ticket other = service.submit(mixed_request(2));
+    std::atomic<bool> has_gone = false;
     SubdivisionRequest request = mixed_request(1);
     request.texels_owner = std::shared_ptr<const void>(
-        request.map.texels, [&gated, &let_go, texels = request.texels_owner](const void*) {
+        request.map.texels,
+        [&gated, &let_go, &has_gone, texels = request.texels_owner](const void*) {
             gated.open();
             let_go();
+            has_gone = true;
         });
     if (way == Answered::by_expiry) {
         request.deadline = std::chrono::steady_clock::now() + 1ms;
@@ -67,6 +71,7 @@ void answer(GatedService& gated, Service& service, Answered way,
         service.shutdown(Shutdown::cancel);
     }
     ASSERT_EQ(ticket.result.wait_for(PATIENCE), std::future_status::ready);
+    EXPECT_TRUE(has_gone);  // before the answer
     (void)runs.result.get();
     if (way == Answered::by_shutdown) {
         EXPECT_THAT(throwing(other), fails(ErrorCode::cancelled));
@@ -79,16 +84,13 @@ TEST_F(ServiceTest, OwnersMayCallAndEndTheService) {
     for (const Answered way : {Answered::by_list, Answered::by_expiry, Answered::by_cancellation,
                                Answered::by_shutdown}) {
         GatedService called({.lanes = 1});
-        bool has_gone = false;
         answer(called, *called.service, way, [&] {
             EXPECT_EQ(called.service->statistics().submitted, 3U);
             if (way != Answered::by_shutdown) {
                 (void)called.service->try_submit(mixed_request(3)).value().cancel();
             }
             called.service->shutdown();
-            has_gone = true;
         });
-        EXPECT_TRUE(has_gone);
         GatedService ended({.lanes = 1});
         answer(ended, *ended.service, way, [&] { ended.service.reset(); });
         EXPECT_FALSE(ended.service);

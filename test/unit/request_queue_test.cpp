@@ -1,23 +1,15 @@
-// The queue of a service, without a device: order, batches, bounds, and each request answered once.
+// The queue of a service, without a device: order and batches.
 
 #include "running/request_queue.hpp"
-#include "support/errors.hpp"
-
-#include <quadtile/error.hpp>
 
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <functional>
-#include <iterator>
-#include <memory>
-#include <thread>
 #include <vector>
 
 namespace quadtile::detail {
 namespace {
 
-using namespace std::chrono_literals;
 using WhenFull = RequestQueue::WhenFull;
 
 const float TEXELS[64] = {};
@@ -73,59 +65,6 @@ TEST(RequestQueue, BatchesAreOfOneSizeAndNotTooLong) {
     // Longer than any batch, but alone.
     (void)queue.push(request_of({4, 4, 50}), WhenFull::refuse);
     EXPECT_EQ(queue.take({0, 6, true}).size(), 1U);
-}
-
-// An owner of texels whose destructor calls the queue, which must hold no lock then, and which must
-// not have answered yet.
-struct CallingOwner {
-    CallingOwner(RequestQueue& called, std::future<TileList>& answer)
-        : queue(called), result(answer) {}
-    CallingOwner(const CallingOwner&) = delete;
-    CallingOwner& operator=(const CallingOwner&) = delete;
-    ~CallingOwner() {
-        EXPECT_EQ(result.wait_for(0s), std::future_status::timeout);
-        EXPECT_FALSE(queue.cancel(0));
-        EXPECT_EQ(queue.counts().pushed, 1U);
-    }
-
-    RequestQueue& queue;
-    std::future<TileList>& result;
-};
-
-TEST(RequestQueue, OwnersAreLetGoBeforeTheAnswerAndOutsideOfTheLock) {
-    const auto reason = std::make_exception_ptr(Error(ErrorCode::cancelled, "closed"));
-    const std::function<void(RequestQueue&)> ways[] = {
-        [](RequestQueue& queue) { EXPECT_TRUE(queue.cancel(0)); },
-        [&](RequestQueue& queue) { queue.cancel_waiting(reason); },
-        [](RequestQueue& queue) { queue.watch_deadlines(); },
-        [](RequestQueue& queue) {
-            EXPECT_TRUE(queue.take({0, 1, true}).empty());
-        },
-    };
-    for (std::size_t way = 0; way < std::size(ways); ++way) {
-        const bool expires = way >= 2;
-        RequestQueue queue(4, 1);
-        WaitingRequest waiting = request_of({1, 1});
-        std::future<TileList> result = waiting.promise.get_future();
-        waiting.request.texels_owner = std::make_shared<CallingOwner>(queue, result);
-        if (expires) {
-            waiting.request.deadline = std::chrono::steady_clock::now() - 1ms;
-        }
-        EXPECT_EQ(queue.push(std::move(waiting), WhenFull::refuse), 0U);
-        if (expires) {
-            queue.close(reason);
-        }
-        std::promise<void> done;
-        std::thread thread([&] {
-            ways[way](queue);
-            done.set_value();
-        });
-        // A deadlock ends in the thread's destructor.
-        ASSERT_EQ(done.get_future().wait_for(20s), std::future_status::ready) << "way " << way;
-        thread.join();
-        EXPECT_THAT([&] { (void)result.get(); },
-                    test::fails(expires ? ErrorCode::deadline_exceeded : ErrorCode::cancelled));
-    }
 }
 
 }  // namespace
