@@ -5,6 +5,7 @@
 #include "support/definition.hpp"
 #include "support/glsl.hpp"
 #include "support/maps.hpp"
+#include "support/threshold_function.hpp"
 #include "support/variants.hpp"
 #include "support/workspace.hpp"
 
@@ -34,15 +35,6 @@ std::string difference_in(Order order, TileList actual, const TileList& expected
 }
 
 // ---- Thresholds -------------------------------------------------------------------------------
-
-// Exact arithmetic on the GPU and here; grows and falls from node to node.
-constexpr const char* FUNCTION = R"(
-float threshold(uint level, uvec2 position, uint layer) {
-    const uint number = (position.x * 7 + position.y * 13 + level * 5 + layer * 3) % 32;
-    return number < 3 ? (number == 0 ? uintBitsToFloat(0x7fc00000U) : 0.0)
-                      : float(number) * 0.03125 * threshold_parameter(0);
-}
-)";
 
 struct AskedThreshold {
     Threshold threshold;
@@ -119,14 +111,8 @@ AskedThreshold random_threshold(Choices& choices, const Variant& variant, const 
         return same(threshold, threshold.is_monotone(top_level(shape.width, shape.height)));
     }
     const float scale = palette[1] + 0.5F;
-    const auto twin = [&](auto level, auto x, auto y, auto layer) {
-        const std::uint32_t number = (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
-        return number == 0  ? std::numeric_limits<float>::infinity()
-               : number < 3 ? 0.0F
-                            : static_cast<float>(number) * 0.03125F * scale;
-    };
-    return {Threshold::function(FUNCTION, {scale}), Threshold::map(make_thresholds(shape, twin)),
-            false};
+    return {Threshold::function(THRESHOLD_FUNCTION_GLSL, {scale}),
+            threshold_function_twin(shape, scale), false};
 }
 
 // ---- Ways to ask for a list -------------------------------------------------------------------
