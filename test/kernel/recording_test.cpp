@@ -170,20 +170,6 @@ TEST_F(Recording, HeadersAndOverflow) {
     }
 }
 
-// Strategy::fused only reads the map, as the pyramid does: no barrier lies between them.
-TEST_F(Recording, FusedRunsBesideThePyramid) {
-    const MapShape shape{300, 500, 2};
-    const Threshold threshold = Threshold::max_resolution(16.0F);
-    Recorded space(all_variants().front(), Strategy::fused, shape, 2 * std::uint64_t{300} * 500);
-    space.gpu.run([&](VkCommandBuffer commands) {
-        space.pyramid.record(commands, space.map.binding);
-        space.subdivider.record(commands, space.list.binding, threshold, {Order::canonical});
-    });
-    expect_levels_equal(space.gpu, space.map, space.view);
-    EXPECT_TRUE(space.list.read_tiles(space.gpu) ==
-                reference::subdivide(space.view, threshold).tiles);
-}
-
 // Thresholds of nodes as a kernel might leave them: NaN for infinity and denormals for 0, at an
 // offset.
 TEST_F(Recording, ThresholdsByNodeAreReadFromTheBoundBuffer) {

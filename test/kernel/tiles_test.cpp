@@ -444,13 +444,13 @@ TEST_F(LargeMaps, EqualTheReferenceUpToTheDevicesLimit) {
 // The list is read in several parts.
 TEST_F(LargeMaps, CountTheTilesOfAFullGroup) {
     const MapShape shape{2048, 2048};
-    const MapAndThreshold all = all_split(shape);
-    TileList list = tiler_for(Strategy::fused)
-                        .subdivide({all.texels.data(), shape}, all.threshold, {Order::any});
-    ASSERT_EQ(list.tiles.size(), all.texels.size());
+    const std::vector<float> texels = constant_map(shape, 1.0F);
+    const MapView map{texels.data(), shape};
+    const Threshold threshold = Threshold::constant(0.5F);
+    TileList list = tiler_for(Strategy::fused).subdivide(map, threshold, {Order::any});
+    ASSERT_EQ(list.tiles.size(), texels.size());
     sort_canonical(list.tiles);
-    EXPECT_TRUE(list.tiles ==
-                reference::subdivide({all.texels.data(), shape}, all.threshold).tiles);
+    EXPECT_TRUE(list.tiles == reference::subdivide(map, threshold).tiles);
 }
 
 }  // namespace
