@@ -20,10 +20,18 @@ TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
     std::vector<SubdivisionRequest> requests;
     std::vector<Ticket> tickets;
     for (std::uint32_t i = 0; i < 20; ++i) {
-        // Layers, thresholds and contents differ; some have another size.
-        const MapShape shape{100, i % 7 == 6 ? 50U : 80U, 1 + i % 3};
-        requests.push_back(request_of(shape, with_special_values(random_map(shape, i), 100, i),
+        // Layers, thresholds and contents differ; some have another size or format, one has a
+        // budget, and one is longer than any batch.
+        const bool is_depth = i % 7 == 5;
+        const MapShape shape{100, i % 7 == 6 ? 50U : 80U, i == 11 ? 13 : 1 + i % 3,
+                             is_depth ? TexelFormat::d32_float : TexelFormat::r32_float};
+        const std::vector<float> texels = random_map(shape, i);
+        requests.push_back(request_of(shape,
+                                      is_depth ? texels : with_special_values(texels, 100, i),
                                       Threshold::constant(0.99F - 0.01F * static_cast<float>(i))));
+        if (i == 9) {
+            requests.back().options.max_tiles = 1'000'000;
+        }
         tickets.push_back(service.submit(requests.back()));
     }
     gated.open();
@@ -34,11 +42,11 @@ TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
         EXPECT_EQ(check_answer(std::move(list), requests[i]), "") << i;
     }
     (void)first.result.get();
-    // The 18 of one size make three batches of 12 layers, six requests each; the two others make
-    // one.
+    // Of those of one size 0, 1, 2, 3, 4, 7, 15 make 12 layers, then 8, 10, 14, 16, 18 make 11, and
+    // 17 is left. The depths make a run, so do those of half the size, the budget, and the longest.
     const ServiceStatistics statistics = service.statistics();
-    EXPECT_EQ(statistics.largest_batch, 6U);
-    EXPECT_EQ(statistics.runs, 1U + 4U);
+    EXPECT_EQ(statistics.largest_batch, 7U);
+    EXPECT_EQ(statistics.runs, 1U + 7U);
 }
 
 // The ways in which a request that waits is answered.
