@@ -198,27 +198,20 @@ std::string text_of(const DownsamplerOptions& options) {
 PyramidWorkspace::PyramidWorkspace(Gpu& gpu, const Pyramid& pyramid, const MapView& view)
     : shape(view.shape),
       map(gpu.upload(view)),
-      levels(gpu.make_buffer(pyramid.requirements(shape).pyramid_size_bytes,
-                             pyramid.requirements(shape).usage)),
-      state(make_zeros(gpu, pyramid.requirements(shape).state_size_bytes,
-                       pyramid.requirements(shape).usage)),
+      needed(pyramid.requirements(shape)),
+      levels(gpu.make_buffer(needed.pyramid_size_bytes, needed.usage)),
+      state(make_zeros(gpu, needed.state_size_bytes, needed.usage)),
       binding(pyramid.bind(
           shape, {.map = map.map_image(), .pyramid = levels.range(), .state = state.range()})) {}
 
 SubdivisionWorkspace::SubdivisionWorkspace(Gpu& gpu, const Subdivider& subdivider,
                                            const PyramidWorkspace& pyramid,
                                            std::uint64_t tile_capacity, bool balanced)
-    : scratch(make_zeros(gpu,
-                         subdivider.requirements(pyramid.shape, tile_capacity).scratch_size_bytes,
-                         subdivider.requirements(pyramid.shape, tile_capacity).usage)),
-      tile_list(gpu.make_buffer(
-          subdivider.requirements(pyramid.shape, tile_capacity).tile_list_size_bytes,
-          subdivider.requirements(pyramid.shape, tile_capacity).usage)),
-      balance(balanced
-                  ? std::optional(gpu.make_buffer(
-                        subdivider.requirements(pyramid.shape, tile_capacity).balance_size_bytes,
-                        subdivider.requirements(pyramid.shape, tile_capacity).usage))
-                  : std::nullopt),
+    : needed(subdivider.requirements(pyramid.shape, tile_capacity)),
+      scratch(make_zeros(gpu, needed.scratch_size_bytes, needed.usage)),
+      tile_list(gpu.make_buffer(needed.tile_list_size_bytes, needed.usage)),
+      balance(balanced ? std::optional(gpu.make_buffer(needed.balance_size_bytes, needed.usage))
+                       : std::nullopt),
       binding(subdivider.bind(pyramid.shape, resources(pyramid, tile_capacity))) {}
 
 Subdivider::Resources SubdivisionWorkspace::resources(const PyramidWorkspace& pyramid,

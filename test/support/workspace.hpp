@@ -24,6 +24,7 @@ struct PyramidWorkspace {
 
     MapShape shape;
     Image map;
+    Pyramid::Requirements needed;
     Buffer levels;  // levels 1 to TOP (quadtree.h)
     Buffer state;   // zero at first
     Pyramid::Binding binding;
@@ -99,6 +100,7 @@ struct SubdivisionWorkspace {
     // Reads the tiles and sorts them into canonical order.
     [[nodiscard]] std::vector<Tile> read_sorted(Gpu& gpu) const;
 
+    Subdivider::Requirements needed;
     Buffer scratch;  // zero at first
     Buffer tile_list;
     std::optional<Buffer> balance;
