@@ -193,25 +193,6 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
     return {};
 }
 
-// The header of a list of `required` tiles in a buffer for `capacity`.
-std::string wrong_header(const TileListHeader& header, std::uint64_t required,
-                         std::uint64_t capacity, Balance balance) {
-    const std::uint64_t written = std::min(required, capacity);
-    const std::uint32_t flags = (required > capacity ? TILE_LIST_OVERFLOW : 0) |
-                                (balance != Balance::none ? TILE_LIST_BALANCED : 0);
-    if (header.required != required || header.written != written || header.flags != flags ||
-        header.draw_instance_count != written ||
-        std::uint64_t{header.dispatch_x} * header.dispatch_y < written) {
-        return "the header says required " + std::to_string(header.required) + " of " +
-               std::to_string(required) + ", written " + std::to_string(header.written) + " of " +
-               std::to_string(written) + ", flags " + std::to_string(header.flags) + " for " +
-               std::to_string(flags) + ", instances " + std::to_string(header.draw_instance_count) +
-               ", dispatch " + std::to_string(header.dispatch_x) + " x " +
-               std::to_string(header.dispatch_y);
-    }
-    return {};
-}
-
 // Checks the written tiles: the right list, or a part of it if the buffer is shorter.
 std::string wrong_tiles(std::vector<Tile> tiles, std::span<const Tile> expected, Order order) {
     ++lists_compared;

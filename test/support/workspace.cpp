@@ -248,6 +248,32 @@ std::vector<Tile> SubdivisionWorkspace::read_sorted(Gpu& gpu) const {
     return tiles;
 }
 
+std::string wrong_header(const TileListHeader& header, std::uint64_t required,
+                         std::uint64_t capacity, Balance balance,
+                         std::uint32_t max_workgroup_count) {
+    const auto written = static_cast<std::uint32_t>(std::min(required, capacity));
+    TileListHeader expected = header;
+    expected.written = expected.draw_instance_count = written;
+    expected.required = static_cast<std::uint32_t>(required);
+    expected.capacity = static_cast<std::uint32_t>(capacity);
+    expected.flags = (required > capacity ? TILE_LIST_OVERFLOW : 0) |
+                     (balance != Balance::none ? TILE_LIST_BALANCED : 0);
+    expected.dispatch_z = 1;
+    expected.draw_vertex_count = 4;
+    expected.draw_first_vertex = expected.draw_first_instance = 0;
+    expected.threshold_factor = 1.0F;
+    if (std::memcmp(&header, &expected, sizeof(header)) == 0 &&
+        std::uint64_t{header.dispatch_x} * header.dispatch_y >= written &&
+        header.dispatch_x <= max_workgroup_count) {
+        return {};
+    }
+    return "the header says required " + std::to_string(header.required) + " of " +
+           std::to_string(required) + ", written " + std::to_string(header.written) + " of " +
+           std::to_string(written) + ", flags " + std::to_string(header.flags) + " for " +
+           std::to_string(expected.flags) + ", dispatch " + std::to_string(header.dispatch_x) +
+           " x " + std::to_string(header.dispatch_y) + ", or wrong draws";
+}
+
 std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapShape& shape,
                                 bool fused) {
     const std::uint32_t top = top_level(shape.width, shape.height);

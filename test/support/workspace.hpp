@@ -107,6 +107,12 @@ struct SubdivisionWorkspace {
     Subdivider::Binding binding;
 };
 
+// Returns a sentence on a header that is not that of a list of `required` tiles in a buffer for
+// `capacity`, or nothing.
+[[nodiscard]] std::string wrong_header(const TileListHeader& header, std::uint64_t required,
+                                       std::uint64_t capacity, Balance balance = Balance::none,
+                                       std::uint32_t max_workgroup_count = 65535);
+
 // Names the first word of a map's state that is not back at 0, among those that Pyramid and
 // Strategy::fused keep after their own words (kernel_parameters.h); empty if all are 0.
 [[nodiscard]] std::string counter_not_at_rest(std::span<const std::uint32_t> state,
