@@ -18,13 +18,6 @@
 #include <map>
 #include <sstream>
 
-// Sanitizers need so much address space that it cannot be limited.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define QUADTILE_TEST_SANITIZED 1
-#else
-#define QUADTILE_TEST_SANITIZED 0
-#endif
-
 namespace quadtile::app::test {
 namespace {
 
@@ -197,17 +190,6 @@ TEST_F(CommandLine, FullDisksAndClosedPipesAreErrors) {
     fs::create_directories(path("levels/reference/level_03.exr"));
     EXPECT_THAT(error_of({"mipmap", "map.pfm", "levels", "--method", "reference"}, 1),
                 HasSubstr("level_03.exr"));
-}
-
-TEST_F(CommandLine, MemoryThatCannotBeHad) {
-    if (QUADTILE_TEST_SANITIZED != 0) {
-        GTEST_SKIP() << "the sanitizers need the address space";
-    }
-    // 1 GiB of texels in a file of holes.
-    const auto large = directory_.add("large.pfm", "Pf\n16384 16384\n-1\n");
-    fs::resize_file(large, fs::file_size(large) + (std::size_t{1} << 30));
-    expect_refused({{tiles({"--constant", "1"}, "large.pfm"), 1, "not enough memory"}},
-                   {.address_space_bytes = std::size_t{512} << 20});
 }
 
 TEST_F(CommandLine, NoVulkanDriver) {

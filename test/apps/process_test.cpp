@@ -112,20 +112,6 @@ TEST(OutputFile, KeepsPermissions) {
     ::umask(before);
 }
 
-TEST(OutputFile, WritesThroughLinksOfAnyName) {
-    const TemporaryDirectory directory;
-    const fs::path target = directory.add(std::string(255, 'x'), "old");
-    fs::create_symlink(target.filename(), directory.path() / "link");
-    fs::create_symlink("none", directory.path() / "dangling");
-    for (const char* const name : {"link", "dangling"}) {
-        write_file(directory.path() / name, "new");
-        EXPECT_TRUE(fs::is_symlink(directory.path() / name));
-    }
-    EXPECT_EQ(read_file(target) + read_file(directory.path() / "none"), "newnew");
-    EXPECT_THROW(OutputFile(target.string() + 'x'), std::runtime_error);
-    EXPECT_THROW(OutputFile(directory.path()), std::runtime_error);
-}
-
 // Catches a pipe that is replaced by a file, and a log that loses what it had.
 TEST(OutputFile, WritesDirectlyWhereNothingCanBeReplaced) {
     const TemporaryDirectory directory;

@@ -25,10 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using app::test::Arguments;
-using app::test::LoggedProgram;
 using app::test::ProgramOptions;
 using app::test::ProgramResult;
 using app::test::read_file;
+using app::test::RunningProgram;
 using app::test::operator+;
 using ::testing::AllOf;
 using ::testing::Each;
@@ -45,7 +45,7 @@ class BakeProgram : public app::test::ProgramTest {
  protected:
     BakeProgram() { tells_progress_ = true; }
 
-    [[nodiscard]] LoggedProgram start(const Arguments& arguments) const {
+    [[nodiscard]] RunningProgram start(const Arguments& arguments) const {
         return {arguments, {.directory = directory_.path()}};
     }
     // The lightmap's bytes.
@@ -239,7 +239,7 @@ TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
         }
         // Of another bake: it is not resumed.
         (void)directory_.add("map.exr.checkpoint", "QDTBAKE1 and no more");
-        LoggedProgram program = start(LONG + outputs);
+        RunningProgram program = start(LONG + outputs);
         program.wait_for(pass);
         program.send(signal);
         EXPECT_EQ(program.wait(), INTERRUPTED) << program.log();

@@ -243,69 +243,45 @@ LightMap light_of_3_by_1() {
 TEST(WriteLightMap, IsReadBackAsItWas) {
     const TemporaryDirectory directory;
     const fs::path path = directory.path() / "map.exr";
-    struct Case {
-        Quantity quantity;
-        const char* name;
-        bool half;
-        std::array<float, 3> texel;  // of the first texel, in the file
-        std::array<float, 3> bands;  // sh3
-        std::size_t cut;
-    };
+    constexpr float ODD = 1.0F + 0.75F / 1024;  // between two halves
     LightMap map = light_of_3_by_1();
-    map.irradiance[0] = {65519.0F, 1.0F + 0.75F / 1024, 0.5F};  // rounded to halves
+    map.irradiance[0] = {65519.0F, ODD, 0.5F};
     for (std::size_t i = 0; i < 4; ++i) {
         map.radiance_sh[i].assign(3, glm::vec3(static_cast<float>(i), -1e6F, 0.5F));
     }
-    for (const auto& [quantity, name, half, texel, bands, cut] :
-         {Case{Quantity::irradiance,
-               "irradiance",
-               false,
-               {65519.0F, 1.0F + 0.75F / 1024, 0.5F},
-               {3, -1e6F, 0.5F},
-               0},
-          {Quantity::irradiance,
-           "irradiance",
-           true,
-           {65504.0F, 1.0F + 1.0F / 1024, 0.5F},
-           {3, -65504, 0.5F},
-           13},
-          {Quantity::radiance,
-           "radiance",
-           false,
-           {65519.0F / PI, (1.0F + 0.75F / 1024) / PI, 0.5F / PI},
-           {3 / PI, -1e6F / PI, 0.5F / PI},
-           0},
-          {Quantity::ambient_occlusion,
-           "ambient-occlusion",
-           false,
-           {65519.0F / PI, (1.0F + 0.75F / 1024) / PI, 0.5F / PI},
-           {},
-           0},
-          {Quantity::shadow_mask, "shadow-mask", false, {1, 1, 0.5F}, {}, 0}}) {
+    // The first texel and its last band in the file.
+    const auto expect = [&](Quantity quantity, const char* name, bool half, const glm::vec3& texel,
+                            const glm::vec3& band, std::size_t cut) {
         SCOPED_TRACE(testing::Message() << name << half);
-        LightMap here = map;
-        if (bands == std::array<float, 3>{}) {  // they have no layers
-            here.radiance_sh = {};
-        }
-        const LightMapExr exr = encode_light_map_exr(here, quantity, half);
+        const LightMapExr exr = encode_light_map_exr(map, quantity, half);
         EXPECT_EQ(exr.cut, cut);
         app::write_file(path, exr.bytes);
         EXPECT_THAT(channel(path, "A"), ElementsAre(1, 1, 0));
         EXPECT_EQ(quantity_of(path), name);
-        EXPECT_EQ(channels_of(path).size(), here.radiance_sh[0].empty() ? 4U : 16U + 4U);
+        const bool has_bands = !map.radiance_sh[0].empty();
+        EXPECT_EQ(channels_of(path).size(), has_bands ? 16U + 4U : 4U);
         const Imf::InputFile file(path.c_str());
         const Imf::ChannelList& channels = file.header().channels();
         for (auto it = channels.begin(); it != channels.end(); ++it) {
             EXPECT_EQ(it.channel().type, half ? Imf::HALF : Imf::FLOAT) << it.name();
         }
-        for (std::size_t i = 0; i < 3; ++i) {
+        for (int i = 0; i < 3; ++i) {
             const std::string colour(1, "RGB"[i]);
             EXPECT_FLOAT_EQ(channel(path, colour)[0], texel[i]) << colour;
-            if (!here.radiance_sh[0].empty()) {
-                EXPECT_FLOAT_EQ(channel(path, "sh3." + colour)[2], bands[i]) << colour;
+            if (has_bands) {
+                EXPECT_FLOAT_EQ(channel(path, "sh3." + colour)[2], band[i]) << colour;
             }
         }
-    }
+    };
+    const glm::vec3 texel = map.irradiance[0];
+    const glm::vec3 band(3, -1e6F, 0.5F);
+    expect(Quantity::irradiance, "irradiance", false, texel, band, 0);
+    expect(Quantity::irradiance, "irradiance", true, {65504, 1.0F + 1.0F / 1024, 0.5F},
+           {3, -65504, 0.5F}, 13);
+    expect(Quantity::radiance, "radiance", false, texel / PI, band / PI, 0);
+    map.radiance_sh = {};
+    expect(Quantity::ambient_occlusion, "ambient-occlusion", false, texel / PI, {}, 0);
+    expect(Quantity::shadow_mask, "shadow-mask", false, {1, 1, 0.5F}, {}, 0);
 }
 
 // Pixels of a PNG file.

@@ -71,29 +71,29 @@ TEST_F(SceneFile, IsRead) {
 
 // Extras of all kinds: each is taken, or ignored with a warning that names it.
 TEST_F(SceneFile, TakesExtrasThatMakeSense) {
-    const auto load_with = [&](const std::string& file, const std::string& warning) {
-        const LoadedScene loaded = load(square(file));
-        EXPECT_EQ(loaded.warnings.size(), warning.empty() ? 0U : 1U) << file;
-        EXPECT_THAT(testing::PrintToString(loaded.warnings), HasSubstr(warning));
-        return loaded.scene;
-    };
     for (const std::string size : {"[0,4]", "[4]", "[4,-4]", "\"large\"", "[1.5,2]", "[1e9,1]"}) {
-        const std::string file = R"({"asset":{"extras":{"lightmap_size":)" + size + "}}}";
-        EXPECT_FALSE(load_with(file, "lightmap_size").light_map_extent);
+        const LoadedScene loaded =
+            load(square(R"({"asset":{"extras":{"lightmap_size":)" + size + "}}}"));
+        EXPECT_FALSE(loaded.scene.light_map_extent);
+        EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("lightmap_size")));
     }
-    const auto part_of = [&](const std::string& name, const std::string& value, bool is_right) {
-        return load_with(R"({"nodes":[{"mesh":0,"name":"Floor","extras":{")" + name + R"(":)" +
-                             value + "}}]}",
-                         is_right ? "" : "node 0 'Floor': its extras." + name)
-            .parts[0];
-    };
-    for (const std::string density : {"2.5", "0", "-1", "1e9", "\"fine\""}) {
-        const bool is_right = density == "2.5";
-        EXPECT_EQ(part_of("lightmap_density", density, is_right).density, is_right ? 2.5F : 1.0F);
-    }
-    for (const auto& [value, excluded] :
-         {std::pair("true", true), {"false", false}, {"1", true}, {"0", false}, {"\"\"", false}}) {
-        EXPECT_EQ(part_of("lightmap_exclude", value, *value != '"').excluded, excluded);
+    for (const auto& [extra, is_right, density, excluded] :
+         {std::tuple(R"("lightmap_density":2.5)", true, 2.5F, false),
+          {R"("lightmap_density":0)", false, 1.0F, false},
+          {R"("lightmap_density":-1)", false, 1.0F, false},
+          {R"("lightmap_density":1e9)", false, 1.0F, false},
+          {R"("lightmap_density":"fine")", false, 1.0F, false},
+          {R"("lightmap_exclude":true)", true, 1.0F, true},
+          {R"("lightmap_exclude":1)", true, 1.0F, true},
+          {R"("lightmap_exclude":0)", true, 1.0F, false},
+          {R"("lightmap_exclude":"")", false, 1.0F, false}}) {
+        const LoadedScene loaded = load(square(R"({"nodes":[{"mesh":0,"name":"Floor","extras":{)" +
+                                               std::string(extra) + "}}]}"));
+        EXPECT_EQ(loaded.warnings.size(), is_right ? 0U : 1U) << extra;
+        EXPECT_THAT(testing::PrintToString(loaded.warnings),
+                    HasSubstr(is_right ? "" : "node 0 'Floor': its extras.lightmap_"));
+        EXPECT_EQ(loaded.scene.parts[0].density, density) << extra;
+        EXPECT_EQ(loaded.scene.parts[0].excluded, excluded) << extra;
     }
 }
 

@@ -140,22 +140,6 @@ TEST(PointLights, HaveConesAndARange) {
     }
 }
 
-// Along the floor light meets few texels with its rays: the others take the share of their
-// neighbours.
-TEST(PointLights, ReachTexelsThatNoRayMeets) {
-    const LitFloor floor({.position = {-1.0F, 0.5F, 4.0F}, .intensity = glm::vec3(1000.0F)});
-    BakeOptions options = DIRECT;
-    options.sun_directions = 4;
-    const LightMap map = floor.bake(options, 1.0F);
-    for (std::size_t i = 0; i < 64; ++i) {
-        const double expected = LitFloor::mean_over(i, 32, [](const glm::dvec3& point) {
-            return 1000.0 * 0.5 / std::pow(glm::length(glm::dvec3(-1.0, 0.5, 4.0) - point), 3);
-        });
-        EXPECT_NEAR(map.irradiance[floor.texels()[i]].x / expected, 1.0, 0.005) << i;
-        EXPECT_EQ(map.known[floor.texels()[i]], 1);
-    }
-}
-
 // Catches rays that slip through where triangles meet, and triangles that are lost beside or above
 // the light.
 TEST(PointLights, DoNotShineThroughAMesh) {
@@ -343,20 +327,6 @@ TEST(Lamps, ShineAsTheirSolidAngle) {
                         0.4886F * cosine * map.irradiance[floor[0]].x, 1e-4F);
         }
     }
-}
-
-// Catches noise where only one half of a patch's points meets a texel: close to the lamp most do
-// not.
-TEST(Lamps, HaveNoNoiseWhereNothingIsBetween) {
-    Quads quads(2, 1, 128);
-    quads.add_material({});
-    quads.add_material({.emission = RADIANCE});
-    quads.add({0, 0, 0}, Z, X);
-    quads.add({0.375F, 0.005F, 0.375F}, 0.25F * X, 0.25F * Z, 1);
-    const BakeResult result = bake_by_reference(Prepared(quads.scene, quads.extent()),
-                                                {.directions = 8, .bounces = 0, .lamp_points = 2});
-    ASSERT_TRUE(result.noise);
-    EXPECT_LT(*result.noise, 1e-3);
 }
 
 // Catches shadows of a patch's middle, patches that are counted twice and halves that are
