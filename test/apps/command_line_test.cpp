@@ -15,7 +15,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 
 namespace quadtile::app::test {
