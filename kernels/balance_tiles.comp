@@ -1,11 +1,10 @@
 #version 460
 // Tiles of a balanced list, found from the results of balance_marks.comp: written or counted, by STAGE. balance.glsl
-// has the method, fused.glsl bindings and common parts, fused_share.glsl the dispatch.
+// has the masks, fused.glsl bindings, fused_share.glsl the dispatch.
 //
-// Masks tell whether the nodes around a block are split. From the 3 x 3 blocks around a split block all threads find its
-// split nodes, and those one node around it: splits reach no further. If the block's own texels split it, the
-// importances of its nodes exist from level 2 on, and few texels are read. If only neighbours split it, all are.
-// Independent loads are issued together, because latency dominates the time of this kernel.
+// From the masks and rows of the 3 x 3 blocks around a split block all threads find its split nodes, and those one node
+// around it. If the block's own texels split it, its nodes exist from level 2 on, and few texels are read. If only
+// neighbours split it, all are. Independent loads are issued together, because latency dominates this kernel's time.
 //
 // Memory order: places are reserved by relaxed atomics. Workgroups count themselves in by ARRIVE when they have
 // reserved their places, and write tiles afterwards; in the counting stage when they have handed over their counts.

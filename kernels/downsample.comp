@@ -1,18 +1,10 @@
 #version 460
 // Makes the mip levels of every layer of an image in one dispatch: depth pyramids, texture mipmaps. PYRAMID: the maxima
 // of the quadtree of every layer of a map, in a buffer. ODD_BLOCKS: the edge rule may treat blocks with odd edges
-// specially. downsample_items.glsl has the macros of the reduction.
-//
-// A workgroup reduces a block of 64 x 64 texels to one texel six levels up. Each thread has four quads of texels. They
-// become four texels in registers, one of the next level by an exchange among four threads, and a part of the third
-// among sixteen. The crew makes the rest in shared memory (nodes). The last texel is handed over: the last workgroup of
-// a group reduces the group's texels in the same way. Items are handed over unrounded (except for EDGE_DROP, where
-// FidelityFX SPD rounds to the image's format).
+// specially. docs/kernels.md has the steps of a workgroup, downsample_items.glsl the macros of the reduction.
 //
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels of the base level (x, y) and layer (z); with
-// SOME_BLOCKS those from first_block to last_block of first_layer.
-//
-// Bindings: downsample.glsl.
+// SOME_BLOCKS those from first_block to last_block of first_layer. Bindings: downsample.glsl.
 //
 // Memory order: hand_over.glsl, by messages if GETS_MESSAGES. Otherwise a barrier of the crew orders its threads behind
 // thread 0. All other barriers order shared memory only. PYRAMID: NaN texels count as infinity. Thread 0 adds their

@@ -1,9 +1,7 @@
 #version 460
-// Writes the tiles that an earlier pass has found: in canonical order each to the place that fused_count.comp has
-// found, with a budget in any order, by STAGE. Bindings and common parts: fused.glsl.
-//
-// Dispatch: fused_share.glsl. The earlier pass has kept the importances of nodes. The texels of blocks with small tiles
-// are read again.
+// Writes the tiles that an earlier pass has found: in canonical order each to the place that fused_count.comp has found,
+// with a budget in any order, by STAGE. Reads the texels of blocks with small tiles again. Bindings: fused.glsl, dispatch:
+// fused_share.glsl.
 //
 // Memory order: barriers of the workgroup order shared memory. Places in any order are reserved by additions to
 // place_count. The workgroup whose addition makes it the known number of tiles is the last one: it completes the header

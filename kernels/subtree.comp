@@ -8,8 +8,7 @@
 // Each thread descends from the subtree's root towards its own node and stops at the first node that is not split. All
 // threads below a tile find it; the thread at its first corner appends it. A split node of the lowest level goes to the
 // next pass's list, except that children of level 1 are texels and become tiles at once. One atomic addition per
-// workgroup reserves places; those beyond the capacity are only counted. (One addition per subgroup took twice as long
-// if all nodes are split, because all go to one address.)
+// workgroup reserves places (one per subgroup took twice as long if all nodes are split: all go to one address).
 //
 // Bindings, set 0:
 //   0    map      sampler2DArray: level 0

@@ -1,13 +1,12 @@
-// Allocates slots for the tiles that need one, and writes the outcome of the frame.
-// CPU twin: place_new, set_crop and count_tiles of lib/shadow/reference/shadow_fitter.cpp.
+// Allocates slots for the tiles that need one, and writes the outcome of the frame. CPU twin: place_new, set_crop and
+// count_tiles of lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 8 and 9. Slots are the
+// blocks of a two-dimensional buddy system (Knowlton, "A Fast Storage Allocator", 1965) along the Z-order curve.
 //
 // Dispatch: workgroups of 128 to 1024 threads; the device's limit decides. Each has 64 tiles. Each looks at all pages
 // of the atlas: its threads have equal numbers of consecutive pages.
-// Bindings: bindings.glsl. Reads cells, found tiles, tallies and the last frame's number of tiles. Writes tiles, their
-// list `render`, header and the last lights. Sets the counters of cull.comp to 0.
+// Bindings: bindings.glsl. Writes tiles, their list `render`, header and the last lights. Sets the counters of cull.comp
+// to 0.
 // Memory order: no workgroup reads what another one writes.
-// Source: docs/shadows_definition.md, steps 8 and 9. Slots are the blocks of a two-dimensional buddy system (Knowlton, "A
-// Fast Storage Allocator", 1965) along the Z-order curve.
 #version 460
 #include "bindings.glsl"
 
@@ -43,8 +42,7 @@ void look_at_page(uint page) {
 
 uvec4 free_slots(uint quad, uint slot_class) {
     const uvec4 cells = page_quads[quad];
-    // Bits at the first cell of each slot of class 1 and 2 with an occupied cell, and words with a cell of one of class
-    // 3.
+    // Bits at the first cell of each slot of class 1 and 2 with an occupied cell; words with a cell of one of class 3.
     const uvec4 occupied_1 = (cells | cells >> 1 | cells >> 2 | cells >> 3) & 0x11111111U;
     const uvec4 occupied_2 = (occupied_1 | occupied_1 >> 4 | occupied_1 >> 8 | occupied_1 >> 12) & 0x10001U;
     const bvec4 occupied_3 = notEqual(cells | cells.yxwz, uvec4(0));

@@ -34,16 +34,14 @@ layout(push_constant, std430) uniform PushConstants {
     ShadowPlaces places;  // in `words`
 };
 
+// places.events: per factor the difference in tiles to the factor before, then per factor that in cells (modulo 2^32).
+// All are 0 before and after a frame.
+
 // Loads a tile without crop matrix and importance.
 ShadowTile load_tile(uint index) {
     const uint first = places.tiles + SHADOW_TILE_WORDS * index;
     return ShadowTile(words[first], words[first + 1], words[first + 2], words[first + 3], 0.0, 0.0, 0.0, 0.0);
 }
-
-// ---- Events: per factor the difference in tiles to the factor before, then per factor that in cells (modulo 2^32).
-// All are 0 before and after a frame.
-
-uint events_word(uint factor) { return places.events + factor; }
 
 // ---- Blocks of 32 x 32 texels (or the whole of a smaller map), and the nodes within and above them
 

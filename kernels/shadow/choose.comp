@@ -1,12 +1,10 @@
 // Chooses the least factor with which tiles and cells keep their budgets: adds the events of the nodes above the blocks
-// and of the blocks' roots to those of count.comp, and sums them up.
-// CPU twin: least_factor of lib/shadow/reference/shadow_fitter.cpp.
+// and of the blocks' roots to those of count.comp, and sums them up. CPU twin: least_factor of
+// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 3 and 4.
 //
 // Dispatch: a workgroup of 128 to 1024 threads; the device's limit decides.
-// Bindings: bindings.glsl. Reads nodes, page table and tiles of the last frame. Reads events and sets them to 0. Writes
-// NODE_END of the nodes above the blocks, and the header's factor.
+// Bindings: bindings.glsl. Sets the events to 0. Writes NODE_END of the nodes above the blocks, and the header's factor.
 // Memory order: barriers of the workgroup separate its additions to events from its reads, which are atomic.
-// Source: docs/shadows_definition.md, steps 3 and 4.
 #version 460
 #include "bindings.glsl"
 
@@ -61,8 +59,8 @@ void count_nodes() {
 }
 
 uvec2 event(uint factor) {
-    return event_here(factor) + uvec2(HANDED_OVER(words[events_word(factor)]),
-                                      HANDED_OVER(words[events_word(BUDGET_FACTORS + factor)]));
+    return event_here(factor) + uvec2(HANDED_OVER(words[places.events + factor]),
+                                      HANDED_OVER(words[places.events + BUDGET_FACTORS + factor]));
 }
 
 shared uint least_factor;
@@ -82,8 +80,8 @@ void choose_factor() {
         if (sums.x <= parameters.max_tiles && sums.y <= parameters.max_cells) {
             least = min(least, first + i);
         }
-        words[events_word(first + i)] = 0;
-        words[events_word(BUDGET_FACTORS + first + i)] = 0;
+        words[places.events + first + i] = 0;
+        words[places.events + BUDGET_FACTORS + first + i] = 0;
     }
     if (least < BUDGET_FACTORS - 1) {
         atomicMin(least_factor, least);

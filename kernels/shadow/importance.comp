@@ -1,20 +1,19 @@
 // Scatters the requests of the camera's pixels to the lights' maps, as maxima. Raises them near edges of shadows, which
 // a lookup of this picture's pixels in the last frame's maps finds. Of the looked-up pixels only those count for a
-// request that lie near it on the light's map (shadow_is_near).
-// CPU twin: scatter_importance of lib/shadow/reference/shadow_fitter.cpp.
+// request that lie near it on the light's map (shadow_is_near). CPU twin: scatter_importance of
+// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md; after Giegl and Wimmer, "Fitted Virtual
+// Shadow Maps" (2007), with a request per pixel, too.
 //
 // Dispatch: workgroups of 256 threads for 32 x 32 pixels; layers as z. The workgroups of a light's first layer handle
 // all its layers (faces or levels): each pixel has one of them.
-// Bindings: bindings.glsl, and the atlas. Reads the depth buffer, the frame, page table, tiles and atlas. Raises the
-// importance map, and marks requested texels. Writes the steps and origins of the lights' maps.
+// Bindings: bindings.glsl, and the atlas. Raises the importance map, marks requested texels, and writes the steps and
+// origins of the lights' maps.
 //
 // Hundreds of pixels of a near surface lie in one texel, and their atomics would wait for each other. So a workgroup
 // first finds maxima of texels in shared memory. Texel (x, y) shares its place there with the texels 16 apart: the
 // first request takes it, and requests for the others go to the map directly.
 // Memory order: places and maps are only raised, by atomics. Barriers of the workgroup come before and after, and a
 // barrier of the command buffer before readers.
-// Source: docs/shadows_definition.md; after Giegl and Wimmer, "Fitted Virtual Shadow Maps" (2007), with a request per
-// pixel, too.
 #version 460
 #include "bindings.glsl"
 
@@ -34,11 +33,8 @@ float background;
 uint layers;
 
 uint layer_of(ivec2 pixel, float depth) {
-    if (layers == 1) {
-        return 0;
-    }
     uint layer = 0;
-    float most = shadow_claim(parameters, layers_here[0], pixel.x, pixel.y, depth);
+    float most = layers > 1 ? shadow_claim(parameters, layers_here[0], pixel.x, pixel.y, depth) : 0.0;
     for (uint i = 1; i < layers; ++i) {
         const float claim = shadow_claim(parameters, layers_here[i], pixel.x, pixel.y, depth);
         if (claim > most) {
@@ -58,10 +54,13 @@ float depth_step(float before, float depth, float after) {
     return has_before ? depth - before : has_after ? after - depth : 0.0;
 }
 
+bool is_inside(ivec2 pixel, ivec2 extent) {
+    return all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent));
+}
+
 // Returns a pixel's depth; the background outside the picture.
 float fetch_depth(ivec2 pixel, ivec2 extent) {
-    const bool inside = all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent));
-    return inside ? shadow_depth(texelFetch(depth_buffer, pixel, 0).x) : background;
+    return is_inside(pixel, extent) ? shadow_depth(texelFetch(depth_buffer, pixel, 0).x) : background;
 }
 
 // Depth of a pixel within the picture, and its change per column and row.
@@ -121,8 +120,7 @@ void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
     const ivec2 block = first_pixel / edge - 1 + ivec2(thread % SEEN_BLOCKS, thread / SEEN_BLOCKS);
     const ivec2 pixel = taken_pixel(block, edge);
     if (thread < SEEN) {
-        const bool is_inside = all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent));
-        seen[thread] = is_inside ? look_up(pixel, extent, light, thread) : 0;
+        seen[thread] = is_inside(pixel, extent) ? look_up(pixel, extent, light, thread) : 0;
     }
 }
 

@@ -1,22 +1,20 @@
 // Finds the tiles with the chosen factor: those that begin in each block, their classification, and tallies from which
-// allocate.comp makes their places.
-// CPU twin: subdivide, thresholds_of and classified of lib/shadow/reference/shadow_fitter.cpp.
+// allocate.comp makes their places. CPU twin: subdivide, thresholds_of and classified of
+// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 5 to 7.
 //
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
-// four texels.
-// Bindings: bindings.glsl. Reads nodes, importance map, page table and tiles of the last frame. The first part of the
-// work is 0 before. Writes the found tiles, blocks, cells, bits of tiles and tallies.
-// Memory order: cells, bits, tallies and the number of found tiles are raised by atomics. Barriers separate writes and
-// reads of shared data.
-// Source: docs/shadows_definition.md, steps 5 to 7. The list is in canonical order, along the Z-order curve. So the
-// tiles of a block are consecutive, and a tile that covers several blocks belongs to the first of them.
+// four texels. The list is in canonical order, along that curve. So the tiles of a block are consecutive, and a tile
+// that covers several blocks belongs to the first of them.
+// Bindings: bindings.glsl. The first part of the work is 0 before. Writes the work and the blocks.
+// Memory order: cells, bits, tallies and the number of found tiles are raised by atomics, and read after a barrier of the
+// command buffer. Barriers separate writes and reads of shared data.
 #version 460
 #include "bindings.glsl"
 
 layout(local_size_x = BLOCK_THREADS) in;
 
 // ---- Classification. All threads take all steps of loops with loads of the last frame, with a tile or without:
-// LOST_THREADS (cpu_drivers.glsl). Several workgroups set cells and bits; readers follow a barrier of the command buffer.
+// LOST_THREADS (cpu_drivers.glsl).
 
 void occupy(bool has_slot, uint cell, uint slot_class) {
     const uint cells = shadow_slot_cells(slot_class);
@@ -41,12 +39,6 @@ const uint BITS_NEW = 5;
 const uint BITS = 6;
 const uint BIT_WORDS = SHADOW_BLOCK_TEXELS / 32;
 shared uint bits[BITS * BIT_WORDS];
-
-void clear_bits() {
-    if (gl_LocalInvocationIndex < BITS * BIT_WORDS) {
-        bits[gl_LocalInvocationIndex] = 0;
-    }
-}
 
 void set_bit(uint which, uint rank) { atomicOr(bits[which * BIT_WORDS + rank / 32], 1U << (rank % 32)); }
 
@@ -125,16 +117,11 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
     const float importance = importance_of(level, node, item & 0xffffU, block, light);
     const uint page = last_node_page(last_page(node << level, step_here, light), step_here, level);
     const bool kept = shadow_page_level(page) == level;
-    uint last_class = 0;
-    uint last_slot = 0;
-    if (kept) {
-        const ShadowTile last = load_tile(shadow_page_tile(page));
-        last_class = last.state & 0xffU;
-        last_slot = last.slot;
-    }
+    const ShadowTile last = load_tile(kept ? shadow_page_tile(page) : 0);
+    const uint last_class = kept ? last.state & 0xffU : 0;
     const uint slot_class = shadow_class(parameters, level, importance, last_class, header.factor_index);
     const bool has_slot = kept && slot_class == last_class;
-    const uint cell = has_slot ? shadow_cell_of_slot(parameters.tile_extent, last_slot) : SHADOW_NONE;
+    const uint cell = has_slot ? shadow_cell_of_slot(parameters.tile_extent, last.slot) : SHADOW_NONE;
     occupy(is_tile && has_slot, cell, slot_class);
     if (!is_tile) {
         return;
@@ -168,8 +155,8 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
 
 shared uint cover;  // 1 + level of the tile that covers the block; 0: none
 shared uint ends[BLOCK_NODES];
-shared uint starts[SHADOW_BLOCK_TEXELS / 32];
-shared uint ranks[SHADOW_BLOCK_TEXELS / 32];
+shared uint starts[BIT_WORDS];
+shared uint ranks[BIT_WORDS];
 shared uint items[SHADOW_BLOCK_TEXELS];  // of the tiles that begin here: first texel, and level << 16
 shared uint first_found;
 shared uint count;
@@ -181,10 +168,12 @@ void begin(uint block, uint light) {
     if (thread == 0) {
         cover = 0;
     }
-    if (thread < SHADOW_BLOCK_TEXELS / 32) {
+    if (thread < BIT_WORDS) {
         starts[thread] = 0;
     }
-    clear_bits();
+    if (thread < BITS * BIT_WORDS) {
+        bits[thread] = 0;
+    }
     FOR_EACH(i, first_node(block_levels())) {
         ends[i] = words[block_node_word(block, i) + NODE_END];
     }
@@ -246,17 +235,14 @@ void find_items() {
     }
 }
 
-bool begins_here() {
-    const uint above = cover - 1 - block_levels();
-    return (gl_WorkGroupID.x & ((1U << (2 * above)) - 1)) == 0;
-}
-
 void write_block(uint block) {
     const uint thread = gl_LocalInvocationIndex;
     const bool covered = cover > 0;
-    if (thread < SHADOW_BLOCK_TEXELS / 32) {
+    const uint above = covered ? cover - 1 - block_levels() : 0;
+    const bool begins_here = (gl_WorkGroupID.x & ((1U << (2 * above)) - 1)) == 0;  // that tile
+    if (thread < BIT_WORDS) {
         uint before = 0;
-        for (uint word = 0; word < (covered ? 0 : SHADOW_BLOCK_TEXELS / 32); ++word) {
+        for (uint word = 0; word < (covered ? 0 : BIT_WORDS); ++word) {
             before += word < thread ? uint(bitCount(starts[word])) : 0;
         }
         ranks[thread] = before;
@@ -264,12 +250,9 @@ void write_block(uint block) {
             words[block_word(block) + BLOCK_STARTS + thread] = starts[thread];
             words[block_word(block) + BLOCK_RANKS + thread] = before;
         }
-        if (thread == SHADOW_BLOCK_TEXELS / 32 - 1) {
-            count = covered ? (begins_here() ? 1 : 0) : before + uint(bitCount(starts[thread]));
-            first_found = 0;
-            if (count > 0) {
-                first_found = atomicAdd(words[found_count_word()], count);
-            }
+        if (thread == BIT_WORDS - 1) {
+            count = covered ? uint(begins_here) : before + uint(bitCount(starts[thread]));
+            first_found = count > 0 ? atomicAdd(words[found_count_word()], count) : 0;
             words[block_word(block) + BLOCK_COVER] = covered ? cover - 1 : SHADOW_NONE;
             words[block_word(block) + BLOCK_COUNT] = count;
             words[block_word(block) + BLOCK_FOUND] = first_found;

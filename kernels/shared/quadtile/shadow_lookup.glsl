@@ -24,14 +24,8 @@
 #ifndef QUADTILE_SHADOW_LOOKUP_GLSL
 #define QUADTILE_SHADOW_LOOKUP_GLSL
 
-#ifndef SHADOW_SET
-#error "quadtile/shadow_lookup.glsl: define SHADOW_SET, the descriptor set of its four bindings"
-#endif
-#ifndef SHADOW_BINDING
-#error "quadtile/shadow_lookup.glsl: define SHADOW_BINDING, the first of its four bindings"
-#endif
-#ifndef SHADOW_PARAMETERS
-#error "quadtile/shadow_lookup.glsl: define SHADOW_PARAMETERS, an expression of type ShadowParameters"
+#if !defined(SHADOW_SET) || !defined(SHADOW_BINDING) || !defined(SHADOW_PARAMETERS)
+#error "quadtile/shadow_lookup.glsl: define SHADOW_SET, SHADOW_BINDING and SHADOW_PARAMETERS as its head says"
 #endif
 
 #include "shadow.h"
@@ -50,13 +44,9 @@ layout(set = SHADOW_SET, binding = SHADOW_BINDING + 3) uniform sampler2D shadow_
 /// Bias along the receiving plane's normal, in shadow texels. It covers the error of vertices that
 /// are snapped to a grid, and of surfaces that meet. A lower bias brings false shadows into
 /// corners, a higher one light under edges; here both are about equal.
-#ifndef SHADOW_LIFT_TEXELS
-#define SHADOW_LIFT_TEXELS 0.5
-#endif
+const float SHADOW_LIFT_TEXELS = 0.5;
 /// Bias towards the light, in units of depth: some units in the last place of a depth.
-#ifndef SHADOW_LIFT_DEPTH
-#define SHADOW_LIFT_DEPTH 5e-7
-#endif
+const float SHADOW_LIFT_DEPTH = 5e-7;
 /// Least cosine between a plane's normal and the light; steeper planes count as of this slope.
 const float SHADOW_LEAST_COSINE = 1.0 / 64.0;
 
@@ -91,12 +81,8 @@ ShadowPlane shadow_plane(mat4 clip_from_world, vec3 position, vec3 normal) {
     const float least = 0.5 * SHADOW_LEAST_COSINE * (dot(a.xy, a.xy) + dot(b.xy, b.xy));
     const float divisor = area < 0.0 ? min(area, -least) : max(area, least);
 
-    ShadowPlane plane;
-    plane.point = point;
-    plane.w = clip.w;
-    plane.slope = vec2(a.z * b.y - b.z * a.y, b.z * a.x - a.z * b.x) / divisor;
-    plane.lift = -abs(up.z - dot(plane.slope, up.xy));
-    return plane;
+    const vec2 slope = vec2(a.z * b.y - b.z * a.y, b.z * a.x - a.z * b.x) / divisor;
+    return ShadowPlane(point, clip.w, slope, -abs(up.z - dot(slope, up.xy)));
 }
 
 // ---- Points
@@ -116,16 +102,9 @@ struct ShadowPoint {
 /// Applies the bias to a plane, and converts it to texels of the atlas. `texels` is their number
 /// per unit of x and y of the plane's clip space; `texel` is the place of the plane's point.
 ShadowPoint shadow_point_of_plane(ShadowPlane plane, vec2 texels, vec2 texel, float texel_extent) {
-    ShadowPoint point;
-    point.is_inside = true;
-    point.outside = 0.0;
-    point.tile = SHADOW_NONE;
-    point.level = 0;
-    point.texel = texel;
-    point.depth = clamp(plane.point.z, 0.0, 1.0) + plane.lift * (SHADOW_LIFT_TEXELS * texel_extent) - SHADOW_LIFT_DEPTH;
-    point.slope = plane.slope / texels;
-    point.texel_extent = texel_extent;
-    return point;
+    const float depth =
+        clamp(plane.point.z, 0.0, 1.0) + plane.lift * (SHADOW_LIFT_TEXELS * texel_extent) - SHADOW_LIFT_DEPTH;
+    return ShadowPoint(true, 0.0, SHADOW_NONE, 0, texel, depth, plane.slope / texels, texel_extent);
 }
 
 /// Returns a layer's matrix.

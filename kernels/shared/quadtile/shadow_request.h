@@ -90,17 +90,18 @@ QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, Shadow
     mapping.squares = 0.0F;
     const float px = float(column) + 0.5F;
     const float py = float(row) + 0.5F;
-    float at[4];  // x, y, w, depth
+    float at[4];  // x, y, depth, w
     float by_column[4];
     float by_row[4];
     for (int i = 0; i < 4; ++i) {
         mapping.at[i % 3] = 0.0F;
         mapping.by_column[i % 3] = 0.0F;
         mapping.by_row[i % 3] = 0.0F;
-        const float a = i < 3 ? light.map_from_pixel[4 * i] : light.depth_from_pixel[0];
-        const float b = i < 3 ? light.map_from_pixel[4 * i + 1] : light.depth_from_pixel[1];
-        const float c = i < 3 ? light.map_from_pixel[4 * i + 2] : light.depth_from_pixel[2];
-        const float d = i < 3 ? light.map_from_pixel[4 * i + 3] : light.depth_from_pixel[3];
+        const int row = i == 3 ? 8 : 4 * i;
+        const float a = i == 2 ? light.depth_from_pixel[0] : light.map_from_pixel[row];
+        const float b = i == 2 ? light.depth_from_pixel[1] : light.map_from_pixel[row + 1];
+        const float c = i == 2 ? light.depth_from_pixel[2] : light.map_from_pixel[row + 2];
+        const float d = i == 2 ? light.depth_from_pixel[3] : light.map_from_pixel[row + 3];
         QUADTILE_PRECISE const float position = ((a * px + b * py) + c * depth) + d;
         QUADTILE_PRECISE const float to_column = a + c * depth_by_column;
         QUADTILE_PRECISE const float to_row = b + c * depth_by_row;
@@ -110,42 +111,38 @@ QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, Shadow
     }
     const float smallest = float_from_bits(BITS_ONE - (100U << 23));
     const float largest = float_from_bits(BITS_ONE + (100U << 23));
-    if (!(at[2] > smallest && at[2] < largest)) {
+    if (!(at[3] > smallest && at[3] < largest)) {
         return mapping;  // behind the light
     }
-    const float reciprocal = shadow_reciprocal(at[2]);
-    QUADTILE_PRECISE const float x = at[0] * reciprocal;
-    QUADTILE_PRECISE const float y = at[1] * reciprocal;
-    QUADTILE_PRECISE const float z = at[3] * reciprocal;
+    const float reciprocal = shadow_reciprocal(at[3]);
+    for (int i = 0; i < 3; ++i) {
+        QUADTILE_PRECISE const float place = at[i] * reciprocal;
+        QUADTILE_PRECISE const float to_column = (by_column[i] - place * by_column[3]) * reciprocal;
+        QUADTILE_PRECISE const float to_row = (by_row[i] - place * by_row[3]) * reciprocal;
+        at[i] = place;
+        by_column[i] = to_column;
+        by_row[i] = to_row;
+    }
     const float extent = float(1U << parameters.map_levels);
-    if (!(x >= 0.0F && y >= 0.0F && x < extent && y < extent)) {
+    if (!(at[0] >= 0.0F && at[1] >= 0.0F && at[0] < extent && at[1] < extent)) {
         return mapping;
     }
-    QUADTILE_PRECISE const float x_by_column = (by_column[0] - x * by_column[2]) * reciprocal;
-    QUADTILE_PRECISE const float y_by_column = (by_column[1] - y * by_column[2]) * reciprocal;
-    QUADTILE_PRECISE const float z_by_column = (by_column[3] - z * by_column[2]) * reciprocal;
-    QUADTILE_PRECISE const float x_by_row = (by_row[0] - x * by_row[2]) * reciprocal;
-    QUADTILE_PRECISE const float y_by_row = (by_row[1] - y * by_row[2]) * reciprocal;
-    QUADTILE_PRECISE const float z_by_row = (by_row[3] - z * by_row[2]) * reciprocal;
     QUADTILE_PRECISE const float area =
-        (x_by_column * y_by_row - y_by_column * x_by_row) * light.facing;
-    QUADTILE_PRECISE const float squares = (x_by_column * x_by_column + y_by_column * y_by_column) +
-                                           (x_by_row * x_by_row + y_by_row * y_by_row);
+        (by_column[0] * by_row[1] - by_column[1] * by_row[0]) * light.facing;
+    QUADTILE_PRECISE const float squares =
+        (by_column[0] * by_column[0] + by_column[1] * by_column[1]) +
+        (by_row[0] * by_row[0] + by_row[1] * by_row[1]);
     const float smallest_square = float_from_bits(BITS_ONE - (60U << 23));
     const float largest_square = float_from_bits(BITS_ONE + (60U << 23));
     if (!(area > 0.0F && squares > smallest_square && squares < largest_square)) {
         return mapping;  // facing away: no light, no shadow
     }
     mapping.inside = 1;
-    mapping.at[0] = x;
-    mapping.at[1] = y;
-    mapping.at[2] = z;
-    mapping.by_column[0] = x_by_column;
-    mapping.by_column[1] = y_by_column;
-    mapping.by_column[2] = z_by_column;
-    mapping.by_row[0] = x_by_row;
-    mapping.by_row[1] = y_by_row;
-    mapping.by_row[2] = z_by_row;
+    for (int i = 0; i < 3; ++i) {
+        mapping.at[i] = at[i];
+        mapping.by_column[i] = by_column[i];
+        mapping.by_row[i] = by_row[i];
+    }
     mapping.area = area;
     mapping.squares = squares;
     return mapping;
@@ -255,11 +252,10 @@ QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLigh
 QUADTILE_SHARED uint shadow_atlas_texel(ShadowParameters parameters, ShadowTile tile, float place,
                                         uint tile_place, uint slot_place) {
     const uint level = tile.node & 0xffU;
-    const uint core =
-        shadow_slot_extent(parameters.tile_extent, tile.state & 0xffU) - 2 * parameters.gutter;
+    const uint slot_class = tile.state & 0xffU;
+    const uint core = shadow_core(parameters, slot_class);
     QUADTILE_PRECISE const float within =
-        (place - float(tile_place << level)) *
-        shadow_crop_density(parameters, level, tile.state & 0xffU);
+        (place - float(tile_place << level)) * shadow_crop_density(parameters, level, slot_class);
     const uint texel = within > 0.0F ? uint(within) : 0;
     return slot_place + parameters.gutter + (texel < core ? texel : core - 1);
 }
@@ -269,11 +265,8 @@ QUADTILE_SHARED uint shadow_atlas_texel(ShadowParameters parameters, ShadowTile 
 QUADTILE_SHARED bool shadow_is_reached(ShadowParameters parameters, ShadowSight sight,
                                        ShadowTile tile, uint column, uint row, float stored) {
     const uint level = tile.node & 0xffU;
-    const uint slot_class = tile.state & 0xffU;
-    const float extent =
-        float(1U << level) *
-        shadow_reciprocal(float(shadow_slot_extent(parameters.tile_extent, slot_class) -
-                                2 * parameters.gutter));  // of a texel on the map
+    const float core = float(shadow_core(parameters, tile.state & 0xffU));
+    const float extent = float(1U << level) * shadow_reciprocal(core);  // of a texel on the map
     QUADTILE_PRECISE const float x =
         float((tile.position & 0xffffU) << level) +
         (float(column - (tile.slot & 0xffffU) - parameters.gutter) + 0.5F) * extent;
@@ -290,11 +283,14 @@ QUADTILE_SHARED bool shadow_is_reached(ShadowParameters parameters, ShadowSight 
     return compared <= stored;
 }
 
-/// Returns the importance that a texel of the map keeps for the next frame; a tiny rest becomes 0.
+/// Returns an importance; 0 for a tiny rest.
+QUADTILE_SHARED float shadow_not_tiny(float importance) {
+    return importance > float_from_bits(BITS_ONE - (20U << 23)) ? importance : 0.0F;
+}
+
+/// Returns the importance that a texel of the map keeps for the next frame.
 QUADTILE_SHARED float shadow_faded(ShadowParameters parameters, float importance) {
-    const float least = float_from_bits(BITS_ONE - (20U << 23));
-    const float faded = importance * parameters.importance_decay;
-    return faded > least ? faded : 0.0F;
+    return shadow_not_tiny(importance * parameters.importance_decay);
 }
 
 /// Returns the importance that a texel keeps if no pixel nearby has requested it in this frame. It
@@ -303,8 +299,7 @@ QUADTILE_SHARED float shadow_faded(ShadowParameters parameters, float importance
 QUADTILE_SHARED float shadow_unasked(float importance, float factor) {
     const float reciprocal = shadow_reciprocal(factor);
     QUADTILE_PRECISE const float left = (importance * reciprocal) * reciprocal;
-    const float least = float_from_bits(BITS_ONE - (20U << 23));
-    return left > least ? left : 0.0F;
+    return shadow_not_tiny(left);
 }
 
 /// Returns a depth with denormals as 0, since texture units and arithmetic may flush them.
@@ -414,12 +409,17 @@ struct ShadowStep {
     int y;         ///< the same for rows
 };
 
+/// Returns the shift of a light's clip space along an axis, in texels of the map. Exact.
+QUADTILE_SHARED float shadow_shift(ShadowParameters parameters, ShadowLight light, uint axis) {
+    return shadow_depth(light.clip_from_world[12 + axis]) *
+           (-0.5F * float(1U << parameters.map_levels));
+}
+
 /// Returns the column (axis 0) or row (axis 1) at which a light's map begins, in texels from a
 /// place in the world that all maps of the light's direction and extent share. Lights with
 /// perspective begin at 0.
 QUADTILE_SHARED int shadow_origin(ShadowParameters parameters, ShadowLight light, uint axis) {
-    const float texels = shadow_depth(light.clip_from_world[12 + axis]) *
-                         (-0.5F * float(1U << parameters.map_levels));  // exact
+    const float texels = shadow_shift(parameters, light, axis);
     const float most = float(1U << 29);
     const bool has_origin = light.perspective == 0.0F && light.clip_from_world[15] == 1.0F &&
                             texels > -most && texels < most;
@@ -429,9 +429,7 @@ QUADTILE_SHARED int shadow_origin(ShadowParameters parameters, ShadowLight light
 /// Returns whether the origin is exact: the map begins with a whole texel.
 QUADTILE_SHARED bool shadow_has_whole_origin(ShadowParameters parameters, ShadowLight light,
                                              uint axis) {
-    return shadow_depth(light.clip_from_world[12 + axis]) *
-               (-0.5F * float(1U << parameters.map_levels)) ==
-           float(shadow_origin(parameters, light, axis));
+    return shadow_shift(parameters, light, axis) == float(shadow_origin(parameters, light, axis));
 }
 
 /// Returns the step of a light. Its map has stepped if its clip space is that of the last frame but
