@@ -82,9 +82,9 @@ QUADTILE_SHARED float scaled_threshold(float threshold, uint i) {
 ///
 /// Without rounding, v >= t > 0 reaches f * t for all factors f up to v / t. The integer quotient,
 /// cut off, gives their number exactly. Rounding removes none of them: a product that is at most v
-/// stays so, because v is a float. Rounding may add the next factor, if its product above v is
-/// rounded to v. It adds no further one: that factor is larger by more than 2^-7, so its product is
-/// above the float that follows v (or infinite), and stays there. So one comparison is enough.
+/// stays so, because v is a float. It may add the next factor, if its product above v is rounded to
+/// v, but no further one: that factor is larger by more than 2^-7, so its product is above the
+/// float that follows v (or infinite). So one comparison is enough.
 QUADTILE_SHARED uint budget_bin(float importance, float threshold) {
     const uint v = bits_from_float(importance);
     const uint given = bits_from_float(threshold);
@@ -93,9 +93,8 @@ QUADTILE_SHARED uint budget_bin(float importance, float threshold) {
     if (int(v) < int(t)) {
         return 0;
     }
-    // A threshold of 0 stays 0 under every factor, and no finite one exceeds an infinite
-    // importance. Only an infinite importance reaches an infinite threshold, so this covers that
-    // case too.
+    // A threshold of 0 stays 0 under every factor. No threshold exceeds an infinite importance, and
+    // no other importance reaches an infinite threshold.
     if (t == 0 || v == BITS_INFINITY) {
         return BUDGET_FACTORS;
     }

@@ -76,8 +76,7 @@ QUADTILE_SHARED uint block_extent(uint extent, uint level, uint levels, uint blo
     return last || rest < 1U << levels ? rest : 1U << levels;
 }
 
-// Returns the slots of a group of 2^levels texels a side (hand_over.glsl): for 8 x 8 texels or
-// more.
+// Returns the slots of a group of 2^levels texels a side (hand_over.glsl), or of 8 x 8.
 QUADTILE_SHARED uint slots_of_group(uint levels) {
     return 1U << (levels > 3 ? 2 * levels : 6);
 }

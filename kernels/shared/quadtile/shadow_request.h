@@ -97,11 +97,11 @@ QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, Shadow
         mapping.at[i % 3] = 0.0F;
         mapping.by_column[i % 3] = 0.0F;
         mapping.by_row[i % 3] = 0.0F;
-        const int row = i == 3 ? 8 : 4 * i;
-        const float a = i == 2 ? light.depth_from_pixel[0] : light.map_from_pixel[row];
-        const float b = i == 2 ? light.depth_from_pixel[1] : light.map_from_pixel[row + 1];
-        const float c = i == 2 ? light.depth_from_pixel[2] : light.map_from_pixel[row + 2];
-        const float d = i == 2 ? light.depth_from_pixel[3] : light.map_from_pixel[row + 3];
+        const int first = i == 3 ? 8 : 4 * i;
+        const float a = i == 2 ? light.depth_from_pixel[0] : light.map_from_pixel[first];
+        const float b = i == 2 ? light.depth_from_pixel[1] : light.map_from_pixel[first + 1];
+        const float c = i == 2 ? light.depth_from_pixel[2] : light.map_from_pixel[first + 2];
+        const float d = i == 2 ? light.depth_from_pixel[3] : light.map_from_pixel[first + 3];
         QUADTILE_PRECISE const float position = ((a * px + b * py) + c * depth) + d;
         QUADTILE_PRECISE const float to_column = a + c * depth_by_column;
         QUADTILE_PRECISE const float to_row = b + c * depth_by_row;
@@ -159,11 +159,10 @@ struct ShadowRequest {
     float pixel_squared;  ///< |J|^2: squared extent of a pixel on the map, in texels
 };
 
-/// Returns the request of a pixel; the arguments are those of shadow_mapping.
-///
-/// A shadow texel falls on a pixel if there are sqrt(|J^-1|^2 / 2) of them across a texel of the
-/// map: the root mean square over all directions. At grazing light J is nearly singular; its
-/// stretch is limited to max_stretch.
+/// Returns the request of a pixel; the arguments are those of shadow_mapping. A shadow texel falls
+/// on a pixel if there are sqrt(|J^-1|^2 / 2) of them across a texel of the map: the root mean
+/// square over all directions. At grazing light J is nearly singular; its stretch is limited to
+/// max_stretch.
 QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, ShadowLight light,
                                              uint column, uint row, float depth,
                                              float depth_by_column, float depth_by_row) {
