@@ -14,8 +14,6 @@
 #include "fused.glsl"
 #include "balance.glsl"
 
-// ---- Split nodes ---------------------------------------------------------------------------------------------
-
 // Returns whether a node inside the map, of level BLOCK_LEVELS or above, is split.
 bool is_split_by_masks(uint level, uvec2 index) {
     const uvec2 extent = extent_of(level);
@@ -89,15 +87,8 @@ void find_splits(Block block, uint thread) {
     }
 }
 
-bool is_split_in(Block block, uint step, uvec2 position) {
-    return is_split_at(step, ivec2(position - (block.index << (block.steps - step))));
-}
-
-// ---- Sides -------------------------------------------------------------------------------------------------
-
-// Two of a tile's four neighbours are its siblings. Another one is coarser if the parent of its place is not split.
-
-// Returns the column and the row of the neighbours that are not siblings.
+// Returns the column and the row of the two neighbours that are not siblings. One is coarser if its place's parent is
+// not split.
 uvec2 outward(uvec2 position) { return position + 2 * (position & 1) - 1; }
 
 // Returns the flags of a tile's sides. `are_parents_split`: of the neighbours in that column and row.
@@ -130,7 +121,8 @@ uint sides_of_large(Node node) {
 }
 
 // How fused_tiles.glsl finds these.
-#define IS_SPLIT(block, step, position, importance) is_split_in(block, step, position)
+#define IS_SPLIT(block, step, position, importance) \
+    is_split_at(step, ivec2((position) - (block.index << (block.steps - (step)))))
 #define SIDES_OF(block, tile) sides_of(block, tile)
 #include "fused_tiles.glsl"
 #include "fused_share.glsl"
@@ -261,8 +253,6 @@ void keep_importances(Block block, uint thread, uint tiles) {
     }
 }
 
-void count_tiles(uvec2 block, uint tiles) { HAND_OVER(records[words_of_block(block) + BALANCE_PLACE], tiles); }
-
 void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
@@ -278,7 +268,7 @@ void main() {
     barrier();
     if (STAGE == STAGE_COUNT) {
         if (thread < SHARE_BLOCKS && around.exists && (split_blocks >> thread & 1) == 0) {
-            count_tiles(around.block, tile_blocks >> thread & 1);
+            HAND_OVER(records[words_of_block(around.block) + BALANCE_PLACE], tile_blocks >> thread & 1);
         }
     } else {
         if (reserves && tile_blocks != 0) {
@@ -311,7 +301,7 @@ void main() {
             const uint before = scan(tile_count(tiles), thread, total);
             if (STAGE == STAGE_COUNT) {
                 if (thread == 0) {
-                    count_tiles(split.index, total);
+                    HAND_OVER(records[words_of_block(split.index) + BALANCE_PLACE], total);
                 }
             } else {
                 if (reserves) {

@@ -84,11 +84,9 @@ float texel_at(uvec2 position) { return texelFetch(source, ivec3(position, layer
 #else
 layout(constant_id = 10) const bool COPY_SOURCE = false;
 
-// Mip levels as storage images, only written: image i is the level i above the base level. Devices that cannot index
-// them at run time get a ladder of constant indices.
-//
-// A device whose shaders have room for fewer images than there are levels gets a window of the levels, and the host
-// runs the whole dispatch again per window. So every level is made from the same values as on other devices.
+// Mip levels as storage images: image i is the level i above the base level. Devices that cannot index them at run time
+// get a ladder of constant indices. If shaders have room for fewer images than there are levels, there is a window of
+// the levels, and the host runs the whole dispatch again per window. So every level is made from the same values.
 layout(constant_id = 9) const bool DYNAMIC_INDEXING = false;
 layout(constant_id = 19) const uint MIP_IMAGES = MAX_LEVELS;  // or the most that a shader of the device can use
 // Bound for devices with fewer images. EAGER_IMAGES (cpu_drivers.glsl).

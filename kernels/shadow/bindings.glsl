@@ -1,7 +1,5 @@
-// Bindings of the kernels of fitted shadow maps: one set of descriptors and one block of push constants for all
-// (lib/shadow/shadow_fitter.cpp). Unused ones cost nothing.
-//
-// All buffers are parts of one: Vulkan guarantees only four storage buffers per stage, and culling needs three of the
+// Bindings of the kernels of fitted shadow maps: one set of descriptors and one block of push constants for all. All
+// buffers are parts of one: Vulkan guarantees only four storage buffers per stage, and culling needs three of the
 // caller's.
 //
 // Memory order: barriers from COMPUTE_SHADER / SHADER_WRITE to COMPUTE_SHADER / SHADER_READ | SHADER_WRITE separate the
@@ -143,15 +141,11 @@ const uint MOST_TALLY_LEVELS = 13;  // 2^23 texels at most in all layers togethe
 
 // Returns a word of tallies of all blocks before this one. Loads do not wait for each other.
 uint tallies_before(uint block, uint word) {
-    uint sums[MOST_TALLY_LEVELS];
+    uint sum = 0;
     [[unroll]] for (uint level = 0; level < MOST_TALLY_LEVELS; ++level) {
         const bool counts = level < tally_levels() && (block >> level & 1U) != 0;
         const uint from = words[tally_word(counts ? level : 0, counts ? (block >> level) - 1 : 0) + word];
-        sums[level] = counts ? from : 0;
-    }
-    uint sum = 0;
-    [[unroll]] for (uint level = 0; level < MOST_TALLY_LEVELS; ++level) {
-        sum += sums[level];
+        sum += counts ? from : 0;
     }
     return sum;
 }
@@ -163,25 +157,18 @@ uint listed_tiles() { return tallies_of_all(TALLY_ALL) & 0xffffU; }
 
 bool has_last_frame() { return header.tiles > 0; }
 
-// Words of a light: clip_from_world of the last frame, then the step and the origin of this one's map, which
+// Words of a light: 16 of clip_from_world in the last frame, then the step and the origin of this one's map, which
 // importance.comp finds.
-const uint STEP_CHANGED = 16;
-const uint STEP_X = 17;
-const uint STEP_Y = 18;
-const uint ORIGIN_X = 19;
-const uint ORIGIN_Y = 20;
 uint last_light_word(uint light, uint element) {
     return places.last_lights + SHADOW_LAST_LIGHT_WORDS * light + element;
 }
 
 ShadowStep step_of(uint light) {
-    return ShadowStep(words[last_light_word(light, STEP_CHANGED)], int(words[last_light_word(light, STEP_X)]),
-                      int(words[last_light_word(light, STEP_Y)]));
+    const uint first = last_light_word(light, 16);
+    return ShadowStep(words[first], int(words[first + 1]), int(words[first + 2]));
 }
 
-ivec2 origin_of(uint light) {
-    return ivec2(words[last_light_word(light, ORIGIN_X)], words[last_light_word(light, ORIGIN_Y)]);
-}
+ivec2 origin_of(uint light) { return ivec2(words[last_light_word(light, 19)], words[last_light_word(light, 20)]); }
 
 ivec3 importance_place(uvec2 texel, ivec2 origin, uint light) {
     return ivec3(shadow_importance_texel(parameters, origin.x, texel.x),

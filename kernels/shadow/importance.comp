@@ -150,11 +150,10 @@ void find_step(uint layer, uint place) {
     steps[place] = step;
     origins[place] = origin;
     if (gl_WorkGroupID.xy == uvec2(0)) {
-        words[last_light_word(layer, STEP_CHANGED)] = step.changed;
-        words[last_light_word(layer, STEP_X)] = uint(step.x);
-        words[last_light_word(layer, STEP_Y)] = uint(step.y);
-        words[last_light_word(layer, ORIGIN_X)] = uint(origin.x);
-        words[last_light_word(layer, ORIGIN_Y)] = uint(origin.y);
+        const uint found[5] = uint[](step.changed, uint(step.x), uint(step.y), uint(origin.x), uint(origin.y));
+        [[unroll]] for (uint i = 0; i < 5; ++i) {
+            words[last_light_word(layer, 16 + i)] = found[i];  // for step_of and origin_of
+        }
     }
 }
 

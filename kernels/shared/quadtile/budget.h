@@ -5,11 +5,9 @@
 /// Factor i is the float with the bits 0x3f800000 + (i << 17): 1, 1 + 1/64, ..., 2, 2 + 1/32, ...,
 /// the last just below 2^32. So thresholds are scaled in steps of 0.8 to 1.6 percent.
 ///
-/// All arithmetic is on integers, because Vulkan leaves the rounding of float products and the last
-/// bits of quotients to the device. Factors have 7 digits, so a product with the 24 digits of a
-/// float fits a word.
-///
-/// Importances are settled as in pyramids (texel_encoding.h: no NaN, no -0, no denormals).
+/// All arithmetic is on integers, because Vulkan leaves the rounding of float products and
+/// quotients to the device. Factors have 7 digits, so a product with the 24 digits of a float fits
+/// a word. Importances are settled as in pyramids (texel_encoding.h: no NaN, no -0, no denormals).
 /// Thresholds are neither NaN nor negative, which Threshold ensures; denormal thresholds count as 0
 /// here.
 

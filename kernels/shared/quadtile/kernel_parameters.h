@@ -18,8 +18,7 @@ QUADTILE_NAMESPACE_BEGIN
 const uint BLOCK_LEVELS = 6;
 
 // Returns the levels made in one step from the texels of a level: six from the base level (0), and
-// up to five from the levels above, so that a subgroup can make them. The steps are as few as
-// possible, and equal if possible.
+// up to five from the levels above, in steps that are few and equal if possible.
 QUADTILE_SHARED uint step_levels(uint level, uint top_level) {
     if (level == 0) {
         return BLOCK_LEVELS;
@@ -61,11 +60,6 @@ QUADTILE_SHARED uint blocks_along(uint extent, uint level, uint levels, uint edg
     const uint texels = mip_extent(extent, level, edge_rule);
     return edge_rule == EDGE_FOLD ? mip_extent(extent, level + levels, edge_rule)
                                   : ((texels - 1) >> levels) + 1;
-}
-
-// Returns the block that texel `i` of a level lies in, along one axis with so many blocks.
-QUADTILE_SHARED uint block_of(uint i, uint levels, uint blocks) {
-    return i >> levels < blocks ? i >> levels : blocks - 1;
 }
 
 // Returns the texels of a level in a block, along one axis.

@@ -2,20 +2,17 @@
 /// Soft shadows in the maps of ShadowFitter (quadtile/shadow.hpp), in GLSL 4.60 of any stage: light
 /// of a source with an extent, by a filter as wide as the penumbra.
 ///
-/// The shader includes quadtile/shadow_lookup.glsl before. This file has no bindings or other state
-/// of its own. Before: as for the lookup.
+/// The shader includes quadtile/shadow_lookup.glsl before, whose conditions hold here, too.
 ///
 /// A *blocker* at depth d in front of a surface at depth D shadows a disc of radius k (D - d)
 /// around the surface's place in the map; at the disc's edge half of the light remains. k follows
-/// from the light's size: in a light's clip space the penumbra's radius is proportional to the
-/// difference of depths, for suns and for point sources. SHADOW_SOFT_SEARCH texels around
-/// the place, denser near it, yield the blockers whose discs reach it. The mean of their radii is
-/// the radius of the filter of SHADOW_SOFT_TAPS bilinear comparisons.
+/// from the light's size. SHADOW_SOFT_SEARCH texels around the place, denser near it, yield the
+/// blockers whose discs reach it. The mean of their radii is the radius of the filter of
+/// SHADOW_SOFT_TAPS bilinear comparisons; without a blocker the result is that of shadow_filtered.
 ///
-/// Each texel is found through the page table, in its own tile, so search and filter cross borders
-/// of tiles of any level. If no blocker is found, the result is that of shadow_filtered. Beyond the
-/// edge of a point light's face the filter reads the texels at the edge; beyond a sun
-/// level it reads light. Needs ShadowOptions::gutter 2.
+/// Each texel is found through the page table, so search and filter cross borders of tiles. Beyond
+/// the edge of a point light's face the filter reads the texels at the edge; beyond a sun level it
+/// reads light. Needs ShadowOptions::gutter 2.
 /// Source: Fernando, "Percentage-Closer Soft Shadows" (2005).
 
 #ifndef QUADTILE_SHADOW_SOFT_GLSL
