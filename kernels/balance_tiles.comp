@@ -127,11 +127,6 @@ uint sides_of_large(Node node) {
 #include "fused_tiles.glsl"
 #include "fused_share.glsl"
 
-// Returns the place of the first tile that begins in a block, in canonical order.
-uint place_in_order(uvec2 block) {
-    return records[words_of_block(block) + BALANCE_PLACE] + words[layer_words() + LAYER_PLACE_WORD];
-}
-
 // Gives each block its place in the layer. Returns the layer's tiles. All threads of the last workgroup call this.
 uint place_blocks(uint thread) {
     const uint top = parameters.top_level;
@@ -201,14 +196,17 @@ bool find_large(Around around, uint thread, out float importance, out uint own_p
     own_place = 0;
     if (around.begins) {
         importance = uintBitsToFloat(records[word_of_importance(level, around.index)]);
-        own_place = STAGE == STAGE_CANONICAL ? place_in_order(around.block) : 0;
+        if (STAGE == STAGE_CANONICAL) {
+            own_place = records[words_of_block(around.block) + BALANCE_PLACE] + words[layer_words() + LAYER_PLACE_WORD];
+        }
     }
     // Nodes also count as parents of those of which the block is the first one.
     const uint below = max(level, BLOCK_LEVELS + 1) - 1 - BLOCK_LEVELS;
     if (around.exists && around.block >> below << below == around.block && is_split_by_masks(level, around.index)) {
         atomicOr(split_levels[around.own], 1U << level);
         if (level == BLOCK_LEVELS) {
-            mark_split(around.own, own_place);
+            places[around.own] = own_place;
+            atomicOr(split_blocks, 1U << around.own);
         }
     }
     barrier();
@@ -272,7 +270,7 @@ void main() {
         }
     } else {
         if (reserves && tile_blocks != 0) {
-            place = reserve_places(bitCount(tile_blocks));
+            place = ADD_RELAXED(state.place_count, bitCount(tile_blocks));
         }
         Node node;
         uint sides = 0;
@@ -305,7 +303,7 @@ void main() {
                 }
             } else {
                 if (reserves) {
-                    place = reserve_places(total);
+                    place = ADD_RELAXED(state.place_count, total);
                 }
                 keep_importances(split, thread, tiles);
                 lay_out(split, thread, tiles, tile_importance, before);

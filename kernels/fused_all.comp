@@ -86,7 +86,7 @@ void main() {
             const uint below = at.splits && at.handovers > 0 ? receive_tiles(at.block, at.keys.x) : 0;
             uint reserved = 0;
             if (at.splits || is_root) {
-                reserved = is_root && parameters.layers == 1 ? below : reserve_places(total);
+                reserved = is_root && parameters.layers == 1 ? below : ADD_RELAXED(state.place_count, total);
             }
             goes_on = !is_root && send(group_of(at), at, total + below);
             place = reserved;

@@ -65,7 +65,8 @@ bool find_large(Around around, uint thread, out float importance, out uint own_p
                       (of_parent >= kept_threshold(level + 1, around.index >> 1) &&
                        of_above >= kept_threshold(level_above, above));
         } else if (around.level == BLOCK_LEVELS) {
-            mark_split(around.own, own_place);
+            places[around.own] = own_place;
+            atomicOr(split_blocks, 1U << around.own);
         }
     }
     return is_tile;
@@ -73,7 +74,7 @@ bool find_large(Around around, uint thread, out float importance, out uint own_p
 
 // Reserves places in any order. Returns whether they are the last ones. Thread RESERVER calls this.
 bool reserve(uint total) {
-    place = reserve_places(total);
+    place = ADD_RELAXED(state.place_count, total);
     return place + total == words[budget_words() + BUDGET_TILES_WORD];
 }
 

@@ -62,9 +62,6 @@ bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_o
 
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
 
-// Reserves places in any order, and returns the first. One thread calls this.
-uint reserve_places(uint total) { return ADD_RELAXED(state.place_count, total); }
-
 // Returns the first word for budgets: the index of the factor, then the histogram.
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
 
@@ -151,7 +148,7 @@ uint key_of_quad(vec4 quad) {
 uvec4 read_quads(Block block, bool siblings, uint thread) {
     const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
     const uvec2 first = first_of_step_1(block) + morton(siblings ? 4 * thread : thread);
-    const vec2 middle = vec2(2 * first + 1) * texel;  // the point between the four texels of a quad
+    const vec2 middle = vec2(2 * first + 1) * texel;  // between the four texels of a quad
     const vec2 other = middle + (siblings ? 2.0 : 32.0) * texel;
     const vec4 quads[4] = vec4[](textureGather(map, vec3(middle, layer), 0),
                                  textureGather(map, vec3(other.x, middle.y, layer), 0),

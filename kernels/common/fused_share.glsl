@@ -24,11 +24,6 @@ shared uint place;                              // of the first tile, in any ord
 // Thread that reserves places: the last one writes the fewest tiles.
 const uint RESERVER = WORKGROUP_SIZE - 1;
 
-void mark_split(uint own, uint own_place) {
-    places[own] = own_place;
-    atomicOr(split_blocks, 1U << own);
-}
-
 // The node of a level around a block, which is of BLOCK_LEVELS or above.
 struct Around {
     uint own;  // number of the block in the share

@@ -81,13 +81,6 @@ uint free_of_class(uvec4 count, uint slot_class) {
     return slot_class < 3 ? count[slot_class] : (count.w >> (16 * (slot_class - 3))) & 0xffffU;
 }
 
-uint find_bit(uint bits, uint rank) {
-    for (uint i = 0; i < rank; ++i) {
-        bits &= bits - 1;
-    }
-    return uint(findLSB(bits));
-}
-
 // Returns the first cell of the rank-th free slot. `scanned` has the inclusive sums of the threads' shares of pages.
 // All threads take the same number of steps: LOST_THREADS.
 uint find_free_slot(uint slot_class, uint rank) {
@@ -121,7 +114,10 @@ uint find_free_slot(uint slot_class, uint rank) {
             }
         }
     }
-    return found_word * 32 + find_bit(found_bits, found_rank);
+    for (uint i = 0; i < found_rank; ++i) {
+        found_bits &= found_bits - 1;
+    }
+    return found_word * 32 + uint(findLSB(found_bits));
 }
 
 // ---- Places of a class: its free slots, then quarters of places of the next class that its own tiles leave

@@ -58,10 +58,8 @@ uint light_blocks() { return shadow_light_blocks(parameters); }
 uint all_blocks() { return parameters.lights * light_blocks(); }
 
 // Nodes of a tree are counted from the root down, and along the Z-order curve within a level. Node i is the (i -
-// first_node)-th of its level; its children are 4 i + 1 to 4 i + 4.
+// shadow_first_nodes)-th of its level; its children are 4 i + 1 to 4 i + 4.
 uint levels_below_root(uint i) { return uint(findMSB(3 * i + 1)) / 2; }
-
-uint first_node(uint below_root) { return shadow_first_nodes(below_root); }
 
 uvec2 z_order(uint place) { return uvec2(morton_x(place), morton_y(place)); }
 
@@ -69,7 +67,7 @@ uvec2 z_order(uint place) { return uvec2(morton_x(place), morton_y(place)); }
 // of all blocks, from level 1 on; then the nodes above the blocks of each light.
 uint block_node_word(uint block, uint i) { return places.nodes + 2 * (BLOCK_NODES * block + i); }
 uint upper_node_word(uint light, uint i) {
-    return places.nodes + 2 * (BLOCK_NODES * all_blocks() + first_node(levels_above()) * light + i);
+    return places.nodes + 2 * (BLOCK_NODES * all_blocks() + shadow_first_nodes(levels_above()) * light + i);
 }
 const uint NODE_END = 0;
 const uint NODE_IMPORTANCE = 1;

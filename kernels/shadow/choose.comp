@@ -19,7 +19,7 @@ const uint BATCH = 1536;  // nodes between two flushes
 
 void count_node(uint light, uint i) {
     const uint below_root = levels_below_root(i);
-    const uint place = i - first_node(below_root);
+    const uint place = i - shadow_first_nodes(below_root);
     const uint level = parameters.map_levels - below_root;
     const uint word = below_root == levels_above() ? block_node_word(light * light_blocks() + place, 0)
                                                    : upper_node_word(light, i);
@@ -41,7 +41,7 @@ void count_node(uint light, uint i) {
 
 // Leaves the events of the last batch in shared memory.
 void count_nodes() {
-    const uint light_nodes = first_node(levels_above() + 1);
+    const uint light_nodes = shadow_first_nodes(levels_above() + 1);
     const uint nodes = parameters.lights * light_nodes;
     for (uint first = 0; first < nodes; first += BATCH) {
         if (first > 0) {

@@ -27,7 +27,7 @@ float needed_of_four(uint first) {
 // Computes a level of the block's tree. Expanded four times below: LOST_THREADS (cpu_drivers.glsl).
 #define FIND_NEEDED(below_root)                                       \
     {                                                                 \
-        const uint i = first_node(below_root) + thread;               \
+        const uint i = shadow_first_nodes(below_root) + thread;               \
         if ((below_root) + 1 < quads_below && thread < (1U << (2 * (below_root)))) { \
             needed[i] = needed_of_four(4 * i + 1);                    \
         }                                                             \
@@ -37,14 +37,14 @@ float needed_of_four(uint first) {
 uint block_node_level(uint i) { return block_levels() - levels_below_root(i); }
 uint block_node_page(uint i) {
     const uint below_root = levels_below_root(i);
-    const uint page = pages[(i - first_node(below_root)) << (2 * (block_levels() - below_root) - 2)];
+    const uint page = pages[(i - shadow_first_nodes(below_root)) << (2 * (block_levels() - below_root) - 2)];
     return last_node_page(page, step_here, block_levels() - below_root);
 }
 
 void count_block(uint block, uint light) {
     const uint thread = gl_LocalInvocationIndex;
     const uint quads_below = block_levels();  // levels of nodes; the last has a node per four texels
-    const uint first_quad = first_node(quads_below - 1);
+    const uint first_quad = shadow_first_nodes(quads_below - 1);
     const uvec2 first_texel = (z_order(gl_WorkGroupID.x) << block_levels()) + 2 * z_order(thread);
     const bool has_quad = thread < (1U << (2 * (quads_below - 1)));
     float texels[4] = float[](0.0, 0.0, 0.0, 0.0);
@@ -86,9 +86,9 @@ void count_block(uint block, uint light) {
     const uint needed_here = floatBitsToUint(needed[0]);
     if (thread < levels_above() && needed_here > 0) {
         const uint above = gl_WorkGroupID.x >> (2 * (levels_above() - thread));
-        atomicMax(words[upper_node_word(light, first_node(thread) + above) + NODE_IMPORTANCE], needed_here);
+        atomicMax(words[upper_node_word(light, shadow_first_nodes(thread) + above) + NODE_IMPORTANCE], needed_here);
     }
-    const uint nodes = first_node(quads_below);
+    const uint nodes = shadow_first_nodes(quads_below);
     FOR_EACH(i, nodes) {
         ends[i] = split_end(block_node_level(i), needed[i], block_node_page(i));
         words[block_node_word(block, i) + NODE_END] = ends[i];

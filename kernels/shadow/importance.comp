@@ -110,10 +110,6 @@ uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
     return shadow_is_reached(parameters, last, tile, column, row, stored) ? SHADOW_LIT : SHADOW_SHADED;
 }
 
-bool is_near(uint block, ShadowRequest request, uint layer) {
-    return seen_layers[block] == layer && shadow_is_near(request, seen_places[block].x, seen_places[block].y);
-}
-
 void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
     const int edge = int(SHADOW_EDGE_BLOCK);
     const int thread = int(gl_LocalInvocationIndex);
@@ -130,7 +126,8 @@ uint words_around(uvec2 place, ShadowRequest request, uint layer) {
     for (uint i = 0; i < 9; ++i) {
         const uint block = (place.y + i / 3) * SEEN_BLOCKS + place.x + i % 3;
         // Most words have no new bits. Blocks outside the picture have none.
-        if ((seen[block] & ~around) != 0 && is_near(block, request, layer)) {
+        if ((seen[block] & ~around) != 0 && seen_layers[block] == layer &&
+            shadow_is_near(request, seen_places[block].x, seen_places[block].y)) {
             around |= seen[block];
         }
     }

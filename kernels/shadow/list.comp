@@ -42,14 +42,6 @@ shared uint bits[BITS * BIT_WORDS];
 
 void set_bit(uint which, uint rank) { atomicOr(bits[which * BIT_WORDS + rank / 32], 1U << (rank % 32)); }
 
-uint class_in_bits(uint rank) {
-    uint slot_class = 0;
-    for (uint i = 0; i < 3; ++i) {
-        slot_class |= (bits[(BITS_CLASS + i) * BIT_WORDS + rank / 32] >> (rank % 32) & 1U) << i;
-    }
-    return slot_class;
-}
-
 uint bits_of_class(uint slot_class, uint word) {
     uint of_class = 0xffffffffU;
     for (uint i = 0; i < 3; ++i) {
@@ -79,7 +71,11 @@ void tally_block(uint first_found, uint count, uint block) {
     const uint bit_words = (count + 31) / 32;
     for (uint i = 0; i < count; i += BLOCK_THREADS) {
         const uint rank = i + gl_LocalInvocationIndex;
-        const uint slot_class = class_in_bits(min(rank, count - 1));
+        const uint place = min(rank, count - 1);
+        uint slot_class = 0;
+        for (uint bit = 0; bit < 3; ++bit) {
+            slot_class |= (bits[(BITS_CLASS + bit) * BIT_WORDS + place / 32] >> (place % 32) & 1U) << bit;
+        }
         uint ranks = 0;
         for (uint word = 0; word < bit_words; ++word) {
             const uint of_class = bits_of_class(slot_class, word) & bits_below(rank, word);
@@ -103,8 +99,8 @@ float importance_of(uint level, uvec2 node, uint first_texel, uint block, uint l
     }
     const bool is_above = level > block_levels();
     const uint place = is_above ? gl_WorkGroupID.x >> (2 * (level - block_levels())) : first_texel >> (2 * level);
-    const uint word = is_above ? upper_node_word(light, first_node(parameters.map_levels - level) + place)
-                               : block_node_word(block, first_node(block_levels() - level) + place);
+    const uint word = is_above ? upper_node_word(light, shadow_first_nodes(parameters.map_levels - level) + place)
+                               : block_node_word(block, shadow_first_nodes(block_levels() - level) + place);
     return uintBitsToFloat(words[word + NODE_IMPORTANCE]);
 }
 
@@ -174,7 +170,7 @@ void begin(uint block, uint light) {
     if (thread < BITS * BIT_WORDS) {
         bits[thread] = 0;
     }
-    FOR_EACH(i, first_node(block_levels())) {
+    FOR_EACH(i, shadow_first_nodes(block_levels())) {
         ends[i] = words[block_node_word(block, i) + NODE_END];
     }
     barrier();
@@ -184,7 +180,7 @@ void begin(uint block, uint light) {
     }
     if (thread < levels_above()) {
         const uint place = gl_WorkGroupID.x >> (2 * (levels_above() - thread));
-        if (!is_split(words[upper_node_word(light, first_node(thread) + place) + NODE_END])) {
+        if (!is_split(words[upper_node_word(light, shadow_first_nodes(thread) + place) + NODE_END])) {
             atomicMax(cover, 1 + parameters.map_levels - thread);
         }
     }
@@ -193,7 +189,7 @@ void begin(uint block, uint light) {
 
 // Returns the first texel of a node within the block, along the Z-order curve.
 uint first_texel(uint i, uint below_root) {
-    return (i - first_node(below_root)) << (2 * (block_levels() - below_root));
+    return (i - shadow_first_nodes(below_root)) << (2 * (block_levels() - below_root));
 }
 
 bool is_tile(uint i) { return i > 0 && !is_split(ends[i]) && is_split(ends[(i - 1) / 4]); }
@@ -203,12 +199,12 @@ uint rank_of(uint texel) { return ranks[texel / 32] + bitCount(starts[texel / 32
 bool has_texels() {
     const uint quads_below = block_levels() - 1;
     return gl_LocalInvocationIndex < (1U << (2 * quads_below)) &&
-           is_split(ends[first_node(quads_below) + gl_LocalInvocationIndex]);
+           is_split(ends[shadow_first_nodes(quads_below) + gl_LocalInvocationIndex]);
 }
 
 void find_starts() {
     const uint thread = gl_LocalInvocationIndex;
-    FOR_EACH(i, first_node(block_levels())) {
+    FOR_EACH(i, shadow_first_nodes(block_levels())) {
         if (is_tile(i)) {
             const uint texel = first_texel(i, levels_below_root(i));
             atomicOr(starts[texel / 32], 1U << (texel % 32));
@@ -221,7 +217,7 @@ void find_starts() {
 
 void find_items() {
     const uint thread = gl_LocalInvocationIndex;
-    FOR_EACH(i, first_node(block_levels())) {
+    FOR_EACH(i, shadow_first_nodes(block_levels())) {
         if (is_tile(i)) {
             const uint below_root = levels_below_root(i);
             const uint texel = first_texel(i, below_root);
