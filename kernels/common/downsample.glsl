@@ -1,8 +1,7 @@
 // The image of downsample.comp: its base level, the levels above, and weights of texels at the edges.
 //
 // Bindings, set 0:
-//   0    source   base level, sampler2DArray: clamped to the edge for minima and maxima, which repeats a texel of the
-//                 same block and changes nothing; for sums with a border of 0
+//   0    source   base level, sampler2DArray: clamped to the edge for minima and maxima; for sums with a border of 0
 //   1    state    see kernel_parameters.h; counters are 0 again when the dispatch ends
 //   2    source   the same with a sampler of MAX reduction (minimum and maximum together)
 //   3    tables   of the sRGB curve

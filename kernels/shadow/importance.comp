@@ -10,8 +10,7 @@
 // origins of the lights' maps.
 //
 // Hundreds of pixels of a near surface lie in one texel, and their atomics would wait for each other. So a workgroup
-// first finds maxima of texels in shared memory. Texel (x, y) shares its place there with the texels 16 apart: the
-// first request takes it, and requests for the others go to the map directly.
+// first finds maxima of texels in shared memory. Texels 16 apart share a place there: the first request takes it.
 // Memory order: places and maps are only raised, by atomics. Barriers of the workgroup come before and after, and a
 // barrier of the command buffer before readers.
 #version 460

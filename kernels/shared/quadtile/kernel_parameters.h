@@ -1,5 +1,4 @@
-// Parameters of the kernels (push constants), and their state between dispatches. For the library's
-// own use; not part of the public API.
+// Parameters of the kernels (push constants), and their state between dispatches; not public.
 
 #ifndef QUADTILE_KERNEL_PARAMETERS_H
 #define QUADTILE_KERNEL_PARAMETERS_H
@@ -186,9 +185,9 @@ QUADTILE_SHARED uint fused_words_per_layer(uint width, uint height, uint top_lev
            state_words_per_layer(width, height, top_level, EDGE_ROUND_UP, 0, FUSED_SLOT_WORDS);
 }
 
-// Words of a node of the blocks' level or above. Each word of all nodes comes before the next word.
-// Nodes between two hand-overs have words only if the node that they are handed over in is split.
-// The last one exists in canonical order.
+// Words of a node of the blocks' level or above, word by word for all nodes. Nodes between two
+// hand-overs have words only if the node that they are handed over in is split. The last one exists
+// in canonical order.
 const uint NODE_IMPORTANCE = 0;
 const uint NODE_PLACE = 1;  // of its first tile, in the node that it was handed over in
 const uint FUSED_NODE_WORDS = 2;

@@ -1,6 +1,6 @@
 /// \file
 /// Fitted virtual shadow maps: constants and structs, as buffers and push constants hold them;
-/// slots in the atlas, order of tiles, thresholds for splits and slot classes, crop matrices.
+/// slots in the atlas, thresholds for splits and slot classes, crop matrices.
 
 #ifndef QUADTILE_SHADOW_TYPES_H
 #define QUADTILE_SHADOW_TYPES_H

@@ -1,5 +1,4 @@
-// Texels as numbers, bit-identical on all devices: encoding of floats as texels, decoding of unorm
-// texels, and keys of importances.
+// Texels as numbers, bit-identical on all devices: encoding, decoding, and keys of importances.
 //
 // Drivers may round when they store to an image, so kernels first round to a value that the format
 // holds. Drivers differ in the last bit of c / 255 and c / 65535. The integer c follows from any of
