@@ -1,21 +1,17 @@
-// Rays by Embree.
-
 #include "preview.hpp"
 
+#include "embree_rays.hpp"
 #include "parallel.hpp"
 #include "sampling.hpp"
 
-#include <embree3/rtcore.h>
 #include <glm/geometric.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
-#include <memory>
-#include <new>
 #include <numbers>
-#include <string>
+#include <ranges>
 #include <vector>
 
 namespace quadtile::baker {
@@ -23,7 +19,6 @@ namespace quadtile::baker {
 namespace {
 
 constexpr double NEAR = 1e-4;  // in diagonals of the scene; nearer surfaces are not seen
-constexpr std::uint32_t NOTHING = RTC_INVALID_GEOMETRY_ID;
 
 Box<glm::dvec3> bounds_of(const Scene& scene) {
     return scene.positions.empty() ? Box<glm::dvec3>{glm::dvec3(0.0), glm::dvec3(0.0)}
@@ -33,7 +28,7 @@ Box<glm::dvec3> bounds_of(const Scene& scene) {
 // ---- Rays
 
 struct Hit {
-    std::uint32_t triangle = NOTHING;
+    std::uint32_t triangle = EmbreeRays::NOTHING;
     std::array<float, 3> weights{};  // of the corners
 
     // Interpolates; 0 if there are no coordinates.
@@ -48,101 +43,37 @@ struct Hit {
     }
 };
 
-class Rays {
- public:
-    Rays(const Scene& scene, std::uint32_t threads)
-        : scene_(scene),
-          device_(rtcNewDevice(("threads=" + std::to_string(threads)).c_str()), rtcReleaseDevice),
-          rays_(rtcNewScene(device_.get()), rtcReleaseScene) {
-        rtcSetSceneFlags(rays_.get(),
-                         RTC_SCENE_FLAG_ROBUST | RTC_SCENE_FLAG_CONTEXT_FILTER_FUNCTION);
-        if (!scene.triangles.empty()) {
-            add_triangles();
-        }
-        rtcCommitScene(rays_.get());
-        if (rtcGetDeviceError(device_.get()) != RTC_ERROR_NONE) {
-            throw std::bad_alloc();
-        }
-    }
+Hit hit_of(const RTCHit& found) {
+    return {found.primID, {1.0F - found.u - found.v, found.u, found.v}};
+}
 
-    // Returns the nearest surface that is drawn.
-    [[nodiscard]] Hit nearest(const glm::vec3& origin, const glm::vec3& direction,
-                              float near) const {
-        Context context{.scene = &scene_};
-        rtcInitIntersectContext(&context.embree);
-        context.embree.filter = leave_out;
-        RTCRayHit ray{};
-        ray.ray = {.org_x = origin.x,
-                   .org_y = origin.y,
-                   .org_z = origin.z,
-                   .tnear = near,
-                   .dir_x = direction.x,
-                   .dir_y = direction.y,
-                   .dir_z = direction.z,
-                   .tfar = std::numeric_limits<float>::infinity(),
-                   .mask = ~0U};
-        ray.hit.geomID = RTC_INVALID_GEOMETRY_ID;
-        rtcIntersect1(rays_.get(), &context.embree, &ray);
-        return ray.hit.geomID == RTC_INVALID_GEOMETRY_ID ? Hit{} : hit_of(ray.hit);
-    }
-
- private:
-    struct Context {
-        RTCIntersectContext embree{};
-        const Scene* scene = nullptr;
-    };
-
-    void add_triangles() {
-        const std::unique_ptr<RTCGeometryTy, decltype(&rtcReleaseGeometry)> geometry(
-            rtcNewGeometry(device_.get(), RTC_GEOMETRY_TYPE_TRIANGLE), rtcReleaseGeometry);
-        const auto add = [&](RTCBufferType type, RTCFormat format, std::size_t size,
-                             std::size_t count) {
-            void* const buffer =
-                rtcSetNewGeometryBuffer(geometry.get(), type, 0, format, size, count);
-            if (buffer == nullptr) {
-                throw std::bad_alloc();
-            }
-            return buffer;
-        };
-        std::ranges::copy(scene_.positions,
-                          static_cast<glm::vec3*>(add(RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT3,
-                                                      sizeof(glm::vec3), scene_.positions.size())));
-        using Vertices = std::array<std::uint32_t, 3>;
-        std::ranges::transform(
-            scene_.triangles,
-            static_cast<Vertices*>(add(RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT3, sizeof(Vertices),
-                                       scene_.triangles.size())),
-            &Triangle::vertices);
-        rtcCommitGeometry(geometry.get());
-        rtcAttachGeometry(rays_.get(), geometry.get());
-    }
-
-    // Refuses the back of a material with one side, and holes, which stop less than half of the
-    // light.
-    static void leave_out(const RTCFilterFunctionNArguments* arguments) {
-        const Scene& scene = *reinterpret_cast<const Context*>(arguments->context)->scene;
-        const auto& ray = *reinterpret_cast<const RTCRay*>(arguments->ray);
-        const auto& found = *reinterpret_cast<const RTCHit*>(arguments->hit);
-        const Hit hit = hit_of(found);
-        const Material& material = scene.materials[scene.triangles[hit.triangle].material];
-        const float towards =
-            ray.dir_x * found.Ng_x + ray.dir_y * found.Ng_y + ray.dir_z * found.Ng_z;
-        if ((!material.double_sided && !(towards < 0.0F)) ||
-            (material.alpha_mode != AlphaMode::opaque &&
-             coverage_at(scene, material, hit.interpolate(scene, scene.texture_coordinates)) <
-                 128)) {
-            arguments->valid[0] = 0;
-        }
-    }
-
-    static Hit hit_of(const RTCHit& found) {
-        return {found.primID, {1.0F - found.u - found.v, found.u, found.v}};
-    }
-
-    const Scene& scene_;
-    std::unique_ptr<RTCDeviceTy, decltype(&rtcReleaseDevice)> device_;
-    std::unique_ptr<RTCSceneTy, decltype(&rtcReleaseScene)> rays_;
+struct Context {
+    RTCIntersectContext embree = EmbreeRays::plain_context();
+    const Scene* scene = nullptr;
 };
+
+// Refuses the back of a material with one side, and holes, which stop less than half of the light.
+void leave_out(const RTCFilterFunctionNArguments* arguments) {
+    const Scene& scene = *reinterpret_cast<const Context*>(arguments->context)->scene;
+    const auto& ray = *reinterpret_cast<const RTCRay*>(arguments->ray);
+    const auto& found = *reinterpret_cast<const RTCHit*>(arguments->hit);
+    const Hit hit = hit_of(found);
+    const Material& material = scene.materials[scene.triangles[hit.triangle].material];
+    const float towards = ray.dir_x * found.Ng_x + ray.dir_y * found.Ng_y + ray.dir_z * found.Ng_z;
+    if ((!material.double_sided && !(towards < 0.0F)) ||
+        (material.alpha_mode != AlphaMode::opaque &&
+         coverage_at(scene, material, hit.interpolate(scene, scene.texture_coordinates)) < 128)) {
+        arguments->valid[0] = 0;
+    }
+}
+
+// Returns the nearest surface that is drawn.
+Hit nearest(const Scene& scene, const EmbreeRays& rays, const glm::vec3& origin,
+            const glm::vec3& direction, float near) {
+    Context context{.scene = &scene};
+    context.embree.filter = leave_out;
+    return hit_of(rays.nearest(origin, direction, near, context.embree).hit);
+}
 
 // ---- Cameras
 
@@ -290,7 +221,9 @@ app::Picture draw_atlas(const LightMap& map) {
 }
 
 app::Picture draw_preview(const Scene& scene, const LightMap& map, const PreviewOptions& options) {
-    const Rays rays(scene, options.threads);
+    const EmbreeRays rays(scene.positions,
+                          scene.triangles | std::views::transform(&Triangle::vertices),
+                          options.threads);
     const double aspect = static_cast<double>(options.width) / options.height;
     std::optional<Camera> camera = options.camera ? options.camera : scene.camera;
     if (!camera) {
@@ -306,11 +239,11 @@ app::Picture draw_preview(const Scene& scene, const LightMap& map, const Preview
         for (std::size_t x = 0; x < samples.width; ++x) {
             const glm::dvec2 place =
                 (glm::dvec2(x, y) + 0.5) / glm::dvec2(samples.width, samples.height) * 2.0 - 1.0;
-            const Hit hit = rays.nearest(view.position,
-                                         view.forward + place.x * view.half_size.x * view.right +
-                                             place.y * view.half_size.y * view.down,
-                                         near);
-            if (hit.triangle != NOTHING) {
+            const Hit hit = nearest(scene, rays, view.position,
+                                    view.forward + place.x * view.half_size.x * view.right +
+                                        place.y * view.half_size.y * view.down,
+                                    near);
+            if (hit.triangle != EmbreeRays::NOTHING) {
                 const std::size_t sample = y * samples.width + x;
                 radiances[sample] = radiance_of(scene, map, hit);
                 lit[sample] = luminance(radiances[sample]);

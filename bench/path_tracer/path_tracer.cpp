@@ -2,34 +2,32 @@
 
 #include "../../test/support/hash.hpp"
 
-#include <embree3/rtcore.h>
+#include "embree_rays.hpp"
+#include "parallel.hpp"
+
 #include <glm/common.hpp>
 #include <glm/geometric.hpp>
+#include <glm/integer.hpp>
 #include <glm/mat3x3.hpp>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <numbers>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <stdexcept>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
 
 namespace quadtile::test {
 
 namespace {
 
 constexpr float PI = std::numbers::pi_v<float>;
-constexpr std::uint32_t NO_TRIANGLE = RTC_INVALID_GEOMETRY_ID;
+constexpr std::uint32_t NO_TRIANGLE = baker::EmbreeRays::NOTHING;
 
 // ---- Random numbers ----
 
@@ -49,14 +47,6 @@ class Random {
     std::uint64_t state_;
 };
 
-std::uint32_t reverse_bits(std::uint32_t v) {
-    v = ((v >> 1U) & 0x55555555U) | ((v & 0x55555555U) << 1U);
-    v = ((v >> 2U) & 0x33333333U) | ((v & 0x33333333U) << 2U);
-    v = ((v >> 4U) & 0x0f0f0f0fU) | ((v & 0x0f0f0f0fU) << 4U);
-    v = ((v >> 8U) & 0x00ff00ffU) | ((v & 0x00ff00ffU) << 8U);
-    return std::rotl(v, 16);
-}
-
 // Owen's scrambling of a word whose bits are reversed: each bit depends on those below it only
 // (Laine and Karras; the constants are N. Vegdahl's).
 std::uint32_t scramble_reversed(std::uint32_t v, std::uint32_t seed) {
@@ -73,7 +63,7 @@ std::uint32_t scramble_reversed(std::uint32_t v, std::uint32_t seed) {
 // over them are unbiased; but they have far less noise than those over independent points.
 glm::vec2 sobol_point(std::uint32_t index, std::uint32_t seed) {
     const std::uint32_t shuffled =
-        reverse_bits(scramble_reversed(reverse_bits(index), hash(seed, 0)));
+        glm::bitfieldReverse(scramble_reversed(glm::bitfieldReverse(index), hash(seed, 0)));
     // Times Pascal's triangle modulo 2, the generator of the second coordinate.
     std::uint32_t second = shuffled;
     second ^= (second >> 16U) & 0x0000ffffU;
@@ -81,8 +71,8 @@ glm::vec2 sobol_point(std::uint32_t index, std::uint32_t seed) {
     second ^= (second >> 4U) & 0x0f0f0f0fU;
     second ^= (second >> 2U) & 0x33333333U;
     second ^= (second >> 1U) & 0x55555555U;
-    return {unit_float(reverse_bits(scramble_reversed(shuffled, hash(seed, 1)))),
-            unit_float(reverse_bits(scramble_reversed(second, hash(seed, 2))))};
+    return {unit_float(glm::bitfieldReverse(scramble_reversed(shuffled, hash(seed, 1)))),
+            unit_float(glm::bitfieldReverse(scramble_reversed(second, hash(seed, 2))))};
 }
 
 // ---- Geometry ----
@@ -230,92 +220,20 @@ struct Hit {
     float v = 0.0F;
 };
 
-struct DeviceDeleter {
-    void operator()(RTCDevice device) const { rtcReleaseDevice(device); }
-};
-struct SceneDeleter {
-    void operator()(RTCScene scene) const { rtcReleaseScene(scene); }
-};
-
-class Intersector {
- public:
-    explicit Intersector(const baker::Scene& scene) : device_(rtcNewDevice(nullptr)) {
-        if (device_ == nullptr) {
-            throw std::runtime_error("Embree gives no device: error " +
-                                     std::to_string(rtcGetDeviceError(nullptr)));
+// Returns the nearest hit that is not with the triangle `from`, where the ray starts: a plane
+// cannot hide what lies before it, so such a hit is a rounding error.
+Hit nearest(const baker::EmbreeRays& rays, const glm::vec3& origin, const glm::vec3& direction,
+            std::uint32_t from) {
+    RTCIntersectContext context = baker::EmbreeRays::plain_context();
+    float distance = 0.0F;
+    for (;;) {
+        const auto [ray, hit] = rays.nearest(origin, direction, distance, context);
+        if (hit.primID == NO_TRIANGLE || hit.primID != from) {
+            return {hit.primID, hit.u, hit.v};
         }
-        scene_.reset(rtcNewScene(device_.get()));
-        rtcSetSceneBuildQuality(scene_.get(), RTC_BUILD_QUALITY_HIGH);
-        const RTCGeometry geometry = rtcNewGeometry(device_.get(), RTC_GEOMETRY_TYPE_TRIANGLE);
-        rtcSetGeometryBuildQuality(geometry, RTC_BUILD_QUALITY_HIGH);
-        auto* positions = static_cast<glm::vec3*>(
-            rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
-                                    sizeof(glm::vec3), scene.positions.size()));
-        auto* indices = static_cast<std::array<std::uint32_t, 3>*>(
-            rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3,
-                                    3 * sizeof(std::uint32_t), scene.triangles.size()));
-        if (positions != nullptr && indices != nullptr) {
-            std::ranges::copy(scene.positions, positions);
-            std::ranges::transform(scene.triangles, indices, &baker::Triangle::vertices);
-        }
-        rtcCommitGeometry(geometry);
-        rtcAttachGeometry(scene_.get(), geometry);
-        rtcReleaseGeometry(geometry);
-        rtcCommitScene(scene_.get());
-        if (const RTCError error = rtcGetDeviceError(device_.get()); error != RTC_ERROR_NONE) {
-            throw std::runtime_error("Embree cannot build its structure: error " +
-                                     std::to_string(error));
-        }
+        distance = std::nextafter(ray.tfar, std::numeric_limits<float>::infinity());
     }
-
-    // The nearest hit that is not with the triangle `from`, where the ray starts: a plane cannot
-    // hide what lies before it, so such a hit is a rounding error.
-    [[nodiscard]] Hit intersect(const glm::vec3& origin, const glm::vec3& direction,
-                                std::uint32_t from) const {
-        RTCIntersectContext context = make_context();
-        float distance = 0.0F;
-        for (;;) {
-            RTCRayHit result{.ray = make_ray(origin, direction, distance), .hit = {}};
-            result.hit.primID = NO_TRIANGLE;
-            result.hit.geomID = NO_TRIANGLE;
-            result.hit.instID[0] = NO_TRIANGLE;
-            rtcIntersect1(scene_.get(), &context, &result);
-            if (result.hit.primID == NO_TRIANGLE || result.hit.primID != from) {
-                return {result.hit.primID, result.hit.u, result.hit.v};
-            }
-            distance = std::nextafter(result.ray.tfar, std::numeric_limits<float>::infinity());
-        }
-    }
-
-    [[nodiscard]] bool is_occluded(const glm::vec3& origin, const glm::vec3& direction) const {
-        RTCIntersectContext context = make_context();
-        RTCRay ray = make_ray(origin, direction, 0.0F);
-        rtcOccluded1(scene_.get(), &context, &ray);
-        return ray.tfar < 0.0F;
-    }
-
- private:
-    static RTCIntersectContext make_context() {
-        RTCIntersectContext context;
-        rtcInitIntersectContext(&context);
-        return context;
-    }
-
-    static RTCRay make_ray(const glm::vec3& origin, const glm::vec3& direction, float near) {
-        return {.org_x = origin.x,
-                .org_y = origin.y,
-                .org_z = origin.z,
-                .tnear = near,
-                .dir_x = direction.x,
-                .dir_y = direction.y,
-                .dir_z = direction.z,
-                .tfar = std::numeric_limits<float>::infinity(),
-                .mask = ~0U};
-    }
-
-    std::unique_ptr<std::remove_pointer_t<RTCDevice>, DeviceDeleter> device_;
-    std::unique_ptr<std::remove_pointer_t<RTCScene>, SceneDeleter> scene_;
-};
+}
 
 // ---- Paths ----
 
@@ -325,7 +243,8 @@ class Tracer {
            const PathTracerOptions& options)
         : surface_(surface),
           options_(options),
-          intersector_(scene),
+          rays_(scene.positions,
+                scene.triangles | std::views::transform(&baker::Triangle::vertices)),
           offset_(ray_offset(scene)),
           surfaces_(make_surfaces(scene, surface.extent, offset_)),
           triangles_(triangles_by_texel(surfaces_, surface.extent)) {
@@ -407,7 +326,7 @@ class Tracer {
         for (std::uint32_t depth = 0;; ++depth) {
             add_suns(path);
             ++path.rays;
-            const Hit hit = intersector_.intersect(path.origin, path.direction, path.triangle);
+            const Hit hit = nearest(rays_, path.origin, path.direction, path.triangle);
             if (hit.triangle == NO_TRIANGLE) {
                 path.irradiance += path.throughput * PI * options_.sky;
                 return;
@@ -442,7 +361,7 @@ class Tracer {
             const float cosine = glm::dot(path.normal, sun.to_sun);
             if (cosine > 0.0F) {
                 ++path.rays;
-                if (!intersector_.is_occluded(path.origin, sun.to_sun)) {
+                if (rays_.is_free(path.origin, sun.to_sun)) {
                     path.irradiance += path.throughput * sun.irradiance * cosine;
                 }
             }
@@ -474,7 +393,7 @@ class Tracer {
 
     const baker::SurfaceMap& surface_;
     const PathTracerOptions& options_;
-    Intersector intersector_;
+    baker::EmbreeRays rays_;
     float offset_;
     std::vector<Surface> surfaces_;
     std::vector<std::vector<std::uint32_t>> triangles_;
@@ -500,28 +419,15 @@ PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& su
     const Tracer tracer(scene, surface, options);
 
     const auto begin = std::chrono::steady_clock::now();
-    std::atomic<std::uint32_t> next_row = 0;
     std::atomic<std::uint64_t> rays = 0;
-    const auto work = [&] {
-        for (std::uint32_t row = next_row++; row < surface.extent.height; row = next_row++) {
-            for (std::uint32_t x = 0; x < surface.extent.width; ++x) {
-                const std::uint32_t texel = row * surface.extent.width + x;
-                if (options.texels.empty() || options.texels[texel] != 0) {
-                    rays += tracer.trace_texel(texel, map);
-                }
+    baker::parallel_for(surface.extent.height, options.threads, [&](std::size_t row) {
+        for (std::uint32_t x = 0; x < surface.extent.width; ++x) {
+            const auto texel = static_cast<std::uint32_t>(row) * surface.extent.width + x;
+            if (options.texels.empty() || options.texels[texel] != 0) {
+                rays += tracer.trace_texel(texel, map);
             }
         }
-    };
-    {
-        const std::uint32_t count = options.threads > 0
-                                        ? options.threads
-                                        : std::max(1U, std::thread::hardware_concurrency());
-        std::vector<std::jthread> threads;
-        for (std::uint32_t i = 1; i < count; ++i) {
-            threads.emplace_back(work);
-        }
-        work();
-    }
+    });
     map.rays = rays;
     map.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return map;

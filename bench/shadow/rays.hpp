@@ -2,12 +2,12 @@
 
 #pragma once
 
+#include "embree_rays.hpp"
 #include "geometry.hpp"
 #include "lights.hpp"
 #include "shaders/receivers.h"
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,14 +15,7 @@ namespace quadtile::shadow {
 
 class Rays {
  public:
-    // Throws std::runtime_error if Embree cannot build its structure.
     explicit Rays(const Geometry& geometry);
-    ~Rays();
-    Rays(const Rays&) = delete;
-    Rays& operator=(const Rays&) = delete;
-
-    // Replaces the geometry, for example after a move.
-    void set_geometry(const Geometry& geometry);
 
     // Returns for each receiver the lights that reach it: bit l of a word. The receivers are the
     // pixels of a picture of `height` rows by the camera.
@@ -31,6 +24,7 @@ class Rays {
                                                      const Camera& camera,
                                                      std::uint32_t height) const;
 
+ private:
     // Returns where rays from a receiver begin: above the surface, high enough that they never meet
     // it, and low enough that they meet all its casters.
     //
@@ -41,13 +35,8 @@ class Rays {
     [[nodiscard]] glm::vec3 origin(const Receiver& receiver, const Camera& camera,
                                    std::uint32_t height) const;
 
-    // Returns whether nothing is on the way: all of it, or with `is_endless` all beyond it, too.
-    [[nodiscard]] bool is_free(const glm::vec3& origin, const glm::vec3& way,
-                               bool is_endless) const;
-
- private:
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
+    baker::EmbreeRays rays_;
+    float largest_coordinate_ = 0.0F;
 };
 
 }  // namespace quadtile::shadow

@@ -198,7 +198,7 @@ Comparison Rig::compare(const FrameSettings& settings, Technique technique) {
     Comparison comparison{.receivers = receivers(settings, technique), .truth = {}};
     if (!geometry_.moving.empty()) {
         move_vertices(geometry_, settings.second);
-        rays_.set_geometry(geometry_);
+        rays_ = Rays(geometry_);
     }
     comparison.truth =
         rays_.reached(comparison.receivers, settings.lights, settings.camera, extent_.height);

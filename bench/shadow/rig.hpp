@@ -69,7 +69,6 @@ class Rig {
     [[nodiscard]] Timings timings() const;
 
     [[nodiscard]] Renderer& renderer() { return renderer_; }
-    [[nodiscard]] const Rays& rays() const { return rays_; }
 
  private:
     void make_resources();
