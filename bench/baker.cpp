@@ -29,23 +29,17 @@ using bench::formatted;
 using bench::print;
 
 constexpr std::uint64_t MIB = std::uint64_t{1} << 20U;
+constexpr std::uint64_t POOL_BYTES = 256 * MIB;  // for list heads and nodes
 
 struct Arguments {
     std::filesystem::path scene = "../shared/data/scenes/zdm2_lightmapped.glb";
     std::uint64_t city_triangles = 0;
     std::filesystem::path city_file;
     std::string size;
-    std::vector<float> sky;
-    std::vector<float> sun_direction;
-    float sun_irradiance = 3.0F;
-    std::uint32_t sun_directions = 64;
     std::uint32_t bounces = 1;
     std::uint32_t truth_samples = 1024;
     bool truth_of_texels = false;
     std::vector<std::uint32_t> directions{64, 128, 256, 512, 1024, 2048, 4096};
-    std::uint64_t memory_mib = 256;
-    std::uint64_t seed = 1;
-    std::filesystem::path json;
 };
 
 double seconds_since(Clock::time_point start) {
@@ -61,32 +55,13 @@ std::optional<Extent> given_extent(const Arguments& arguments) {
     return Extent{size.width, size.height};
 }
 
-// Gives the scene the sun of the arguments, or makes its own ones points, as in the path tracer.
-void choose_suns(const Arguments& arguments, Scene& scene) {
-    if (!arguments.sun_direction.empty()) {
-        const glm::vec3 direction(arguments.sun_direction[0], arguments.sun_direction[1],
-                                  arguments.sun_direction[2]);
-        scene.suns = {{.direction = glm::normalize(direction),
-                       .irradiance = glm::vec3(arguments.sun_irradiance)}};
-    }
-    for (Sun& sun : scene.suns) {
-        sun.angular_diameter_degrees = 0.0F;
-    }
-}
-
-Sky choose_sky(const Arguments& arguments, const Scene& scene) {
+// Returns a sky of radiance 1 for a scene without light of its own.
+Sky choose_sky(const Scene& scene) {
     const bool shines =
         !scene.suns.empty() || std::ranges::any_of(scene.materials, [](const Material& material) {
             return material.emission != glm::vec3(0.0F);
         });
-    Sky sky;
-    sky.radiance = glm::vec3(shines && arguments.sun_direction.empty() ? 0.0F : 1.0F);
-    if (arguments.sky.size() == 1) {
-        sky.radiance = glm::vec3(arguments.sky[0]);
-    } else if (arguments.sky.size() == 3) {
-        sky.radiance = {arguments.sky[0], arguments.sky[1], arguments.sky[2]};
-    }
-    return sky;
+    return {.radiance = glm::vec3(shines ? 0.0F : 1.0F)};
 }
 
 // Bakes of one scene on one GPU.
@@ -108,18 +83,13 @@ class Baker {
     // "error" is the RMSE without the truth's own; is_noise 1: the RMSE is less than twice that and
     // says little. "p99_%": 99 % of the texels differ by less, in % of the mean.
     bench::Row row(std::uint32_t directions, const Truth& truth) {
-        const std::uint64_t pool_bytes = arguments_.memory_mib * MIB;
-        const TileOptions tiles = suited_tiles(surface_.extent, PIXELS_PER_TEXEL, pool_bytes);
+        const TileOptions tiles = suited_tiles(surface_.extent, PIXELS_PER_TEXEL, POOL_BYTES);
         const std::unique_ptr<Tracer> tracer =
-            make_gpu_tracer(gpu_, traced_, tiles, {.pool_bytes = pool_bytes});
+            make_gpu_tracer(gpu_, traced_, tiles, {.pool_bytes = POOL_BYTES});
         const auto start = Clock::now();
         const BakeResult result =
             bake(traced_, surface_, scene_.suns, scene_.point_lights, Lamps(), sky_, tiles,
-                 {.directions = directions,
-                  .bounces = arguments_.bounces,
-                  .sun_directions = arguments_.sun_directions,
-                  .seed = arguments_.seed},
-                 *tracer, {});
+                 {.directions = directions, .bounces = arguments_.bounces}, *tracer, {});
         const double seconds = seconds_since(start);
         const Difference difference = compare(result.map.irradiance, result.map.known, truth);
         const TracerStatistics& statistics = tracer->statistics();
@@ -166,8 +136,10 @@ void measure(const Arguments& arguments) {
     if (scene.light_map_coordinates.empty()) {
         throw std::runtime_error("the scene has no lightmap coordinates");
     }
-    choose_suns(arguments, scene);
-    const Sky sky = choose_sky(arguments, scene);
+    for (Sun& sun : scene.suns) {
+        sun.angular_diameter_degrees = 0.0F;  // as in the path tracer
+    }
+    const Sky sky = choose_sky(scene);
     const SurfaceMap surface = make_surface_map(
         scene,
         given_extent(arguments).value_or(scene.light_map_extent.value_or(Extent{1024, 1024})));
@@ -184,20 +156,10 @@ void measure(const Arguments& arguments) {
         arguments.truth_samples, truth.seconds, truth.used_texels, truth.mean, truth.error));
     print("device: " + baker.device_name());
     bench::Tables tables;
-    tables.json = {{"device", baker.device_name()},
-                   {"triangles", scene.triangles.size()},
-                   {"light_map", {surface.extent.width, surface.extent.height}},
-                   {"bounces", arguments.bounces},
-                   {"truth",
-                    {{"samples_per_texel", arguments.truth_samples},
-                     {"texels", truth.used_texels},
-                     {"mean", truth.mean},
-                     {"error", truth.error}}}};
     (void)baker.row(1, truth);  // warms up: drivers compile and allocate in the first run
     for (const std::uint32_t directions : arguments.directions) {
         tables.add("directions", "", baker.row(directions, truth));
     }
-    bench::save(tables.json, arguments.json.string());
 }
 
 void define_options(CLI::App& app, Arguments& arguments) {
@@ -208,25 +170,11 @@ void define_options(CLI::App& app, Arguments& arguments) {
                    "Write a city to this .glb file, and measure nothing")
         ->needs(city);
     app.add_option("--size", arguments.size, "Texels of the lightmap: W or WxH");
-    app.add_option(
-           "--sky", arguments.sky,
-           "Radiance, one number or R,G,B; default: 1, or 0 if the scene has light of its own")
-        ->delimiter(',');
-    app.add_option("--sun-direction", arguments.sun_direction,
-                   "Where the light of a sun goes, X,Y,Z, instead of the scene's suns")
-        ->delimiter(',')
-        ->expected(3);
-    app.add_option("--sun", arguments.sun_irradiance, "Irradiance of the sun");
-    app.add_option("--sun-directions", arguments.sun_directions, "Of the bakes, for each sun");
     app.add_option("--bounces", arguments.bounces, "Bounces of the light");
     app.add_option("--truth-samples", arguments.truth_samples, "Samples a texel of the truth");
     app.add_flag("--truth-of-texels", arguments.truth_of_texels,
                  "In the truth surfaces send the mean light of their texels, as in the baker");
     app.add_option("--directions", arguments.directions, "A list")->delimiter(',');
-    app.add_option("--memory", arguments.memory_mib, "MiB for list heads and nodes")
-        ->check(CLI::Range(16, 65536));
-    app.add_option("--seed", arguments.seed, "Turns the directions of the bakes");
-    app.add_option("--json", arguments.json, "File for the rows");
 }
 
 }  // namespace

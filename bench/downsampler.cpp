@@ -6,13 +6,11 @@
 #include "roofs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,18 +26,11 @@ struct Formats {
     TexelFormat target;
 };
 
-// Formats that are measured at every size.
-const std::vector<Formats> MAIN_FORMATS = {
+const std::vector<Formats> FORMATS = {
     {Reduction::max, "max", TexelFormat::r32_float, TexelFormat::r32_float},
     {Reduction::mean, "mean", TexelFormat::rgba8_unorm, TexelFormat::rgba8_unorm},
     {Reduction::mean, "mean", TexelFormat::rgba8_srgb, TexelFormat::rgba8_srgb},
-};
-// Largest images of the other formats.
-constexpr std::uint32_t LARGEST_OF_OTHER_FORMATS = 8192;
-const std::vector<Formats> OTHER_FORMATS = {
-    {Reduction::mean, "mean", TexelFormat::r32_float, TexelFormat::r32_float},
     {Reduction::mean, "mean", TexelFormat::rgba16_float, TexelFormat::rgba16_float},
-    {Reduction::max, "max", TexelFormat::d32_float, TexelFormat::r32_float},
     {Reduction::max, "max", TexelFormat::r8_unorm, TexelFormat::r8_unorm},
     {Reduction::min_max, "min_max", TexelFormat::r32_float, TexelFormat::rg32_float},
     {Reduction::sum, "sum", TexelFormat::r32_float, TexelFormat::r32_float},
@@ -51,24 +42,10 @@ struct Variant {
     bool filtered;
 };
 const std::vector<Variant> VARIANTS = {
-    {"spd", MipMethod::spd, false},
-    {"spd_filtered", MipMethod::spd, true},
-    {"subgroup", MipMethod::subgroup, false},
-    {"per_level", MipMethod::per_level, false},
+    {"spd", MipMethod::spd, false},           {"spd_filtered", MipMethod::spd, true},
+    {"subgroup", MipMethod::subgroup, false}, {"per_level", MipMethod::per_level, false},
+    {"blit", MipMethod::blit, false},
 };
-const std::vector<Variant> BLIT = {{"blit", MipMethod::blit, false}};
-const std::vector<Variant> DETAILED_VARIANTS = {
-    {"subgroup_filtered", MipMethod::subgroup, true},
-    {"per_level_filtered", MipMethod::per_level, true},
-};
-
-// Layers of a batch, beside one image of as many texels.
-constexpr std::uint32_t BATCH_LAYERS = 64;
-constexpr std::uint32_t BATCH_EXTENT_RATIO = 8;
-constexpr std::uint32_t LARGEST_BATCHED_EXTENT = 4096;
-
-// Sizes that are no powers of two, so that some levels are odd.
-constexpr std::array<std::array<std::uint32_t, 2>, 2> ODD_EXTENTS = {{{1920, 1080}, {4095, 4095}}};
 
 DownsamplerOptions options_for(const Formats& formats, const Variant& variant) {
     DownsamplerOptions options;
@@ -119,8 +96,7 @@ class Subject : public std::enable_shared_from_this<Subject> {
     explicit Subject(Session& session) : session_(session) {}
 
     void add_roofs(const ImageShape& shape);
-    void add_all(const Formats& formats, std::span<const Variant> variants,
-                 const ImageShape& shape);
+    void add_all(const Formats& formats, const ImageShape& shape);
 
  private:
     // `check` runs once per name for each shape that stands for `shape`.
@@ -158,23 +134,21 @@ void Subject::add_roofs(const ImageShape& shape) {
                 std::make_shared<const test::ComputePipeline>(make_empty_dispatch(session_.gpu()));
             return [pipeline](VkCommandBuffer commands) { pipeline->record(commands, {1, 1, 1}); };
         });
-    if (shape.layers == 1) {
-        const auto check = [this](const ImageShape& small) {
-            test::Gpu& gpu = session_.gpu();
-            const auto texels = bench_texels(small);
-            const ImageView view = {texels.data(), small};
-            const test::Image image = gpu.upload(view);
-            ReadTexels(gpu, image.map_image(), small).check(gpu, view);
-        };
-        add("downsampler/roof/r32_float/read", shape, check, [this, shape] {
-            test::Gpu& gpu = session_.gpu();
-            const auto image =
-                std::make_shared<const test::Image>(gpu.make_image(shape, VK_IMAGE_LAYOUT_GENERAL));
-            fill_with_random_rows(gpu, *image, shape.format);
-            const auto read = std::make_shared<const ReadTexels>(gpu, image->map_image(), shape);
-            return [image, read](VkCommandBuffer commands) { read->record(commands); };
-        });
-    }
+    const auto check_read = [this](const ImageShape& small) {
+        test::Gpu& gpu = session_.gpu();
+        const auto texels = bench_texels(small);
+        const ImageView view = {texels.data(), small};
+        const test::Image image = gpu.upload(view);
+        ReadTexels(gpu, image.map_image(), small).check(gpu, view);
+    };
+    add("downsampler/roof/r32_float/read", shape, check_read, [this, shape] {
+        test::Gpu& gpu = session_.gpu();
+        const auto image =
+            std::make_shared<const test::Image>(gpu.make_image(shape, VK_IMAGE_LAYOUT_GENERAL));
+        fill_with_random_rows(gpu, *image, shape.format);
+        const auto read = std::make_shared<const ReadTexels>(gpu, image->map_image(), shape);
+        return [image, read](VkCommandBuffer commands) { read->record(commands); };
+    });
     for (const TexelFormat format : {TexelFormat::r32_float, TexelFormat::rgba8_unorm}) {
         for (const TexelOrder order : {TexelOrder::z_order, TexelOrder::rows}) {
             ImageShape stored = shape;
@@ -193,12 +167,11 @@ void Subject::add_roofs(const ImageShape& shape) {
     }
 }
 
-void Subject::add_all(const Formats& formats, std::span<const Variant> variants,
-                      const ImageShape& shape) {
-    for (const Variant& variant : variants) {
+void Subject::add_all(const Formats& formats, const ImageShape& shape) {
+    for (const Variant& variant : VARIANTS) {
         // A blit of odd extents makes other texels, which no reference checks.
-        const bool can_blit = formats.reduction == Reduction::mean &&
-                              std::has_single_bit(shape.width) && std::has_single_bit(shape.height);
+        const bool can_blit =
+            formats.reduction == Reduction::mean && std::has_single_bit(shape.width);
         if (variant.method == MipMethod::blit && !can_blit) {
             continue;
         }
@@ -217,47 +190,16 @@ void Subject::add_all(const Formats& formats, std::span<const Variant> variants,
     }
 }
 
-bool contains(const std::vector<std::uint32_t>& extents, std::uint32_t extent) {
-    return std::ranges::find(extents, extent) != extents.end();
-}
-
 }  // namespace
 
-void add_downsampler(Session& session, const DownsamplerSizes& sizes) {
+void add_downsampler(Session& session, const std::vector<std::uint32_t>& extents) {
     const auto subject = std::make_shared<Subject>(session);
-    const auto add_formats = [&](std::span<const Formats> all, const ImageShape& shape,
-                                 std::initializer_list<std::span<const Variant>> variants) {
-        for (const Formats& formats : all) {
-            for (const std::span<const Variant> some : variants) {
-                subject->add_all(formats, some, shape);
-            }
-        }
-    };
-    for (const std::uint32_t extent : sizes.extents) {
+    for (const std::uint32_t extent : extents) {
         const ImageShape shape = {extent, extent};
-        const bool detailed = contains(sizes.detailed_extents, extent);
-        const std::span<const Variant> more =
-            detailed ? std::span(DETAILED_VARIANTS) : std::span<const Variant>();
         subject->add_roofs(shape);
-        add_formats(MAIN_FORMATS, shape, {VARIANTS, BLIT, more});
-        if (detailed || extent <= LARGEST_OF_OTHER_FORMATS) {
-            add_formats(OTHER_FORMATS, shape, {VARIANTS, BLIT, more});
+        for (const Formats& formats : FORMATS) {
+            subject->add_all(formats, shape);
         }
-    }
-
-    const std::uint32_t largest = std::ranges::max(sizes.extents);
-    for (const auto& [width, height] : ODD_EXTENTS) {
-        if (std::max(width, height) <= largest) {
-            subject->add_roofs({width, height});
-            add_formats(MAIN_FORMATS, {width, height}, {VARIANTS});
-        }
-    }
-
-    const std::uint32_t batched = std::min(largest, LARGEST_BATCHED_EXTENT) / BATCH_EXTENT_RATIO;
-    if (batched > 0) {
-        const ImageShape shape = {batched, batched, BATCH_LAYERS};
-        subject->add_roofs(shape);
-        add_formats(MAIN_FORMATS, shape, {VARIANTS, BLIT});
     }
 }
 

@@ -22,10 +22,6 @@ Map own(const MapShape& shape, std::vector<float> texels, Threshold threshold) {
     return {{owner, owner->data()}, shape, std::move(threshold)};
 }
 
-Map not_split(const MapShape& shape) {
-    return own(shape, test::constant_map(shape, 0.5F), Threshold::constant(1.0F));
-}
-
 std::uint64_t count_below(const reference::Pyramid& pyramid, const std::vector<float>& thresholds,
                           std::uint32_t level, std::uint32_t x, std::uint32_t y) {
     const reference::Level& nodes = pyramid.levels[level];
@@ -77,7 +73,10 @@ std::vector<MapSource> synthetic_maps(std::uint32_t extent) {
          [shape] {
              return own(shape, test::constant_map(shape, 1.0F), Threshold::constant(0.5F));
          }},
-        {"none_split", shape, [shape] { return not_split(shape); }},
+        {"none_split", shape,
+         [shape] {
+             return own(shape, test::constant_map(shape, 0.5F), Threshold::constant(1.0F));
+         }},
     };
 }
 
@@ -103,13 +102,6 @@ std::vector<MapSource> real_maps() {
                            }});
     }
     return sources;
-}
-
-std::vector<MapSource> batches(std::uint32_t layers) {
-    const MapShape shape = {1024, 1024, layers};
-    return {{"peaks", shape,
-             [shape] { return own(shape, test::peaks_map(shape), Threshold::constant(1.0F)); }},
-            {"none_split", shape, [shape] { return not_split(shape); }}};
 }
 
 double median(std::vector<double> values) {
@@ -196,11 +188,7 @@ void warm_up(test::Gpu& gpu, const Measurement& measurement) {
 }
 
 std::string text_of(const MapShape& shape) {
-    std::string text = std::to_string(shape.width) + "x" + std::to_string(shape.height);
-    if (shape.layers > 1) {
-        text.append("x").append(std::to_string(shape.layers));
-    }
-    return text;
+    return std::to_string(shape.width) + "x" + std::to_string(shape.height);
 }
 
 // `expected` is in canonical order.

@@ -45,9 +45,6 @@ struct MapSource {
 // - all_split: each texel a tile; none_split: the whole map one tile.
 [[nodiscard]] std::vector<MapSource> synthetic_maps(std::uint32_t extent);
 
-// Returns batches of 1024 x 1024 texels per layer: peaks, and maps that are not split.
-[[nodiscard]] std::vector<MapSource> batches(std::uint32_t layers);
-
 // Returns the .exr files in the folder importance of the data directory, by name; empty if there is
 // no folder. Threshold: max_resolution of the largest power of two that gives at least 4096 tiles.
 // Throws std::runtime_error if a file cannot be read.
@@ -158,12 +155,7 @@ void add_stages(Session& session, const MapSource& source);
 void add_service(Session& session, std::uint32_t devices);
 void add_first_use(Session& session);
 
-// Extents of the downsampler's images.
-struct DownsamplerSizes {
-    std::vector<std::uint32_t> extents;  // of squares, in texels
-    // Extents of which all formats and variants are measured, not only the main ones.
-    std::vector<std::uint32_t> detailed_extents;
-};
-void add_downsampler(Session& session, const DownsamplerSizes& sizes);
+// `extents`: of square images, in texels.
+void add_downsampler(Session& session, const std::vector<std::uint32_t>& extents);
 
 }  // namespace quadtile::bench

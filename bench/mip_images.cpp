@@ -19,23 +19,14 @@ constexpr std::size_t RANDOM_SIZE_BYTES = std::size_t{16} << 20U;
 }  // namespace
 
 std::string text_of_extents(const ImageShape& shape) {
-    std::string text = std::to_string(shape.width);
-    if (shape.width != shape.height || shape.layers > 1) {
-        text += 'x';
-        text += std::to_string(shape.height);
-    }
-    if (shape.layers > 1) {
-        text += 'x';
-        text += std::to_string(shape.layers);
-    }
-    return text;
+    const std::string width = std::to_string(shape.width);
+    return shape.width == shape.height ? width : width + "x" + std::to_string(shape.height);
 }
 
 void require_images(const DeviceInfo& device, const ImageShape& shape) {
     constexpr std::uint64_t TOO_MANY_TEXELS = std::uint64_t{1} << 32U;
     if (std::max(shape.width, shape.height) > device.max_map_extent ||
-        shape.layers > device.max_layers ||
-        std::uint64_t{shape.width} * shape.height * shape.layers >= TOO_MANY_TEXELS) {
+        std::uint64_t{shape.width} * shape.height >= TOO_MANY_TEXELS) {
         throw Error(ErrorCode::unsupported, "the device or the library has no images as large");
     }
 }
@@ -74,26 +65,14 @@ void fill_with_random_rows(test::Gpu& gpu, const test::Image& image, TexelFormat
 }
 
 std::vector<ImageShape> shapes_to_check(const ImageShape& shape) {
-    constexpr std::size_t MOST_TEXELS = std::size_t{2} << 20U;
     constexpr std::uint32_t MODERATE_EXTENT = 1024;
     constexpr std::uint32_t LARGEST_OF_ONE_HAND_OVER = 4096;
-    if (std::size_t{shape.width} * shape.height * shape.layers <= MOST_TEXELS) {
-        return {shape};
-    }
-    const auto moderate = [](std::uint32_t extent) {
-        return extent <= MODERATE_EXTENT ? extent : MODERATE_EXTENT - extent % 2;
-    };
     ImageShape square = shape;
-    square.width = moderate(shape.width);
-    square.height = moderate(shape.height);
-    square.layers = std::min(shape.layers, 2U);
+    square.width = square.height = std::min(shape.width, MODERATE_EXTENT - shape.width % 2);
     std::vector<ImageShape> shapes = {square};
     if (shape.width > LARGEST_OF_ONE_HAND_OVER) {
-        ImageShape strip = square;
-        strip.width = shape.width;
-        strip.height = std::min(shape.height, 64U);
-        strip.layers = 1;
-        shapes.push_back(strip);
+        shapes.push_back(shape);
+        shapes.back().height = 64;
     }
     return shapes;
 }

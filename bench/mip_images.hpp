@@ -13,7 +13,7 @@
 
 namespace quadtile::bench {
 
-// Returns "4096" for a square, "1920x1080", or "512x512x64" for several layers.
+// Returns "4096" for a square, else "8192x64".
 [[nodiscard]] std::string text_of_extents(const ImageShape& shape);
 
 // Throws Error(unsupported) if the image is larger than the device allows, or has more texels than
@@ -28,9 +28,9 @@ void require_images(const DeviceInfo& device, const ImageShape& shape);
 // longer than all measurements on them.
 void fill_with_random_rows(test::Gpu& gpu, const test::Image& image, TexelFormat format);
 
-// Returns shapes small enough for the reference that stand for a shape: itself if it is small;
-// otherwise one of about 1024 x 1024 texels, as odd as it is; above 4096, where results are handed
-// over twice, a strip of its width, too.
+// Returns shapes small enough for the reference that stand for a square: one of at most 1024 x 1024
+// texels, as odd as it is; above 4096, where results are handed over twice, a strip of its width,
+// too.
 [[nodiscard]] std::vector<ImageShape> shapes_to_check(const ImageShape& shape);
 
 // Compares levels with the reference in every bit, if the options promise that; tests bound the

@@ -37,22 +37,9 @@ STAGES = {
     **{label: subject for subject, label, _, _ in PIPELINES},
 }
 
-RATIOS = {
-    "pyramid / empty dispatch": ("pyramid", "empty_dispatch"),
-    "pyramid / read all texels": ("pyramid", "read_texels"),
-    "per level / subtree (6)": ("subdivision_per_level", "subdivision_subtree_6"),
-    "(pyramid + subtree (6)) / empty dispatch": ("pipeline_subtree_6", "empty_dispatch"),
-    "(pyramid + subtree (6)) / read all texels": ("pipeline_subtree_6", "read_texels"),
-    "fused / empty dispatch": ("pipeline_fused", "empty_dispatch"),
-    "fused / read all texels": ("pipeline_fused", "read_texels"),
-    "canonical / any": ("pipeline_fused_canonical", "pipeline_fused"),
-    "budget / none": ("pipeline_fused_budget", "pipeline_fused"),
-}
-
 # Formats of a downsampler, and the formats whose traffic bounds them: as many bytes per texel, below and above.
 TRAFFIC_FORMATS = {
     "r32_float": "r32_float",
-    "d32_float_to_r32_float": "r32_float",
     "rgba8_unorm": "rgba8_unorm",
     "rgba8_srgb": "rgba8_unorm",
 }
@@ -149,42 +136,25 @@ def print_table(title, header, rows):
         print()
 
 
-def extents(size):
-    """Width, height and layers of "4096", "1920x1080" or "512x512x64"."""
-    numbers = [int(number) for number in size.split("x")]
-    return (numbers * 2 if len(numbers) == 1 else numbers) + [1] * (len(numbers) < 3)
-
-
-def texels(size):
-    width, height, layers = extents(size)
-    return width * height * layers
+def extent_of(size):
+    """Of "4096" or "4096x4096"."""
+    return int(size.split("x")[0])
 
 
 def downsampler_cell(results, case, size):
-    """Microseconds, with the ratios to traffic and to an empty dispatch."""
+    """Microseconds, with the ratio to traffic."""
     time = results.downsampler[case].get(size)
-    if time is None or case[0] == "roof":
-        return three_digits(time)
     traffic = results.roof("traffic", TRAFFIC_FORMATS.get(case[1]), size)
-    empty = results.roof("empty", "any", size)
-    ratios = [three_digits(ratio(time, roof)) for roof in (traffic, empty)]
-    return f"{three_digits(time)} ({', '.join(ratios)})"
+    over = "" if case[0] == "roof" or not traffic or not time else f" ({three_digits(time / traffic)})"
+    return three_digits(time) + over
 
 
 def print_downsampler(results):
     cases = sorted(results.downsampler, key=lambda case: case[0] != "roof")
-    sizes = sorted({s for times in results.downsampler.values() for s in times}, key=texels)
-    even = [size for size in sizes if all(n & (n - 1) == 0 for n in extents(size))]
-    print(
-        "Mip levels, microseconds and in brackets the ratios to pure traffic of the same format and "
-        "to an empty dispatch:\n"
-    )
-    for some in (even, [size for size in sizes if size not in even]):
-        print_table("", ["case", *some], (
-            [" ".join(case), *(downsampler_cell(results, case, size) for size in some)]
-            for case in cases
-            if any(size in results.downsampler[case] for size in some)
-        ))
+    sizes = sorted({s for times in results.downsampler.values() for s in times}, key=int)
+    print("Mip levels, microseconds and in brackets the ratio to pure traffic of the same format:\n")
+    print_table("", ["case", *sizes],
+                ([" ".join(case), *(downsampler_cell(results, case, size) for size in sizes)] for case in cases))
 
 
 def print_maps(results):
@@ -194,11 +164,10 @@ def print_maps(results):
             for key, times in results.maps.items()
         ]
 
-    print_table("Microseconds", ["map", "tiles", *STAGES],
-                rows(lambda times: map(times.get, STAGES.values()),
+    print_table("Microseconds", ["map", "tiles", *STAGES, "fused / read"],
+                rows(lambda times: [*map(times.get, STAGES.values()),
+                                    ratio(times.get("pipeline_fused"), times.get("read_texels"))],
                      lambda key: f"{results.counters[key].get('tiles', 0):,}"))
-    print_table("Ratios", ["map", *RATIOS],
-                rows(lambda times: (ratio(times.get(a), times.get(b)) for a, b in RATIOS.values())))
     print_table("The subdivision alone, microseconds, by levels per dispatch",
                 ["map", *SUBDIVISIONS, "per level / best"],
                 rows(lambda times: [*(found := [times.get(name) for name in SUBDIVISIONS.values()]),
@@ -240,12 +209,12 @@ def save(figure, columns, title, path):
     figure.savefig(path, dpi=110)
 
 
-def levels(results, path, names):
+def levels(results, path):
     """A panel for each content, a line for each size."""
     panels = {}
     for (name, extent), times in results.maps.items():
-        if all(subject in times for subject in SUBDIVISIONS.values()) and (not names or name in names):
-            panels.setdefault(name, []).append((extents(extent)[0], [times[s] for s in SUBDIVISIONS.values()]))
+        if all(subject in times for subject in SUBDIVISIONS.values()):
+            panels.setdefault(name, []).append((extent_of(extent), [times[s] for s in SUBDIVISIONS.values()]))
     if not panels:
         sys.exit("report.py: error: no map with the times of all levels per dispatch")
     figure, axes, columns = make_panels(len(panels), 2.6, sharey=True)
@@ -263,18 +232,18 @@ def levels(results, path, names):
     save(figure, columns, f"Subdivision alone, per level against subtrees: {results.describe()}", path)
 
 
-def roofline(results, path, names):
+def roofline(results, path):
     """A panel for each content that has several sizes."""
     panels = {}
     for (name, extent), counters in results.counters.items():
-        if "map_bytes" in counters and extents(extent)[2] == 1 and (not names or name in names):
+        if "map_bytes" in counters:
             panels.setdefault(name, []).append((name, extent))
-    panels = {name: sorted(maps, key=lambda key: texels(key[1])) for name, maps in panels.items() if len(maps) > 1}
+    panels = {name: sorted(maps, key=lambda key: extent_of(key[1])) for name, maps in panels.items() if len(maps) > 1}
     if not panels:
         sys.exit("report.py: error: no map with read_texels in several sizes")
     figure, axes, columns = make_panels(len(panels), 3, sharey=True)
     for axis, (name, maps) in zip(axes, panels.items()):
-        labels = [f"{extents(extent)[0]}²" for _, extent in maps]
+        labels = [f"{extent_of(extent)}²" for _, extent in maps]
         for subject, label, colour, marker in [("read_texels", "roof: read all texels", "black", "_"), *PIPELINES]:
             rates = [results.gigabytes_per_second(key, subject) for key in maps]
             measured = [(place, rate) for place, rate in zip(labels, rates) if rate is not None]
@@ -306,16 +275,13 @@ def main():
         command.add_argument("results", help="quadtile_bench --benchmark_out=FILE")
         if name != "table":
             command.add_argument("figure", help="file to write, .png or .svg")
-            command.add_argument(
-                "--map", action="append", dest="maps", help="only this map; may be repeated"
-            )
     arguments = parser.parse_args()
     results = Results(arguments.results)
     if arguments.command == "table":
         print_tables(results)
     else:
         draw = levels if arguments.command == "levels" else roofline
-        draw(results, arguments.figure, arguments.maps)
+        draw(results, arguments.figure)
 
 
 if __name__ == "__main__":

@@ -45,13 +45,10 @@ std::uint32_t sum_of_bits(const MapView& map) {
     const std::uint32_t height = map.shape.height;
     const std::vector<float> texels = reference::decode(map);
     std::uint32_t sum = 0;
-    for (std::size_t layer = 0; layer < map.shape.layers; ++layer) {
-        for (std::uint32_t y = 0; y < blocks(height) * BLOCK_EXTENT; ++y) {
-            const std::size_t first = (layer * height + std::min(y, height - 1)) * width;
-            const std::span row(&texels[first], width);
-            for (std::uint32_t x = 0; x < blocks(width) * BLOCK_EXTENT; ++x) {
-                sum += std::bit_cast<std::uint32_t>(row[std::min(x, width - 1)]);
-            }
+    for (std::uint32_t y = 0; y < blocks(height) * BLOCK_EXTENT; ++y) {
+        const std::span row(&texels[std::size_t{std::min(y, height - 1)} * width], width);
+        for (std::uint32_t x = 0; x < blocks(width) * BLOCK_EXTENT; ++x) {
+            sum += std::bit_cast<std::uint32_t>(row[std::min(x, width - 1)]);
         }
     }
     return sum;
@@ -198,12 +195,9 @@ void Traffic::check(test::Gpu& gpu) const {
         const std::uint32_t height = std::max(shape_.height / 2, 1U);
         std::vector<std::byte> expected(level.size());
         std::byte* texel = expected.data();
-        for (std::uint32_t layer = 0; layer < shape_.layers; ++layer) {
-            const std::byte* const texels = source.data() + source.size() / shape_.layers * layer;
-            for (std::uint32_t i = 0; i < width * height; ++i) {
-                first_channels(texels, shape_, i % width, i / width, texel);
-                texel += texel_size;
-            }
+        for (std::uint32_t i = 0; i < width * height; ++i) {
+            first_channels(source.data(), shape_, i % width, i / width, texel);
+            texel += texel_size;
         }
         if (level != expected) {
             throw WrongResult("the kernel did not read each texel once");
@@ -212,7 +206,7 @@ void Traffic::check(test::Gpu& gpu) const {
     // Checks by two constant images that each texel of all levels is written.
     for (const auto value : {std::byte{0x3c}, std::byte{0x3d}}) {
         const std::vector<std::byte> constant(
-            std::size_t{shape_.width} * shape_.height * shape_.layers * texel_size, value);
+            std::size_t{shape_.width} * shape_.height * texel_size, value);
         gpu.upload(image_, constant.data());
         run();
         for (std::uint32_t level = 1; level < levels_; ++level) {

@@ -7,6 +7,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstring>
+#include <functional>
 #include <thread>
 
 namespace quadtile::bench {
@@ -22,18 +23,11 @@ double microseconds(Clock::duration time) {
     return std::chrono::duration<double, std::micro>(time).count();
 }
 
-double all_gpu_us(const TileList& list) {
+// Returns the time of the stages for which `counts` is true.
+double stages_us(const TileList& list, const auto& counts) {
     double sum = 0.0;
     for (const StageTime& stage : list.report.stages) {
-        sum += stage.on_gpu ? stage.milliseconds * 1e3 : 0.0;
-    }
-    return sum;
-}
-
-double stage_us(const TileList& list, std::string_view name) {
-    double sum = 0.0;
-    for (const StageTime& stage : list.report.stages) {
-        sum += stage.stage == name ? stage.milliseconds * 1e3 : 0.0;
+        sum += std::invoke(counts, stage) ? stage.milliseconds * 1e3 : 0.0;
     }
     return sum;
 }
@@ -73,29 +67,21 @@ void measure_alone(benchmark::State& state, const Device& device) {
     std::vector<double> total_us;
     std::vector<double> gpu_us;
     std::vector<double> copy_us;  // the host's copy into staging memory
-    std::vector<double> overhead_us;
-    std::vector<double> wait_us;  // wait for a lane
-    std::vector<double> read_us;
     for (auto _ : state) {
         for (int i = 0; i < 300; ++i) {
             const Clock::time_point start = Clock::now();
             Ticket ticket = service.submit(request);
             const TileList list = ticket.result.get();
             total_us.push_back(microseconds(Clock::now() - start));
-            gpu_us.push_back(all_gpu_us(list));
-            copy_us.push_back(stage_us(list, "upload"));
-            overhead_us.push_back(total_us.back() - gpu_us.back() - copy_us.back());
-            wait_us.push_back(stage_us(list, "wait"));
-            read_us.push_back(stage_us(list, "read back") + stage_us(list, "allocate"));
+            gpu_us.push_back(stages_us(list, &StageTime::on_gpu));
+            copy_us.push_back(
+                stages_us(list, [](const StageTime& stage) { return stage.stage == "upload"; }));
         }
         state.SetIterationTime(median(total_us) * 1e-6);
     }
     state.counters["copy_us"] = memcpy_us(request);
     state.counters["gpu_us"] = median(gpu_us);
     state.counters["host_copy_us"] = median(copy_us);
-    state.counters["overhead_us"] = median(overhead_us);
-    state.counters["wait_us"] = median(wait_us);
-    state.counters["read_us"] = median(read_us);
 }
 
 // Measures eight threads, each with several requests in flight, beside a Tiler with batches of
@@ -151,8 +137,6 @@ void measure_threads(benchmark::State& state, const Device& device) {
         state.SetIterationTime(service_us * 1e-6);
     }
     state.counters["tiler_us"] = tiler_us;
-    state.counters["dispatch_us"] = stage_us(run_tiler(), "subdivision") / LAYERS;
-    state.counters["largest_batch"] = static_cast<double>(service.statistics().largest_batch);
 }
 
 // Measures maps per second on `count` devices of one kind; if there are fewer, takes some twice.

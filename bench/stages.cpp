@@ -2,7 +2,6 @@
 // pyramid that exists; and both, or a strategy without pyramid.
 
 #include "measurement.hpp"
-#include "support/glsl.hpp"
 
 #include <algorithm>
 
@@ -38,20 +37,15 @@ std::vector<Way> ways_from_the_map() {
             {"fused", {.strategy = Strategy::fused}},
             {"fused_canonical", {.strategy = Strategy::fused}, Order::canonical},
             {"balanced_edges", {.strategy = Strategy::fused}, Order::any, Balance::edges},
-            {"balanced_corners", {.strategy = Strategy::fused}, Order::any, Balance::corners},
-            {"balanced_edges_canonical",
-             {.strategy = Strategy::fused},
-             Order::canonical,
-             Balance::edges}};
+            {"balanced_corners", {.strategy = Strategy::fused}, Order::any, Balance::corners}};
 }
 
 // A subdivider with the resources of a scene.
 struct Work {
-    Work(Session& session_, Scene& scene_, const Way& way, Threshold threshold_)
+    Work(Session& session_, Scene& scene_, const Way& way)
         : session(session_),
           scene(scene_),
           options{.order = way.order, .balance = way.balance},
-          threshold(std::move(threshold_)),
           subdivider(session.gpu().device(), way.options),
           workspace(session.gpu(), subdivider, scene.pyramid(),
                     scene.expected_tile_count(way.balance), way.balance != Balance::none) {}
@@ -61,21 +55,19 @@ struct Work {
         session.gpu().compute_barrier(commands);
     }
     void record_tiles(VkCommandBuffer commands) const {
-        subdivider.record(commands, workspace.binding, threshold, options);
+        subdivider.record(commands, workspace.binding, scene.map().threshold, options);
     }
 
     Session& session;
     Scene& scene;
     SubdivideOptions options;
-    Threshold threshold;
     Subdivider subdivider;
     test::SubdivisionWorkspace workspace;
 };
 
 // Builds the pyramid, subdivides once, checks the tiles.
-std::shared_ptr<const Work> checked_work(Session& session, Scene& scene, const Way& way,
-                                         Threshold threshold) {
-    auto work = std::make_shared<const Work>(session, scene, way, std::move(threshold));
+std::shared_ptr<const Work> checked_work(Session& session, Scene& scene, const Way& way) {
+    auto work = std::make_shared<const Work>(session, scene, way);
     session.gpu().run([&](VkCommandBuffer commands) {
         work->record_pyramid(commands);
         work->record_tiles(commands);
@@ -85,7 +77,7 @@ std::shared_ptr<const Work> checked_work(Session& session, Scene& scene, const W
 }
 
 // Returns the number of tiles of the ordinary list, and how many a balance adds.
-std::map<std::string, double> tile_counter(Scene& scene, Balance balance = Balance::none) {
+std::map<std::string, double> tile_counter(Scene& scene, Balance balance) {
     const std::uint64_t ordinary = scene.expected_tile_count();
     std::map<std::string, double> counters{{"tiles", static_cast<double>(ordinary)}};
     if (balance != Balance::none) {
@@ -96,7 +88,7 @@ std::map<std::string, double> tile_counter(Scene& scene, Balance balance = Balan
 }
 
 Measurement measure_way(Session& session, Scene& scene, const Way& way, bool from_the_map) {
-    const auto work = checked_work(session, scene, way, scene.map().threshold);
+    const auto work = checked_work(session, scene, way);
     const bool needs_pyramid = from_the_map && way.options.strategy != Strategy::fused;
     return {[work, needs_pyramid](VkCommandBuffer commands) {
                 if (needs_pyramid) {
@@ -107,35 +99,13 @@ Measurement measure_way(Session& session, Scene& scene, const Way& way, bool fro
             tile_counter(scene, way.balance)};
 }
 
-// Thresholds that are constant, or that halve per level.
-constexpr const char* THRESHOLDS_IN_GLSL = R"(
-float threshold(uint level, uvec2 position, uint layer) {
-    return threshold_parameter(0) / float(1u << (level * uint(threshold_parameter(1))));
-}
-)";
-
-// Measures the same thresholds as a user's function.
-Measurement measure_function(Session& session, Scene& scene) {
-    const auto function = THRESHOLDS_IN_GLSL;
-    const std::vector<float> levels =
-        scene.map().threshold.levels(top_level(scene.map().shape.width, scene.map().shape.height));
-    const auto work = checked_work(
-        session, scene,
-        {"subtree_6", {.strategy = Strategy::subtree, .threshold_function = function}},
-        Threshold::function(function,
-                            {levels.front(), levels.front() == levels.back() ? 0.0F : 1.0F}));
-    return {[work](VkCommandBuffer commands) { work->record_tiles(commands); },
-            tile_counter(scene)};
-}
-
 // Measures a budget of at most half of the tiles.
 Measurement measure_budget(Session& session, Scene& scene) {
-    const auto work = checked_work(session, scene, {"fused", {.strategy = Strategy::fused}},
-                                   scene.map().threshold);
+    const auto work = checked_work(session, scene, {"fused", {.strategy = Strategy::fused}});
     const std::uint64_t budget =
         std::max<std::uint64_t>(scene.expected_tile_count() / 2, scene.map().shape.layers);
     const auto record = [work, budget](VkCommandBuffer commands) {
-        work->subdivider.record(commands, work->workspace.binding, work->threshold,
+        work->subdivider.record(commands, work->workspace.binding, scene.map().threshold,
                                 {Order::any, budget});
     };
     session.gpu().run(record);
@@ -168,9 +138,6 @@ void add_stages(Session& session, const MapSource& source) {
     add("pyramid", measure_pyramid);
     for (const Way& way : ways_from_the_pyramid()) {
         add_way("subdivision_", way, false);
-    }
-    if (test::can_compile_glsl()) {
-        add("subdivision_subtree_6_by_function", measure_function);
     }
     for (const Way& way : ways_from_the_map()) {
         add_way("pipeline_", way, true);

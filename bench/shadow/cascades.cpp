@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numbers>
 
@@ -148,7 +149,7 @@ ParallelMap smallest_map(const glm::vec3& direction, std::span<const glm::dvec3>
 }
 
 // Sets a view that holds all of the scene along the light.
-void set_parallel(FixedView& view, const ParallelMap& map, const Corners& scene) {
+void set_parallel(DrawnView& view, const ParallelMap& map, const Corners& scene) {
     const glm::dmat3& light = map.light_from_world;
     double nearest = std::numeric_limits<double>::max();
     double farthest = std::numeric_limits<double>::lowest();
@@ -173,7 +174,8 @@ void set_parallel(FixedView& view, const ParallelMap& map, const Corners& scene)
         }
         clip[3][row] = -scale[row] * origin[row];
     }
-    view.clip_from_world = glm::mat4(clip);
+    const glm::mat4 rounded(clip);
+    std::memcpy(view.clip_from_world, &rounded, sizeof(rounded));
     view.texel_extent = static_cast<float>(std::max(size.x / texels.x, size.y / texels.y));
 }
 
@@ -300,22 +302,22 @@ ParallelMap stable_map(const ParallelMap& scene, const Slice& slice, const glm::
 }
 
 // Divides the image into columns and rows of rectangles.
-void share_out(std::vector<FixedView>& views, std::uint32_t extent) {
+void share_out(std::vector<DrawnView>& views, std::uint32_t extent) {
     const std::uint32_t columns = views.size() == 1 ? 1 : 2;
+    const auto width = static_cast<float>(extent / columns);
     for (std::uint32_t i = 0; i < views.size(); ++i) {
-        views[i].width = extent / columns;
-        views[i].height = extent / columns;
-        views[i].x = i % columns * views[i].width;
-        views[i].y = i / columns * views[i].height;
+        views[i].width = views[i].height = width;
+        views[i].x = static_cast<float>(i % columns) * width;
+        views[i].y = static_cast<float>(i / columns) * width;
     }
 }
 
 }  // namespace
 
-std::vector<FixedView> fixed_views(Technique technique, const glm::vec3& sun_direction,
+std::vector<DrawnView> fixed_views(Technique technique, const glm::vec3& sun_direction,
                                    const Camera& camera, const ShadowBox& bounds, float aspect,
                                    std::uint32_t extent) {
-    std::vector<FixedView> views(technique == Technique::single ? 1 : CASCADES);
+    std::vector<DrawnView> views(technique == Technique::single ? 1 : CASCADES);
     share_out(views, extent);
     const Corners scene = corners_of(bounds);
     const ParallelMap whole = smallest_map(sun_direction, scene);
@@ -327,7 +329,7 @@ std::vector<FixedView> fixed_views(Technique technique, const glm::vec3& sun_dir
     const bool is_stable = technique == Technique::stable_cascades;
     const Splits splits = is_stable ? stable_splits(scene) : tight_splits(camera, aspect, scene);
     for (std::uint32_t i = 0; i < CASCADES; ++i) {
-        FixedView& view = views[i];
+        DrawnView& view = views[i];
         const Slice slice{camera, aspect, splits[i], splits[i + 1]};
         set_parallel(view,
                      is_stable ? stable_map(whole, slice, {view.width, view.height})

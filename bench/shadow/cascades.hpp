@@ -7,8 +7,6 @@
 #include "geometry.hpp"
 #include "shaders/receivers.h"
 
-#include <glm/mat4x4.hpp>
-
 #include <cstdint>
 #include <vector>
 
@@ -21,20 +19,9 @@ enum class Technique {
     stable_cascades,  // four of constant size, moved by whole texels
 };
 
-// A map in a rectangle of an image.
-struct FixedView {
-    glm::mat4 clip_from_world{1.0F};
-    std::uint32_t x = 0;
-    std::uint32_t y = 0;
-    std::uint32_t width = 0;
-    std::uint32_t height = 0;
-    float farthest = 0.0F;      // distance from the camera; the last map serves all
-    float texel_extent = 0.0F;  // the greater one, in units of the world
-};
-
 // Returns the maps of a technique other than `fitted`, by distance from the camera. The image has
 // extent^2 texels and is divided evenly; two texels at each edge of a map are for filters.
-[[nodiscard]] std::vector<FixedView> fixed_views(Technique technique,
+[[nodiscard]] std::vector<DrawnView> fixed_views(Technique technique,
                                                  const glm::vec3& sun_direction,
                                                  const Camera& camera, const ShadowBox& bounds,
                                                  float aspect, std::uint32_t extent);

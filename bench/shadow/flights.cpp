@@ -2,6 +2,9 @@
 
 #include "geometry.hpp"
 
+#define GLM_ENABLE_EXPERIMENTAL
+#include <glm/gtx/spline.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,16 +12,6 @@
 namespace quadtile::shadow {
 
 namespace {
-
-// Uniform Catmull-Rom spline between p1 (share 0) and p2 (share 1).
-template <typename Value>
-Value spline(const std::array<Value, 4>& p, float share) {
-    const Value a = 2.0F * p[1];
-    const Value b = p[2] - p[0];
-    const Value c = 2.0F * p[0] - 5.0F * p[1] + 4.0F * p[2] - p[3];
-    const Value d = 3.0F * (p[1] - p[2]) + p[3] - p[0];
-    return 0.5F * (a + share * (b + share * (c + share * d)));
-}
 
 // Returns the angle nearest to `near_degrees` that differs from `degrees` by whole turns.
 float turned_near(float degrees, float near_degrees) {
@@ -44,15 +37,17 @@ Camera Flight::at(float second) const {
     for (const auto& [one, other] : {std::array{0U, 1U}, {2U, 1U}, {3U, 2U}}) {
         around[one].yaw_degrees = turned_near(around[one].yaw_degrees, around[other].yaw_degrees);
     }
-    const auto along = [&](auto Camera::*member) {
-        return spline(
-            std::array{around[0].*member, around[1].*member, around[2].*member, around[3].*member},
-            share);
+    const auto along = [&](const auto& value) {
+        return glm::catmullRom(value(around[0]), value(around[1]), value(around[2]),
+                               value(around[3]), share);
     };
-    return {.position = along(&Camera::position),
-            .yaw_degrees = along(&Camera::yaw_degrees),
-            .pitch_degrees = along(&Camera::pitch_degrees),
-            .vertical_field_degrees = along(&Camera::vertical_field_degrees)};
+    const glm::vec3 angles = along([](const Camera& camera) {
+        return glm::vec3(camera.yaw_degrees, camera.pitch_degrees, camera.vertical_field_degrees);
+    });
+    return {.position = along([](const Camera& camera) { return camera.position; }),
+            .yaw_degrees = angles.x,
+            .pitch_degrees = angles.y,
+            .vertical_field_degrees = angles.z};
 }
 
 // ---- Flights
@@ -65,7 +60,7 @@ constexpr float CITY_PITCH = 70.0F;
 Flight tour(const ShadowBox& bounds) {
     const glm::vec3 middle = 0.5F * (low_of(bounds) + high_of(bounds));
     const glm::vec3 half = 0.5F * (high_of(bounds) - low_of(bounds));
-    Flight flight{.name = "tour"};
+    Flight flight;
     constexpr int AROUND = 10;
     for (int i = 0; i <= AROUND; ++i) {
         const float angle = glm::radians(360.0F * static_cast<float>(i) / AROUND);
@@ -85,8 +80,7 @@ Flight tour(const ShadowBox& bounds) {
 }
 
 Flight zdm2_flight() {
-    return {"zdm2",
-            {{{14.0F, -0.3F, 12.0F}, 115.0F, 2.0F},  {{8.0F, -0.3F, 15.5F}, 90.0F, 4.0F},
+    return {{{{14.0F, -0.3F, 12.0F}, 115.0F, 2.0F},  {{8.0F, -0.3F, 15.5F}, 90.0F, 4.0F},
              {{1.0F, -0.3F, 14.5F}, 40.0F, 2.0F},    {{-0.5F, -1.0F, 8.5F}, 5.0F, -4.0F},
              {{-0.5F, -1.9F, 3.0F}, 0.0F, -6.0F},    {{0.0F, -3.5F, -3.0F}, -5.0F, -6.0F},
              {{1.0F, -5.1F, -8.5F}, 45.0F, 4.0F},    {{-5.0F, -5.1F, -8.7F}, 90.0F, 3.0F},
@@ -115,7 +109,6 @@ Flight city_flight(const ShadowBox& bounds) {
     // above the roofs.
     const float rise = above - 1.8F;
     return {
-        "city",
         {at(1.0F, 0.0F, 64.0F, 0.0F, 2.0F), at(1.0F, 0.0F, 53.0F, -2.0F, 3.0F),
          at(0.0F, 0.0F, 42.0F, -8.0F, 6.0F), at(0.0F, 0.0F, 31.0F, 8.0F, 8.0F),
          at(0.0F, 0.0F, 20.0F, 0.0F, 4.0F), at(0.0F, 0.0F, 10.0F, -12.0F, 2.0F),

@@ -5,14 +5,12 @@
 #include "camera.hpp"
 
 #include <filesystem>
-#include <string>
 #include <vector>
 
 namespace quadtile::shadow {
 
 // Path through a scene: a smooth curve (Catmull-Rom) through one pose per second.
 struct Flight {
-    std::string name;
     std::vector<Camera> poses;
 
     [[nodiscard]] float seconds() const;

@@ -43,11 +43,7 @@ FrameSettings Measurements::begin(const Variant& variant) {
         options.importance_decay = 0.0F;
     }
     rig_.configure(options);
-    return {.lights = {filming_.sun}, .filter = filming_.filter};
-}
-
-Difference Measurements::difference(const FrameSettings& settings, Technique technique) const {
-    return rig_.compare(settings, technique).difference();
+    return {.lights = {filming_.sun}, .filter = Filter::hard};
 }
 
 void Measurements::set_second(FrameSettings& settings, float second) const {
@@ -78,7 +74,7 @@ bench::Row Measurements::errors(const Variant& variant) {
     std::vector<double> settled;
     for (std::uint32_t i = 0; i < filming_.frames; ++i) {
         lead_in(settings, variant.technique, i);
-        const Difference now = difference(settings, variant.technique);
+        const Difference now = rig_.compare(settings, variant.technique).difference();
         wrong.push_back(percent(now.wrong, now.surfaces));
         lit.push_back(percent(now.wrongly_lit, now.surfaces));
         shadowed.push_back(percent(now.wrongly_shadowed, now.surfaces));
@@ -89,7 +85,7 @@ bench::Row Measurements::errors(const Variant& variant) {
         for (int frame = 0; frame < LEAD_IN_FRAMES; ++frame) {
             rig_.draw(settings);
         }
-        const Difference later = difference(settings, variant.technique);
+        const Difference later = rig_.compare(settings, variant.technique).difference();
         settled.push_back(percent(later.wrong, later.surfaces));
     }
     bench::Row row;

@@ -23,9 +23,8 @@ struct Variant {
 struct Filming {
     Flight flight;
     Light sun;
-    Filter filter = Filter::hard;  // of the picture, for its time
-    std::uint32_t frames = 60;     // frames that are compared with rays, spread over the flight
-    float seconds = 0.0F;          // of the flight at 60 frames per second, for churn and times
+    std::uint32_t frames = 60;  // frames that are compared with rays, spread over the flight
+    float seconds = 0.0F;       // of the flight at 60 frames per second, for churn and times
 };
 
 class Measurements {
@@ -47,7 +46,6 @@ class Measurements {
 
  private:
     [[nodiscard]] FrameSettings begin(const Variant& variant);
-    [[nodiscard]] Difference difference(const FrameSettings& settings, Technique technique) const;
     // Sets camera and sun of a second of the flight.
     void set_second(FrameSettings& settings, float second) const;
     void lead_in(FrameSettings& settings, Technique technique, std::uint32_t i);

@@ -2,7 +2,7 @@
 
 #include "quadtile_shadow_rig_shaders.hpp"
 
-#include <glm/mat4x4.hpp>
+#include <glm/gtc/type_ptr.hpp>
 
 #include <array>
 #include <cstring>
@@ -18,18 +18,6 @@ using Type = vk::DescriptorType;
 using Usage = vk::BufferUsageFlagBits;
 
 constexpr std::uint32_t WORKGROUP = 8;  // pixels on a side
-
-DrawnView drawn_view(const FixedView& view) {
-    DrawnView drawn{};
-    std::memcpy(drawn.clip_from_world, &view.clip_from_world, sizeof(drawn.clip_from_world));
-    drawn.x = static_cast<float>(view.x);
-    drawn.y = static_cast<float>(view.y);
-    drawn.width = static_cast<float>(view.width);
-    drawn.height = static_cast<float>(view.height);
-    drawn.farthest = view.farthest;
-    drawn.texel_extent = view.texel_extent;
-    return drawn;
-}
 
 }  // namespace
 
@@ -112,7 +100,7 @@ void Rig::make_resources() {
 
 // ---- Frames
 
-std::vector<FixedView> Rig::views_of(const FrameSettings& settings, Technique technique) const {
+std::vector<DrawnView> Rig::views_of(const FrameSettings& settings, Technique technique) const {
     if (technique == Technique::fitted) {
         return {};
     }
@@ -132,19 +120,21 @@ void Rig::record(vk::CommandBuffer commands, const FrameSettings& settings, Tech
     timer_.end(commands);
 }
 
-void Rig::record_views(vk::CommandBuffer commands, const std::vector<FixedView>& views) {
+void Rig::record_views(vk::CommandBuffer commands, const std::vector<DrawnView>& views) {
     const vk::ClearValue nothing_near{.depthStencil = {.depth = 1.0F}};
     app::begin_render_pass(commands, *views_pass_, *maps_framebuffer_, maps_.extent,
                            std::span(&nothing_near, 1));
     commands.bindVertexBuffers(0, *renderer_.scene().vertices.handle, vk::DeviceSize{0});
     commands.bindIndexBuffer(*renderer_.scene().indices.handle, 0, vk::IndexType::eUint32);
     commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *view_depths_);
-    for (const FixedView& view : views) {
-        set_viewport(commands,
-                     {{static_cast<std::int32_t>(view.x), static_cast<std::int32_t>(view.y)},
-                      {view.width, view.height}});
-        views_interface_.push(commands, view.clip_from_world);
-        draw_visible(commands, renderer_.scene(), view.clip_from_world);
+    for (const DrawnView& view : views) {
+        set_viewport(
+            commands,
+            {{static_cast<std::int32_t>(view.x), static_cast<std::int32_t>(view.y)},
+             {static_cast<std::uint32_t>(view.width), static_cast<std::uint32_t>(view.height)}});
+        const glm::mat4 clip_from_world = glm::make_mat4(view.clip_from_world);
+        views_interface_.push(commands, clip_from_world);
+        draw_visible(commands, renderer_.scene(), clip_from_world);
     }
     commands.endRenderPass();
 }
@@ -152,8 +142,8 @@ void Rig::record_views(vk::CommandBuffer commands, const std::vector<FixedView>&
 void Rig::record_receivers(vk::CommandBuffer commands, const FrameSettings& settings,
                            Technique technique) {
     ReceiverFrame frame{};
-    for (const FixedView& view : views_of(settings, technique)) {
-        frame.views[frame.view_count++] = drawn_view(view);
+    for (const DrawnView& view : views_of(settings, technique)) {
+        frame.views[frame.view_count++] = view;
     }
     const std::vector<ShadowProjection> projections =
         projections_of(settings.lights, geometry_.bounds, settings.camera.position);

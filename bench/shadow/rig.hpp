@@ -73,10 +73,10 @@ class Rig {
  private:
     void make_resources();
     void record(vk::CommandBuffer commands, const FrameSettings& settings, Technique technique);
-    void record_views(vk::CommandBuffer commands, const std::vector<FixedView>& views);
+    void record_views(vk::CommandBuffer commands, const std::vector<DrawnView>& views);
     void record_receivers(vk::CommandBuffer commands, const FrameSettings& settings,
                           Technique technique);
-    [[nodiscard]] std::vector<FixedView> views_of(const FrameSettings& settings,
+    [[nodiscard]] std::vector<DrawnView> views_of(const FrameSettings& settings,
                                                   Technique technique) const;
 
     app::Gpu& gpu_;

@@ -16,8 +16,8 @@ struct DrawnView {
     float y;
     float width;
     float height;
-    float farthest;      // distance from the camera that it serves
-    float texel_extent;  // in units of the world
+    float farthest;      // distance from the camera that it serves; the last one serves all
+    float texel_extent;  // the greater one, in units of the world
 };
 
 struct ReceiverFrame {
