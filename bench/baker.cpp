@@ -81,7 +81,7 @@ class Baker {
     }
 
     // "error" is the RMSE without the truth's own; is_noise 1: the RMSE is less than twice that and
-    // says little. "p99_%": 99 % of the texels differ by less, in % of the mean.
+    // says little. --report of quadtile-bake counts the work.
     bench::Row row(std::uint32_t directions, const Truth& truth) {
         const TileOptions tiles = suited_tiles(surface_.extent, PIXELS_PER_TEXEL, POOL_BYTES);
         const std::unique_ptr<Tracer> tracer =
@@ -92,23 +92,14 @@ class Baker {
                  {.directions = directions, .bounces = arguments_.bounces}, *tracer, {});
         const double seconds = seconds_since(start);
         const Difference difference = compare(result.map.irradiance, result.map.known, truth);
-        const TracerStatistics& statistics = tracer->statistics();
         const auto number = [](auto value) { return static_cast<double>(value); };
         const auto percent = [&](double value) { return 100.0 * value / truth.mean; };
         return {{"directions", number(directions)},
                 {"seconds", seconds, 3},
-                {"tracing_s", statistics.tracing_seconds, 3},
-                {"requests_s", statistics.tile_request_seconds, 3},
-                {"subdivision_%", 100.0 * statistics.subdivision_gpu_seconds / seconds, 3},
-                {"peak_MiB", number(statistics.most_pool_bytes) / number(MIB), 2},
-                {"tiles", number(statistics.tiles)},
-                {"Mpixels", 1e-6 * number(statistics.pixels), 2},
-                {"Mfragments", 1e-6 * number(statistics.nodes), 2},
-                {"repeats", number(statistics.repeated_tiles)},
+                {"peak_MiB", number(tracer->statistics().most_pool_bytes) / number(MIB), 2},
                 {"RMSE_%", percent(difference.rmse), 3},
                 {"error", difference.error, 5},
                 {"bias_%", percent(difference.bias), 4},
-                {"p99_%", percent(difference.largest_1), 2},
                 {"known_%", 100.0 * number(difference.texels) / number(truth.used_texels), 3},
                 {"is_noise", difference.is_noise ? 1.0 : 0.0}};
     }
@@ -150,10 +141,10 @@ void measure(const Arguments& arguments) {
                                     .is_of_texels = arguments.truth_of_texels});
     Baker baker(scene, surface, sky, arguments);
     print(formatted(
-        "%zu triangles, lightmap %u x %u, %u bounces; truth: %u samples a texel in "
-        "%.1f s, %zu texels, mean irradiance %.5f, its own error %.6f",
+        "%zu triangles, lightmap %u x %u, %u bounces; truth: %u samples a texel, "
+        "%zu texels, mean irradiance %.5f, its own error %.6f",
         scene.triangles.size(), surface.extent.width, surface.extent.height, arguments.bounces,
-        arguments.truth_samples, truth.seconds, truth.used_texels, truth.mean, truth.error));
+        arguments.truth_samples, truth.used_texels, truth.mean, truth.error));
     print("device: " + baker.device_name());
     bench::Tables tables;
     (void)baker.row(1, truth);  // warms up: drivers compile and allocate in the first run

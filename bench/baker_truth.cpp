@@ -20,7 +20,6 @@ struct Halves {
     std::array<std::vector<glm::vec3>, 2> irradiance;
     std::vector<float> back_share;
     std::vector<std::uint32_t> samples;
-    double seconds = 0.0;
 };
 
 // Returns a surface whose texels emit the light that they have received.
@@ -44,7 +43,6 @@ Halves trace_halves(const Scene& scene, const SurfaceMap& surface, const TruthOp
                  .bounces = options.is_of_texels ? 0 : options.bounces,
                  .sky = options.sky,
                  .seed = 1001 + 2 * gathering + i});
-            halves.seconds += map.seconds;
         }
         halves.irradiance[i] = std::move(map.irradiance);
         halves.samples = std::move(map.samples);
@@ -59,8 +57,7 @@ Truth find_truth(const Scene& scene, const SurfaceMap& surface, const TruthOptio
     const std::size_t texels = surface.extent.texels();
     const Halves halves = trace_halves(scene, surface, options);
     Truth truth{.irradiance = std::vector<glm::vec3>(texels),
-                .is_used = std::vector<std::uint8_t>(texels),
-                .seconds = halves.seconds};
+                .is_used = std::vector<std::uint8_t>(texels)};
     double squares = 0.0;
     for (std::size_t i = 0; i < texels; ++i) {
         const glm::vec3& first = halves.irradiance[0][i];
@@ -88,27 +85,21 @@ Truth find_truth(const Scene& scene, const SurfaceMap& surface, const TruthOptio
 Difference compare(std::span<const glm::vec3> irradiance, std::span<const std::uint8_t> known,
                    const Truth& truth) {
     Difference difference;
-    std::vector<double> sizes;
-    sizes.reserve(truth.used_texels);
     double squares = 0.0;
     double sum = 0.0;
     for (std::size_t i = 0; i < irradiance.size(); ++i) {
-        if (truth.is_used[i] == 0 || (!known.empty() && known[i] == 0)) {
+        if (truth.is_used[i] == 0 || known[i] == 0) {
             continue;
         }
         const glm::dvec3 apart(irradiance[i] - truth.irradiance[i]);
         squares += (apart.x * apart.x + apart.y * apart.y + apart.z * apart.z) / 3.0;
         sum += (apart.x + apart.y + apart.z) / 3.0;
-        sizes.push_back((std::abs(apart.x) + std::abs(apart.y) + std::abs(apart.z)) / 3.0);
+        ++difference.texels;
     }
-    difference.texels = sizes.size();
-    if (sizes.empty()) {
+    if (difference.texels == 0) {
         return difference;
     }
-    const auto count = static_cast<double>(sizes.size());
-    const auto rank = static_cast<std::ptrdiff_t>(0.99 * (count - 1.0));
-    std::nth_element(sizes.begin(), sizes.begin() + rank, sizes.end());
-    difference.largest_1 = sizes[static_cast<std::size_t>(rank)];
+    const auto count = static_cast<double>(difference.texels);
     difference.bias = sum / count;
     difference.rmse = std::sqrt(squares / count);
     difference.error = std::sqrt(std::max(squares / count - truth.error * truth.error, 0.0));

@@ -18,7 +18,6 @@ struct Truth {
     std::size_t used_texels = 0;
     double mean = 0.0;   // irradiance of used texels, over all colours
     double error = 0.0;  // expected RMSE of the truth itself
-    double seconds = 0.0;
 };
 
 struct TruthOptions {
@@ -41,11 +40,9 @@ struct Difference {
     double rmse = 0.0;       // over all colours
     double error = 0.0;      // the rest without the truth's own error
     double bias = 0.0;       // mean of the signed difference
-    double largest_1 = 0.0;  // exceeded by 1 % of the texels, as means over the colours
     bool is_noise = false;   // the RMSE is at most twice the truth's error
 };
 
-// `known` may be empty: all texels are.
 [[nodiscard]] Difference compare(std::span<const glm::vec3> irradiance,
                                  std::span<const std::uint8_t> known, const Truth& truth);
 

@@ -105,7 +105,7 @@ Measurement measure_budget(Session& session, Scene& scene) {
     const std::uint64_t budget =
         std::max<std::uint64_t>(scene.expected_tile_count() / 2, scene.map().shape.layers);
     const auto record = [work, budget](VkCommandBuffer commands) {
-        work->subdivider.record(commands, work->workspace.binding, scene.map().threshold,
+        work->subdivider.record(commands, work->workspace.binding, work->scene.map().threshold,
                                 {Order::any, budget});
     };
     session.gpu().run(record);

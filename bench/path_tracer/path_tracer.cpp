@@ -11,9 +11,7 @@
 #include <glm/mat3x3.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -255,12 +253,11 @@ class Tracer {
         }
     }
 
-    // Returns how many rays it took. Threads may trace different texels at the same time.
-    [[nodiscard]] std::uint64_t trace_texel(std::uint32_t texel, PathTracedMap& map) const {
+    // Threads may trace different texels at the same time.
+    void trace_texel(std::uint32_t texel, PathTracedMap& map) const {
         const auto seed = hash(hash(static_cast<std::uint32_t>(options_.seed),
                                     static_cast<std::uint32_t>(options_.seed >> 32U)),
                                texel);
-        std::uint64_t rays = 0;
         glm::dvec3 irradiance(0.0);
         std::uint32_t backs = 0;
         // Takes points of the whole texel that lie on charts. If charts cover less than a 64th,
@@ -285,14 +282,12 @@ class Tracer {
             trace(path);
             irradiance += glm::dvec3(path.irradiance);
             backs += path.starts_at_back ? 1 : 0;
-            rays += path.rays;
             ++sample;
         }
         const double weight = 1.0 / std::max(sample, 1U);
         map.samples[texel] = sample;
         map.irradiance[texel] = glm::vec3(irradiance * weight);
         map.back_share[texel] = static_cast<float>(backs * weight);
-        return rays;
     }
 
  private:
@@ -310,7 +305,6 @@ class Tracer {
         glm::vec3 irradiance{0.0F};  // that it found
         glm::vec3 throughput{1.0F};
         bool starts_at_back = false;  // the first ray hits one
-        std::uint32_t rays = 0;
     };
 
     // Returns a ray's origin: off the triangle's plane and off the neighbours that rounding bends,
@@ -325,7 +319,6 @@ class Tracer {
     void trace(Path& path) const {
         for (std::uint32_t depth = 0;; ++depth) {
             add_suns(path);
-            ++path.rays;
             const Hit hit = nearest(rays_, path.origin, path.direction, path.triangle);
             if (hit.triangle == NO_TRIANGLE) {
                 path.irradiance += path.throughput * PI * options_.sky;
@@ -359,11 +352,8 @@ class Tracer {
     void add_suns(Path& path) const {
         for (const SunLight& sun : suns_) {
             const float cosine = glm::dot(path.normal, sun.to_sun);
-            if (cosine > 0.0F) {
-                ++path.rays;
-                if (rays_.is_free(path.origin, sun.to_sun)) {
-                    path.irradiance += path.throughput * sun.irradiance * cosine;
-                }
+            if (cosine > 0.0F && rays_.is_free(path.origin, sun.to_sun)) {
+                path.irradiance += path.throughput * sun.irradiance * cosine;
             }
         }
     }
@@ -418,18 +408,11 @@ PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& su
     }
     const Tracer tracer(scene, surface, options);
 
-    const auto begin = std::chrono::steady_clock::now();
-    std::atomic<std::uint64_t> rays = 0;
     baker::parallel_for(surface.extent.height, options.threads, [&](std::size_t row) {
         for (std::uint32_t x = 0; x < surface.extent.width; ++x) {
-            const auto texel = static_cast<std::uint32_t>(row) * surface.extent.width + x;
-            if (options.texels.empty() || options.texels[texel] != 0) {
-                rays += tracer.trace_texel(texel, map);
-            }
+            tracer.trace_texel(static_cast<std::uint32_t>(row) * surface.extent.width + x, map);
         }
     });
-    map.rays = rays;
-    map.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return map;
 }
 

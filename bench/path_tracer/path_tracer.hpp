@@ -16,15 +16,12 @@ struct PathTracerOptions {
     glm::vec3 sky{0.0F};        // radiance
     std::uint32_t threads = 0;  // 0: as many as there are processors
     std::uint64_t seed = 1;
-    std::vector<std::uint8_t> texels;  // 1: those that are traced; empty: all
 };
 
 struct PathTracedMap {
     std::vector<glm::vec3> irradiance;   // by texel: mean over the part that charts cover
     std::vector<std::uint32_t> samples;  // by texel; 0: no chart covers it
     std::vector<float> back_share;       // of the first rays: that hit a one-sided back
-    std::uint64_t rays = 0;
-    double seconds = 0.0;  // of tracing them
 };
 
 // The same light transport as the baker's: Lambertian surfaces, lit at their front by their own

@@ -69,14 +69,12 @@ void Measurements::lead_in(FrameSettings& settings, Technique technique, std::ui
 bench::Row Measurements::errors(const Variant& variant) {
     FrameSettings settings = begin(variant);
     std::vector<double> wrong;
-    std::vector<double> lit;
     std::vector<double> shadowed;
     std::vector<double> settled;
     for (std::uint32_t i = 0; i < filming_.frames; ++i) {
         lead_in(settings, variant.technique, i);
         const Difference now = rig_.compare(settings, variant.technique).difference();
         wrong.push_back(percent(now.wrong, now.surfaces));
-        lit.push_back(percent(now.wrongly_lit, now.surfaces));
         shadowed.push_back(percent(now.wrongly_shadowed, now.surfaces));
         if (variant.technique != Technique::fitted) {
             settled.push_back(wrong.back());  // no frame depends on earlier ones
@@ -90,7 +88,6 @@ bench::Row Measurements::errors(const Variant& variant) {
     }
     bench::Row row;
     add_distribution(row, "wrong_%", wrong, 4);
-    add_distribution(row, "lit_%", lit, 4);
     add_distribution(row, "shadowed_%", shadowed, 4);
     add_distribution(row, "settled_%", settled, 4);
     return row;
@@ -100,11 +97,8 @@ Measurements::Run Measurements::run(const Variant& variant) {
     FrameSettings settings = begin(variant);
     const float seconds = std::min(filming_.seconds, filming_.flight.seconds());
     const auto count = static_cast<std::uint32_t>(seconds * STEADY_FRAMES_PER_SECOND) + 1;
-    const std::uint32_t cells =
-        shadow_atlas_cells(shadow_parameters(rig_.renderer().targets().options));
-    std::array<std::vector<double>, 6> tallies;
+    std::array<std::vector<double>, 2> tallies;
     std::array<std::vector<double>, 6> times;
-    std::uint32_t repacks = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
         set_second(settings, static_cast<float>(i) / STEADY_FRAMES_PER_SECOND);
         rig_.draw(settings, variant.technique);
@@ -112,10 +106,8 @@ Measurements::Run Measurements::run(const Variant& variant) {
             continue;
         }
         const ShadowHeader header = rig_.renderer().header();
-        const std::array tally{
-            double(header.tiles),        double(header.added + header.removed + header.resized),
-            double(header.render_count), double(header.instances),
-            double(header.factor),       100.0 * header.used_cells / cells};
+        const std::array tally{double(header.tiles),
+                               double(header.added + header.removed + header.resized)};
         const auto [depth, fit, cull, maps, shade] = rig_.timings();
         const std::array time{depth, fit, cull, maps, shade, depth + fit + cull + maps + shade};
         for (std::size_t k = 0; k < tally.size(); ++k) {
@@ -124,14 +116,11 @@ Measurements::Run Measurements::run(const Variant& variant) {
         for (std::size_t k = 0; k < time.size(); ++k) {
             times[k].push_back(time[k]);
         }
-        repacks += (header.flags & SHADOW_REPACKED) != 0 ? 1 : 0;
     }
     Run result;
-    for (std::size_t k = 0;
-         const char* const name : {"tiles", "changed", "rendered", "pairs", "factor", "used_%"}) {
+    for (std::size_t k = 0; const char* const name : {"tiles", "changed"}) {
         add_distribution(result.tiles, name, tallies[k++], 2);
     }
-    result.tiles.push_back({"repacks", static_cast<double>(repacks)});
     for (std::size_t k = 0;
          const char* const name : {"depth", "fit", "cull", "maps", "shade", "all"}) {
         add_distribution(result.microseconds, name, times[k++], 1);

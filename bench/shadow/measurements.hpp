@@ -38,7 +38,7 @@ class Measurements {
 
     struct Run {
         // Per frame, without the first, which finds nothing. "changed": tiles added, removed and
-        // resized; "factor": divisor of resolutions; "used_%": share of the atlas.
+        // resized.
         bench::Row tiles;
         bench::Row microseconds;  // GPU times
     };

@@ -30,7 +30,6 @@ Difference Comparison::difference() const {
         const std::uint32_t drawn = receivers[i].word & 0xffffU;
         ++difference.surfaces;
         difference.wrong += drawn != truth[i] ? 1 : 0;
-        difference.wrongly_lit += (drawn & ~truth[i]) != 0 ? 1 : 0;
         difference.wrongly_shadowed += (~drawn & truth[i]) != 0 ? 1 : 0;
     }
     return difference;

@@ -16,7 +16,6 @@ namespace quadtile::shadow {
 struct Difference {
     std::uint32_t surfaces = 0;
     std::uint32_t wrong = 0;  // a light's hard shadow is not that of a ray
-    std::uint32_t wrongly_lit = 0;
     std::uint32_t wrongly_shadowed = 0;
 
     [[nodiscard]] double share_wrong() const {

@@ -235,7 +235,7 @@ void Gpu::wait_idle() noexcept {
     }
 }
 
-void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
+void Gpu::run(const Recorder& record) {
     const auto pool = device_->createCommandPoolUnique({.queueFamilyIndex = queue_family_});
     const auto commands = std::move(
         device_->allocateCommandBuffersUnique({.commandPool = *pool, .commandBufferCount = 1})[0]);
@@ -246,6 +246,29 @@ void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
     const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*commands};
     vk::resultCheck(static_cast<vk::Result>(submit(work, *fence)), "vkQueueSubmit");
     wait(*fence);
+}
+
+std::vector<std::byte> Gpu::download(const Image& picture, vk::Extent2D extent) {
+    using Access = vk::AccessFlagBits2;
+    using Stage = vk::PipelineStageFlagBits2;
+    const vk::DeviceSize size_bytes = vk::DeviceSize{4} * extent.width * extent.height;
+    const Buffer buffer = make_buffer(size_bytes, vk::BufferUsageFlagBits::eTransferDst, true);
+    run([&](vk::CommandBuffer commands) {
+        // This barrier waits for the frames, since barriers include earlier submissions.
+        change_layout(commands, picture, COLOUR_RANGE, vk::ImageLayout::eColorAttachmentOptimal,
+                      vk::ImageLayout::eTransferSrcOptimal,
+                      {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite},
+                      {Stage::eCopy, Access::eTransferRead});
+        const vk::BufferImageCopy whole{
+            .imageSubresource = {.aspectMask = vk::ImageAspectFlagBits::eColor, .layerCount = 1},
+            .imageExtent = {extent.width, extent.height, 1}};
+        commands.copyImageToBuffer(*picture.handle, vk::ImageLayout::eTransferSrcOptimal,
+                                   *buffer.handle, whole);
+        // A fence alone does not make writes visible to the host.
+        memory_barrier(commands, {Stage::eCopy, Access::eTransferWrite},
+                       {Stage::eHost, Access::eHostRead});
+    });
+    return {buffer.mapped, buffer.mapped + size_bytes};
 }
 
 // Allocates memory. A program with more resources would use an allocator here.
@@ -353,6 +376,31 @@ vk::UniquePipeline Gpu::make_draw_pipeline(vk::PipelineLayout layout, SpirV vert
                                               .pDynamicState = &dynamic,
                                               .layout = layout};
     return device_->createGraphicsPipelineUnique({}, info).value;
+}
+
+// ---- Frames
+
+Frames::Frames(Gpu& gpu)
+    : gpu_(gpu),
+      pool_(gpu.device().createCommandPoolUnique(
+          {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
+           .queueFamilyIndex = gpu.queue_family()})) {
+    for (Frame& frame : frames_) {
+        frame.commands = std::move(gpu.device().allocateCommandBuffersUnique(
+            {.commandPool = *pool_, .commandBufferCount = 1})[0]);
+        frame.done = gpu.device().createFenceUnique({.flags = vk::FenceCreateFlagBits::eSignaled});
+    }
+}
+
+void Frames::submit(const Recorder& record) {
+    const Frame& frame = frames_[count_++ % frames_.size()];
+    gpu_.wait(*frame.done);
+    gpu_.device().resetFences(*frame.done);
+    frame.commands->begin(vk::CommandBufferBeginInfo{});
+    record(*frame.commands);
+    frame.commands->end();
+    const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*frame.commands};
+    vk::resultCheck(static_cast<vk::Result>(gpu_.submit(work, *frame.done)), "vkQueueSubmit");
 }
 
 }  // namespace renderer

@@ -11,12 +11,14 @@
 #define VULKAN_HPP_NO_CONSTRUCTORS
 #include <vulkan/vulkan.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <span>
+#include <vector>
 
 namespace renderer {
 
@@ -49,6 +51,7 @@ void change_layout(vk::CommandBuffer commands, const Image& image,
                    const Scope& before, const Scope& after);
 
 using SpirV = std::span<const std::uint32_t>;
+using Recorder = std::function<void(vk::CommandBuffer)>;
 
 class Gpu {
  public:
@@ -69,7 +72,10 @@ class Gpu {
     // The same for all work of the queue.
     void wait_idle() noexcept;
     // Records, submits and waits, for work that is done once.
-    void run(const std::function<void(vk::CommandBuffer)>& record);
+    void run(const Recorder& record);
+    // Returns a colour attachment of the queue's earlier work, four bytes per pixel. Leaves it in
+    // the layout TRANSFER_SRC_OPTIMAL.
+    [[nodiscard]] std::vector<std::byte> download(const Image& picture, vk::Extent2D extent);
 
     [[nodiscard]] Buffer make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
                                      bool host_visible = false) const;
@@ -101,6 +107,32 @@ class Gpu {
     vk::UniqueDevice device_;
     vk::Queue queue_;
     std::mutex queue_mutex_;
+};
+
+// Frames, of which two may be in flight.
+class Frames {
+ public:
+    explicit Frames(Gpu& gpu);
+    // Waits, because a frame may still use the caller's resources.
+    ~Frames() { gpu_.wait_idle(); }
+    Frames(const Frames&) = delete;
+    Frames& operator=(const Frames&) = delete;
+
+    // Records a frame and submits it. Waits only until the frame before the last one is done, whose
+    // command buffer it takes.
+    void submit(const Recorder& record);
+
+ private:
+    // Resources that the host writes for a frame while the GPU may still run the one before.
+    struct Frame {
+        vk::UniqueCommandBuffer commands;
+        vk::UniqueFence done;
+    };
+
+    Gpu& gpu_;
+    vk::UniqueCommandPool pool_;
+    std::array<Frame, 2> frames_;
+    std::size_t count_ = 0;
 };
 
 }  // namespace renderer

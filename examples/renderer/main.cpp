@@ -46,25 +46,17 @@ class Renderer {
  public:
     Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent,
              std::uint32_t max_tiles);
-    // Waits, because a frame may still use the resources.
-    ~Renderer() { gpu_.wait_idle(); }
 
-    // Records a frame and submits it. Waits only until the frame before the last one is done, whose
-    // command buffer it takes.
-    void render(const Scene& scene);
+    // Records a frame and submits it.
+    void render(const Scene& scene) {
+        frames_.submit([&](vk::CommandBuffer commands) { record(commands, scene); });
+    }
 
-    // Returns the last frame, four bytes per pixel. Call it once, after all frames.
-    [[nodiscard]] std::vector<std::byte> picture();
+    // Returns the last frame, four bytes per pixel.
+    [[nodiscard]] std::vector<std::byte> picture() { return gpu_.download(picture_, extent_); }
 
  private:
-    static constexpr std::uint32_t FRAMES_IN_FLIGHT = 2;
     static constexpr vk::Format PICTURE_FORMAT = vk::Format::eR8G8B8A8Unorm;
-
-    // Resources that the host writes for a frame while the GPU may still run the one before.
-    struct Frame {
-        vk::UniqueCommandBuffer commands;
-        vk::UniqueFence done;
-    };
 
     void record(vk::CommandBuffer commands, const Scene& scene) const;
     void bind(vk::CommandBuffer commands, vk::PipelineBindPoint point, vk::Pipeline pipeline,
@@ -95,9 +87,7 @@ class Renderer {
     vk::UniquePipeline shade_pipeline_;
     vk::UniquePipeline draw_pipeline_;
 
-    vk::UniqueCommandPool command_pool_;
-    std::array<Frame, FRAMES_IN_FLIGHT> frames_;
-    std::uint32_t frame_count_ = 0;
+    Frames frames_;  // destroyed first
 };
 
 // ---- A frame
@@ -175,39 +165,6 @@ void Renderer::record(vk::CommandBuffer commands, const Scene& scene) const {
     commands.endRendering();
 }
 
-void Renderer::render(const Scene& scene) {
-    const Frame& frame = frames_[frame_count_++ % FRAMES_IN_FLIGHT];
-    gpu_.wait(*frame.done);
-    gpu_.device().resetFences(*frame.done);
-
-    frame.commands->begin(vk::CommandBufferBeginInfo{});
-    record(*frame.commands, scene);
-    frame.commands->end();
-    const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*frame.commands};
-    vk::resultCheck(static_cast<vk::Result>(gpu_.submit(work, *frame.done)), "vkQueueSubmit");
-}
-
-std::vector<std::byte> Renderer::picture() {
-    const vk::DeviceSize size_bytes = vk::DeviceSize{4} * extent_.width * extent_.height;
-    const Buffer buffer = gpu_.make_buffer(size_bytes, vk::BufferUsageFlagBits::eTransferDst, true);
-    gpu_.run([&](vk::CommandBuffer commands) {
-        // This barrier waits for the frames, since barriers include earlier submissions.
-        change_layout(commands, picture_, COLOUR_RANGE, Layout::eColorAttachmentOptimal,
-                      Layout::eTransferSrcOptimal,
-                      {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite},
-                      {Stage::eCopy, Access::eTransferRead});
-        const vk::BufferImageCopy whole{
-            .imageSubresource = {.aspectMask = vk::ImageAspectFlagBits::eColor, .layerCount = 1},
-            .imageExtent = {extent_.width, extent_.height, 1}};
-        commands.copyImageToBuffer(*picture_.handle, Layout::eTransferSrcOptimal, *buffer.handle,
-                                   whole);
-        // A fence alone does not make writes visible to the host.
-        memory_barrier(commands, {Stage::eCopy, Access::eTransferWrite},
-                       {Stage::eHost, Access::eHostRead});
-    });
-    return {buffer.mapped, buffer.mapped + size_bytes};
-}
-
 // ---- Set-up
 
 Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent,
@@ -235,20 +192,13 @@ Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent
                                     {.map = {.view = *map_.view, .layout = VK_IMAGE_LAYOUT_GENERAL},
                                      .scratch = {.buffer = *scratch_.handle},
                                      .tile_list = {.buffer = *tile_list_.handle},
-                                     .tile_capacity = max_tiles})) {
+                                     .tile_capacity = max_tiles})),
+      frames_(gpu) {
     make_descriptors();
     importance_pipeline_ = gpu.make_compute_pipeline(*pipeline_layout_, IMPORTANCE_SHADER);
     shade_pipeline_ = gpu.make_compute_pipeline(*pipeline_layout_, SHADE_TILES_SHADER);
     draw_pipeline_ = gpu.make_draw_pipeline(*pipeline_layout_, DRAW_TILES_VERTEX_SHADER,
                                             DRAW_TILES_FRAGMENT_SHADER, PICTURE_FORMAT);
-    command_pool_ = gpu.device().createCommandPoolUnique(
-        {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
-         .queueFamilyIndex = gpu.queue_family()});
-    for (Frame& frame : frames_) {
-        frame.commands = std::move(gpu.device().allocateCommandBuffersUnique(
-            {.commandPool = *command_pool_, .commandBufferCount = 1})[0]);
-        frame.done = gpu.device().createFenceUnique({.flags = vk::FenceCreateFlagBits::eSignaled});
-    }
     gpu.run([&](vk::CommandBuffer commands) {
         // The scratch must be zero once. Each run of quadtile leaves it ready for the next.
         commands.fillBuffer(*scratch_.handle, 0, VK_WHOLE_SIZE, 0);

@@ -3,10 +3,11 @@
 // indirect draw draws a patch per tile.
 
 #include "gpu.hpp"
-#include "options.hpp"
 #include "shaders/scene.h"
 
 #include <quadtile/quadtile.hpp>
+
+#include <CLI/CLI.hpp>
 
 #define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -32,6 +33,7 @@ using renderer::change_layout;
 using renderer::COLOUR_RANGE;
 using renderer::DEPTH_FORMAT;
 using renderer::DEPTH_RANGE;
+using renderer::Frames;
 using renderer::Gpu;
 using renderer::Image;
 using renderer::memory_barrier;
@@ -57,6 +59,19 @@ using Usage = vk::BufferUsageFlagBits;
 constexpr auto SHADERS = vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex |
                          vk::ShaderStageFlagBits::eFragment;
 
+struct Options {
+    std::uint32_t frames = 20;                  // of the flight; the last frame is written
+    std::vector<std::uint32_t> size{960, 540};  // width and height, pixels
+    float pitch_degrees = 24.0F;                // below the horizon
+    float error_pixels = 4.0F;                  // largest error of a tile
+    std::uint32_t seed = 8;                     // the heights' seed
+    std::string screenshot = "terrain.png";
+    bool has_cracks = false;         // without stitches
+    bool shows_tiles = false;        // in the left half of the picture
+    bool counts_background = false;  // counts magenta background pixels in all frames
+    bool validates = false;
+};
+
 // Makes two triangles for each square of a patch. The vertices go row by row.
 std::vector<std::uint16_t> patch_indices() {
     std::vector<std::uint16_t> indices;
@@ -75,25 +90,18 @@ std::vector<std::uint16_t> patch_indices() {
 class Renderer {
  public:
     Renderer(Gpu& gpu, const quadtile::Device& device, const Options& options);
-    // Waits, because a frame may still use the resources.
-    ~Renderer() { gpu_.wait_idle(); }
 
-    // Records a frame and submits it. Waits only until the frame before the last one is done, whose
-    // command buffer it takes.
-    void render(const View& view);
+    // Records a frame and submits it.
+    void render(const View& view) {
+        frames_.submit([&](vk::CommandBuffer commands) { record(commands, view); });
+    }
 
     // Returns the last frame, four bytes per pixel.
-    [[nodiscard]] std::vector<std::byte> picture();
+    [[nodiscard]] std::vector<std::byte> picture() { return gpu_.download(picture_, extent_); }
 
  private:
-    static constexpr std::uint32_t FRAMES_IN_FLIGHT = 2;
     static constexpr vk::Format PICTURE_FORMAT = vk::Format::eR8G8B8A8Unorm;
     static constexpr std::uint32_t MOST_TILES = MAP_EXTENT * MAP_EXTENT;  // one per texel
-
-    struct Frame {
-        vk::UniqueCommandBuffer commands;
-        vk::UniqueFence done;
-    };
 
     void record(vk::CommandBuffer commands, const View& view) const;
     void bind(vk::CommandBuffer commands, Point point, const vk::UniquePipeline& pipeline,
@@ -129,9 +137,7 @@ class Renderer {
     vk::UniquePipeline importance_pipeline_;
     vk::UniquePipeline draw_pipeline_;
 
-    vk::UniqueCommandPool command_pool_;
-    std::array<Frame, FRAMES_IN_FLIGHT> frames_;
-    std::uint32_t frame_count_ = 0;
+    Frames frames_;  // destroyed first
 };
 
 // ---- A frame
@@ -215,41 +221,11 @@ void Renderer::record(vk::CommandBuffer commands, const View& view) const {
     commands.endRendering();
 }
 
-void Renderer::render(const View& view) {
-    const Frame& frame = frames_[frame_count_++ % FRAMES_IN_FLIGHT];
-    gpu_.wait(*frame.done);
-    gpu_.device().resetFences(*frame.done);
-    frame.commands->begin(vk::CommandBufferBeginInfo{});
-    record(*frame.commands, view);
-    frame.commands->end();
-    const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*frame.commands};
-    vk::resultCheck(static_cast<vk::Result>(gpu_.submit(work, *frame.done)), "vkQueueSubmit");
-}
-
-std::vector<std::byte> Renderer::picture() {
-    const vk::DeviceSize size_bytes = vk::DeviceSize{4} * extent_.width * extent_.height;
-    const Buffer buffer = gpu_.make_buffer(size_bytes, Usage::eTransferDst, true);
-    gpu_.run([&](vk::CommandBuffer commands) {
-        change_layout(commands, picture_, COLOUR_RANGE, Layout::eColorAttachmentOptimal,
-                      Layout::eTransferSrcOptimal,
-                      {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite},
-                      {Stage::eCopy, Access::eTransferRead});
-        const vk::BufferImageCopy whole{
-            .imageSubresource = {.aspectMask = vk::ImageAspectFlagBits::eColor, .layerCount = 1},
-            .imageExtent = {extent_.width, extent_.height, 1}};
-        commands.copyImageToBuffer(*picture_.handle, Layout::eTransferSrcOptimal, *buffer.handle,
-                                   whole);
-        memory_barrier(commands, {Stage::eCopy, Access::eTransferWrite},
-                       {Stage::eHost, Access::eHostRead});
-    });
-    return {buffer.mapped, buffer.mapped + size_bytes};
-}
-
 // ---- Set-up
 
 Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, const Options& options)
     : gpu_(gpu),
-      extent_(options.width, options.height),
+      extent_(options.size[0], options.size[1]),
       background_(options.counts_background ? std::array{1.0F, 0.0F, 1.0F, 1.0F}
                                             : std::array{0.76F, 0.84F, 0.91F, 1.0F}),
       threshold_(quadtile::Threshold::max_resolution(options.error_pixels)),
@@ -280,7 +256,8 @@ Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, const Options& opti
                                      .scratch = {.buffer = *scratch_.handle},
                                      .tile_list = {.buffer = *tile_list_.handle},
                                      .tile_capacity = MOST_TILES,
-                                     .balance = {.buffer = *balance_.handle}})) {
+                                     .balance = {.buffer = *balance_.handle}})),
+      frames_(gpu) {
     const std::vector<std::uint16_t> indices = patch_indices();
     std::memcpy(indices_.mapped, indices.data(), indices.size() * sizeof(std::uint16_t));
     const VkDrawIndexedIndirectCommand arguments{.indexCount =
@@ -290,14 +267,6 @@ Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, const Options& opti
     importance_pipeline_ = gpu.make_compute_pipeline(*pipeline_layout_, IMPORTANCE_SHADER);
     draw_pipeline_ = gpu.make_draw_pipeline(*pipeline_layout_, VERTEX_SHADER, FRAGMENT_SHADER,
                                             PICTURE_FORMAT, true);
-    command_pool_ = gpu.device().createCommandPoolUnique(
-        {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
-         .queueFamilyIndex = gpu.queue_family()});
-    for (Frame& frame : frames_) {
-        frame.commands = std::move(gpu.device().allocateCommandBuffersUnique(
-            {.commandPool = *command_pool_, .commandBufferCount = 1})[0]);
-        frame.done = gpu.device().createFenceUnique({.flags = vk::FenceCreateFlagBits::eSignaled});
-    }
     make_heights(options.seed);
 }
 
@@ -373,16 +342,16 @@ View view_of_frame(std::uint32_t frame, const Options& options) {
     const float ahead_x = -std::sin(angle);
     const float ahead_y = std::cos(angle);
     const float scale_y = 1.0F / std::tan(FIELD_OF_VIEW / 2.0F);
-    const auto height = static_cast<float>(options.height);
+    const auto height = static_cast<float>(options.size[1]);
     return {.eye = {MIDDLE + RADIUS * std::cos(angle), MIDDLE + RADIUS * std::sin(angle), 330.0F},
             .pixels_per_unit = scale_y * height / 2.0F,
             .right = {-ahead_y, ahead_x, 0.0F},
-            .scale_x = scale_y * height / static_cast<float>(options.width),
+            .scale_x = scale_y * height / static_cast<float>(options.size[0]),
             .down = {-ahead_x * std::sin(pitch), -ahead_y * std::sin(pitch), -std::cos(pitch)},
             .scale_y = scale_y,
             .forward = {ahead_x * std::cos(pitch), ahead_y * std::cos(pitch), -std::sin(pitch)},
-            .stitches = options.stitches ? 1U : 0U,
-            .tiles_end = options.shows_tiles ? static_cast<float>(options.width) / 2.0F : 0.0F};
+            .stitches = options.has_cracks ? 0U : 1U,
+            .tiles_end = options.shows_tiles ? static_cast<float>(options.size[0]) / 2.0F : 0.0F};
 }
 
 std::size_t count_magenta(const std::vector<std::byte>& picture) {
@@ -410,9 +379,9 @@ void run(const Options& options, std::atomic<std::uint32_t>& validation_messages
                     options.frames);
         return;
     }
-    if (stbi_write_png(options.screenshot.c_str(), static_cast<int>(options.width),
-                       static_cast<int>(options.height), 4, renderer.picture().data(),
-                       static_cast<int>(4 * options.width)) == 0) {
+    if (stbi_write_png(options.screenshot.c_str(), static_cast<int>(options.size[0]),
+                       static_cast<int>(options.size[1]), 4, renderer.picture().data(),
+                       static_cast<int>(4 * options.size[0])) == 0) {
         throw std::runtime_error("cannot write " + options.screenshot);
     }
     std::printf("%s: frame %u, on %s\n", options.screenshot.c_str(), options.frames - 1,
@@ -425,17 +394,28 @@ void run(const Options& options, std::atomic<std::uint32_t>& validation_messages
 
 int main(int argument_count, char** arguments) {
     try {
-        const auto options =
-            terrain::parse({arguments + 1, static_cast<std::size_t>(argument_count - 1)});
+        terrain::Options options;
+        CLI::App app("Draws terrain by tiles into a picture", "terrain");
+        app.add_option("--frames", options.frames)->check(CLI::Range(1, 1'000'000));
+        app.add_option("--size", options.size, "WxH")
+            ->delimiter('x')
+            ->expected(2)
+            ->check(CLI::Range(1, 4096));
+        app.add_option("--pitch", options.pitch_degrees)->check(CLI::Range(0.0, 90.0));
+        app.add_option("--error", options.error_pixels)->check(CLI::Range(0.01, 1000.0));
+        app.add_option("--seed", options.seed);
+        app.add_option("--screenshot", options.screenshot);
+        app.add_flag("--no-stitching", options.has_cracks);
+        app.add_flag("--show-tiles", options.shows_tiles);
+        app.add_flag("--count-background", options.counts_background);
+        app.add_flag("--validate", options.validates);
+        CLI11_PARSE(app, argument_count, arguments);
         std::atomic<std::uint32_t> validation_messages = 0;
         terrain::run(options, validation_messages);
         if (validation_messages > 0) {
             throw std::runtime_error("the validation layer has reported messages, printed above");
         }
         return 0;
-    } catch (const terrain::UsageError& error) {
-        std::fprintf(stderr, "terrain: error: %s\n%s", error.what(), terrain::USAGE);
-        return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "terrain: error: %s\n", error.what());
         return 1;
