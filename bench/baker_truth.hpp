@@ -37,10 +37,10 @@ struct TruthOptions {
 // Difference over the texels that are used and known.
 struct Difference {
     std::size_t texels = 0;
-    double rmse = 0.0;       // over all colours
-    double error = 0.0;      // the rest without the truth's own error
-    double bias = 0.0;       // mean of the signed difference
-    bool is_noise = false;   // the RMSE is at most twice the truth's error
+    double rmse = 0.0;      // over all colours
+    double error = 0.0;     // the rest without the truth's own error
+    double bias = 0.0;      // mean of the signed difference
+    bool is_noise = false;  // the RMSE is at most twice the truth's error
 };
 
 [[nodiscard]] Difference compare(std::span<const glm::vec3> irradiance,

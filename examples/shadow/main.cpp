@@ -14,42 +14,18 @@
 namespace quadtile::shadow {
 namespace {
 
-int run(int argc, char** argv);
-Show load_show(const Options& options);
-void add_moving_boxes(Show& show, std::uint32_t count);
-std::uint32_t write_picture(const Options& options, const Show& show);
-
-}  // namespace
-}  // namespace quadtile::shadow
-
-int main(int argc, char** argv) {
-    return quadtile::app::run_program("quadtile-shadow",
-                                      "there is not enough memory for this scene",
-                                      [&] { return quadtile::shadow::run(argc, argv); });
-}
-
-namespace quadtile::shadow {
-namespace {
-
-int run(int argc, char** argv) {
-    const Options options = parse_options(argc, argv);
-    const Show show = load_show(options);  // before anything is written or opened
-    std::uint32_t messages = 0;
-    try {
-        messages =
-            options.screenshot.empty() ? run_window(options, show) : write_picture(options, show);
-    } catch (const vk::OutOfDeviceMemoryError&) {
-        throw std::runtime_error(
-            "the device does not have enough memory; make the picture smaller with --size");
-    } catch (const std::exception& error) {
-        if (!app::is_device_loss(error)) {
-            throw;
-        }
-        throw std::runtime_error("the device was lost (" + std::string(error.what()) +
-                                 "); try a smaller --size, or another QUADTILE_DEVICE");
+// Spreads boxes over the middle of the scene, at a third of its height.
+void add_moving_boxes(Show& show, std::uint32_t count) {
+    const glm::vec3 low = low_of(show.geometry.bounds);
+    const glm::vec3 size = high_of(show.geometry.bounds) - low;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto turn = static_cast<float>(i);
+        // A sequence that leaves no gaps: multiples of irrational numbers.
+        const glm::vec2 share = glm::fract(turn * glm::vec2(0.7548777F, 0.5698403F) + 0.5F);
+        add_moving_box(show.geometry,
+                       low + size * glm::vec3(0.2F + 0.6F * share.x, 0.35F, 0.2F + 0.6F * share.y),
+                       0.03F * std::max(size.x, size.z));
     }
-    app::check_validation(messages);
-    return 0;
 }
 
 Show load_show(const Options& options) {
@@ -72,20 +48,6 @@ Show load_show(const Options& options) {
         std::cerr << app::message_line("quadtile-shadow: warning", warning) << std::endl;
     }
     return show;
-}
-
-// Spreads boxes over the middle of the scene, at a third of its height.
-void add_moving_boxes(Show& show, std::uint32_t count) {
-    const glm::vec3 low = low_of(show.geometry.bounds);
-    const glm::vec3 size = high_of(show.geometry.bounds) - low;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const auto turn = static_cast<float>(i);
-        // A sequence that leaves no gaps: multiples of irrational numbers.
-        const glm::vec2 share = glm::fract(turn * glm::vec2(0.7548777F, 0.5698403F) + 0.5F);
-        add_moving_box(show.geometry,
-                       low + size * glm::vec3(0.2F + 0.6F * share.x, 0.35F, 0.2F + 0.6F * share.y),
-                       0.03F * std::max(size.x, size.z));
-    }
 }
 
 std::uint32_t write_picture(const Options& options, const Show& show) {
@@ -112,6 +74,27 @@ std::uint32_t write_picture(const Options& options, const Show& show) {
     return instance.validation_messages();
 }
 
+int run(int argc, char** argv) {
+    const Options options = parse_options(argc, argv);
+    const Show show = load_show(options);  // before anything is written or opened
+    std::uint32_t messages = 0;
+    try {
+        messages =
+            options.screenshot.empty() ? run_window(options, show) : write_picture(options, show);
+    } catch (const vk::OutOfDeviceMemoryError&) {
+        throw std::runtime_error(
+            "the device does not have enough memory; make the picture smaller with --size");
+    } catch (const std::exception& error) {
+        if (!app::is_device_loss(error)) {
+            throw;
+        }
+        throw std::runtime_error("the device was lost (" + std::string(error.what()) +
+                                 "); try a smaller --size, or another QUADTILE_DEVICE");
+    }
+    app::check_validation(messages);
+    return 0;
+}
+
 }  // namespace
 
 // ---- What the picture and the window share
@@ -133,3 +116,9 @@ FrameSettings first_frame(const Options& options, const Show& show) {
 }
 
 }  // namespace quadtile::shadow
+
+int main(int argc, char** argv) {
+    return quadtile::app::run_program("quadtile-shadow",
+                                      "there is not enough memory for this scene",
+                                      [&] { return quadtile::shadow::run(argc, argv); });
+}
