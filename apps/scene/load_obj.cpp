@@ -4,10 +4,12 @@
 
 #include <glm/geometric.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <unordered_map>
 
 namespace quadtile::baker {
@@ -87,27 +89,58 @@ struct IndexHash {
     }
 };
 
-// Reads materials, and adds the read files to `files`.
-class MaterialReader : public tinyobj::MaterialFileReader {
- public:
-    MaterialReader(const std::string& folder, std::vector<std::filesystem::path>& files)
-        : MaterialFileReader(folder), folder_(folder), files_(files) {}
-
-    bool operator()(const std::string& name, std::vector<tinyobj::material_t>* materials,
-                    std::map<std::string, int>* numbers, std::string* warning,
-                    std::string* error) override {
-        files_.push_back(folder_ / name);
-        const bool good = MaterialFileReader::operator()(name, materials, numbers, warning, error);
-        if (!good) {
-            *warning = "the materials of '" + files_.back().string() +
-                       "' cannot be read: surfaces are grey and emit no light\n";
+// Calls `take` with each line, without its end. A backslash at the end of a line that is no comment
+// continues it. A byte order mark is left out.
+template <typename Take>
+void for_each_line(std::string_view text, const Take& take) {
+    if (text.starts_with("\xEF\xBB\xBF")) {
+        text.remove_prefix(3);
+    }
+    std::string continued;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
+        std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + (text.substr(end, 2) == "\r\n" ? 2 : 1), text.size()));
+        if (line.ends_with('\\') && !trimmed(line).starts_with('#')) {
+            continued.append(line.substr(0, line.size() - 1)) += ' ';
+            continue;
         }
-        return good;
+        if (!continued.empty()) {
+            continued.append(line);
+            take(std::string_view(continued));
+            continued.clear();
+        } else {
+            take(line);
+        }
+    }
+    take(std::string_view(continued));
+}
+
+// Returns what follows a keyword at the start of a line, as a name; nothing: it is another line.
+std::optional<std::string> named(std::string_view line, std::string_view keyword) {
+    line = trimmed(line);
+    if (!line.starts_with(keyword) || line.substr(keyword.size()).find_first_of(" \t") != 0) {
+        return std::nullopt;
+    }
+    return std::string(trimmed(line.substr(keyword.size())));
+}
+
+// Numbers the materials as they are.
+class NumberReader : public tinyobj::MaterialReader {
+ public:
+    explicit NumberReader(std::size_t count) : count_(count) {}
+
+    bool operator()(const std::string& /*name*/, std::vector<tinyobj::material_t>* /*materials*/,
+                    std::map<std::string, int>* numbers, std::string* /*warning*/,
+                    std::string* /*error*/) override {
+        for (std::size_t i = 0; i < count_; ++i) {
+            (*numbers)[std::to_string(i)] = static_cast<int>(i);
+        }
+        return true;
     }
 
  private:
-    std::filesystem::path folder_;
-    std::vector<std::filesystem::path>& files_;
+    std::size_t count_;
 };
 
 class ObjReader {
@@ -152,23 +185,46 @@ class ObjReader {
                 }
             }
         }
+        if (std::ranges::all_of(file_.scene.colours, [](const glm::vec4& colour) {
+                return colour == glm::vec4(1.0F);
+            })) {
+            file_.scene.colours = {};
+        }
         return std::move(file_);
     }
 
  private:
     void parse(const std::string& bytes) {
-        std::istringstream stream(bytes);
-        const std::string folder = path_.parent_path().string();
-        MaterialReader material_reader(folder.empty() ? "." : folder, file_.files);
+        // tinyobjloader ends names at spaces, so it gets numbers instead.
+        std::string text = "mtllib numbers\n";
+        text.reserve(text.size() + bytes.size() + 1);
+        for_each_line(bytes, [&](std::string_view line) {
+            if (const auto files = named(line, "mtllib")) {
+                read_libraries(*files);
+                return;
+            }
+            if (const auto material = named(line, "usemtl")) {
+                const auto used = used_.try_emplace(*material, used_.size()).first;
+                text += "usemtl " + std::to_string(used->second);
+            } else {
+                text += line;
+            }
+            text += '\n';
+        });
+        std::istringstream stream(std::move(text));
+        NumberReader numbers(used_.size());
+        std::vector<tinyobj::material_t> none;
         std::string error;
         std::string warning;
         bool good = false;
         try {
             // Not triangulated by the library, which has room for 255 corners of a face and takes
             // concave faces for convex ones.
-            good = tinyobj::LoadObj(&attributes_, &shapes_, &materials_, &warning, &error, &stream,
-                                    &material_reader, false, false);
-        } catch (const std::exception& exception) {
+            good = tinyobj::LoadObj(&attributes_, &shapes_, &none, &warning, &error, &stream,
+                                    &numbers, false, true);
+        } catch (const std::out_of_range& exception) {
+            error = exception.what();
+        } catch (const std::invalid_argument& exception) {
             error = exception.what();
         }
         if (!good) {
@@ -177,6 +233,63 @@ class ObjReader {
         if (!warning.empty()) {
             file_.warnings.push_back(first_line(warning));
         }
+        material_numbers_.resize(used_.size(), -1);
+        for (const auto& [name, number] : used_) {
+            const auto found = numbers_.find(name);
+            if (found != numbers_.end()) {
+                material_numbers_[number] = found->second;
+            } else if (!name.empty() && !materials_.empty()) {
+                file_.warnings.push_back("the material '" + name +
+                                         "' is in none of the scene's .mtl files: grey");
+            }
+        }
+    }
+
+    // Reads the files that a line names. Names may have spaces: the longest that exist are taken.
+    void read_libraries(std::string_view names) {
+        std::string missing;
+        while (!names.empty()) {
+            std::size_t length = names.size();
+            while (length > 0 && !read_library(names.substr(0, length))) {
+                const std::size_t space = names.substr(0, length).find_last_of(" \t") + 1;
+                length = trimmed(names.substr(0, space)).size();
+            }
+            if (length == 0) {
+                length = std::min(names.find_first_of(" \t"), names.size());
+                missing += (missing.empty() ? "" : " ") + std::string(names.substr(0, length));
+            }
+            names = trimmed(names.substr(length));
+        }
+        if (!missing.empty()) {
+            file_.files.push_back(path_.parent_path() / missing);
+            file_.warnings.push_back("the materials of '" + file_.files.back().string() +
+                                     "' cannot be read: surfaces are grey and emit no light");
+        }
+    }
+
+    bool read_library(std::string_view name) {
+        const std::filesystem::path file = named_file(path_, std::string(name));
+        const auto bytes = read_bytes(file);
+        if (!bytes) {
+            return false;
+        }
+        if (std::ranges::find(file_.files, file) != file_.files.end()) {
+            return true;
+        }
+        file_.files.push_back(file);
+        std::stringstream text;
+        for_each_line(*bytes, [&](std::string_view line) { text << trimmed(line) << '\n'; });
+        std::map<std::string, int> numbers;
+        std::string warning;
+        std::string error;
+        tinyobj::LoadMtl(&numbers, &materials_, &text, &warning, &error);
+        for (const auto& [material, number] : numbers) {
+            numbers_.try_emplace(std::string(trimmed(material)), number);
+        }
+        if (!warning.empty()) {
+            file_.warnings.push_back(file.string() + ": " + first_line(warning));
+        }
+        return true;
     }
 
     static std::string first_line(const std::string& text) {
@@ -184,6 +297,7 @@ class ObjReader {
     }
 
     void read_materials() {
+        std::size_t opaque = 0;
         for (const tinyobj::material_t& from : materials_) {
             Material material;
             material.name = from.name;
@@ -191,8 +305,10 @@ class ObjReader {
             material.emission = {from.emission[0], from.emission[1], from.emission[2]};
             material.albedo_texture = texture(from.diffuse_texname);
             material.emission_texture = texture(from.emissive_texname);
+            opaque += from.dissolve < 1.0F || !from.alpha_texname.empty() ? 1 : 0;
             file_.scene.materials.push_back(std::move(material));
         }
+        file_.warn(opaque, "material", " with d or map_d taken as opaque");
     }
 
     std::optional<std::uint32_t> texture(const std::string& name) {
@@ -204,13 +320,11 @@ class ObjReader {
             return known->second;
         }
         std::optional<std::uint32_t>& index = textures_[name];
-        std::optional<Texture> decoded;
-        file_.files.push_back(path_.parent_path() / name);
-        if (const std::optional<std::string> bytes = read_bytes(file_.files.back())) {
-            decoded = decode_picture(
-                {reinterpret_cast<const unsigned char*>(bytes->data()), bytes->size()});
-        }
-        index = file_.add_texture(std::move(decoded), "the picture '" + name + "'");
+        file_.files.push_back(named_file(path_, name));
+        const std::string bytes = read_bytes(file_.files.back()).value_or("");
+        index =
+            file_.add_texture({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()},
+                              "the picture '" + name + "'");
         return index;
     }
 
@@ -248,8 +362,8 @@ class ObjReader {
     }
 
     [[nodiscard]] std::uint32_t material_of(int id) {
-        if (id >= 0 && static_cast<std::size_t>(id) < materials_.size()) {
-            return static_cast<std::uint32_t>(id);
+        if (id >= 0 && material_numbers_[static_cast<std::size_t>(id)] >= 0) {
+            return static_cast<std::uint32_t>(material_numbers_[static_cast<std::size_t>(id)]);
         }
         if (!default_material_) {
             default_material_ = static_cast<std::uint32_t>(file_.scene.materials.size());
@@ -282,6 +396,7 @@ class ObjReader {
             coordinates = {attributes_.texcoords[at], 1.0F - attributes_.texcoords[at + 1]};
         }
         scene.texture_coordinates.push_back(coordinates);
+        scene.colours.emplace_back(vector(attributes_.colors, index.vertex_index, name), 1.0F);
         return found->second;
     }
 
@@ -298,6 +413,9 @@ class ObjReader {
     tinyobj::attrib_t attributes_;
     std::vector<tinyobj::shape_t> shapes_;
     std::vector<tinyobj::material_t> materials_;
+    std::map<std::string, int> numbers_;       // of materials_, by name
+    std::map<std::string, std::size_t> used_;  // names of used materials, numbered
+    std::vector<int> material_numbers_;        // of used materials in materials_; -1: none
     FileScene file_;
     std::map<std::string, std::optional<std::uint32_t>> textures_;
     std::unordered_map<std::array<int, 3>, std::uint32_t, IndexHash> vertices_;
