@@ -168,6 +168,10 @@ void check_files(std::vector<FileArgument> files, const std::vector<fs::path>& s
 
 void check_ending(const std::string& option, const fs::path& path,
                   const std::vector<std::string_view>& endings) {
+    if (path == "-") {
+        throw UsageError(option +
+                         " '-': only files are read and written; give a name ('./-' is one)");
+    }
     std::string given = path.extension().string();
     std::ranges::transform(given, given.begin(), [](unsigned char c) { return std::tolower(c); });
     std::string known;

@@ -294,13 +294,13 @@ std::optional<std::uint32_t> FileScene::add_texture(std::span<const unsigned cha
     if (!decoded) {
         const PictureFormat* const format =
             format_of({reinterpret_cast<const char*>(picture.data()), picture.size()});
-        warnings.push_back(name +
-                           (picture.empty()     ? " is not there"
-                            : format == nullptr ? " has a format that is not known"
-                            : format->is_read   ? std::string(" is a damaged ") + format->name
-                                                : std::string(" is a ") + format->name +
-                                                    ", which is not read (convert it to PNG)") +
-                           ": its materials lack it");
+        const std::string what = picture.empty()     ? "is not there"
+                                 : format == nullptr ? "has a format that is not known"
+                                 : format->is_read
+                                     ? std::string("is damaged (") + format->name + ")"
+                                     : std::string("is in the format ") + format->name +
+                                           ", which is not read (convert it to PNG)";
+        warnings.push_back(name + " " + what + ": its materials lack it");
         return std::nullopt;
     }
     scene.textures.push_back(std::move(*decoded));

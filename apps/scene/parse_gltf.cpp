@@ -167,13 +167,6 @@ std::string shown(const std::string& uri) {
     return equals_ignoring_case(uri.substr(0, 5), "data:") ? "data in the file" : "'" + uri + "'";
 }
 
-bool is_fallback(const Json& buffer) {
-    return std::ranges::any_of(MESHOPT_EXTENSIONS, [&](const char* name) {
-        const Json::json_pointer place(std::string("/extensions/") + name + "/fallback");
-        return buffer.contains(place) && buffer[place] == true;
-    });
-}
-
 std::vector<tinygltf::Buffer> read_buffers(const std::filesystem::path& path, const Json& json,
                                            std::string_view binary,
                                            std::vector<std::filesystem::path>& files) {
@@ -181,8 +174,8 @@ std::vector<tinygltf::Buffer> read_buffers(const std::filesystem::path& path, co
     for (const Json& from : json.value("buffers", Json::array())) {
         const std::string name = "buffer " + std::to_string(buffers.size());
         tinygltf::Buffer& buffer = buffers.emplace_back();
-        if (is_fallback(from)) {
-            continue;  // for programs that do not decompress
+        if (!from.contains("uri") && (buffers.size() > 1 || binary.empty())) {
+            continue;  // as for programs that do not decompress; views of it are refused
         }
         std::optional<std::string> bytes;
         if (from.contains("uri")) {
@@ -450,7 +443,8 @@ std::span<const unsigned char> buffer_view_of(const std::filesystem::path& path,
     const std::vector<unsigned char>& bytes =
         item_at(path, model.buffers, from.buffer, "buffer view " + number + " has no buffer").data;
     if (from.byteOffset > bytes.size() || from.byteLength > bytes.size() - from.byteOffset) {
-        refuse(path, "buffer view " + number + " reaches beyond its buffer");
+        refuse(path, "buffer view " + number + " reaches beyond its buffer, which has " +
+                         counted(bytes.size(), "byte"));
     }
     return std::span(bytes).subspan(from.byteOffset, from.byteLength);
 }
@@ -467,8 +461,9 @@ tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string_view b
     }
     try {
         const Json json = Json::parse(json_of(bytes));
-        const auto version = json.at("asset").at("version").get<std::string>();
-        if (!version.starts_with("2.")) {
+        const Json& given = json.at("asset").at("version");
+        const std::string version = given.is_string() ? given.get<std::string>() : given.dump();
+        if (!version.empty() && !version.starts_with('2')) {
             refuse(path, "it is glTF " + version + "; convert it to glTF 2.0");
         }
         check_extensions(path, json);

@@ -19,8 +19,8 @@ using namespace std::string_view_literals;
 constexpr PictureFormat FORMATS[] = {{"\x89PNG"sv, 0, "image/png", "PNG", true},
                                      {"\xFF\xD8\xFF"sv, 0, "image/jpeg", "JPEG", true},
                                      {"WEBP"sv, 8, "image/webp", "WebP", true},
-                                     {"\xABKTX"sv, 0, "image/ktx2", "KTX file", false},
-                                     {"ftypavi"sv, 4, "image/avif", "AVIF file", false}};
+                                     {"\xABKTX"sv, 0, "image/ktx2", "KTX", false},
+                                     {"ftypavi"sv, 4, "image/avif", "AVIF", false}};
 
 std::optional<Texture> decode_webp(std::span<const unsigned char> bytes) {
     int width = 0;
