@@ -89,59 +89,46 @@ struct IndexHash {
     }
 };
 
-// Calls `take` with each line, without its end. A backslash at the end of a line that is no comment
-// continues it. A byte order mark is left out.
-template <typename Take>
-void for_each_line(std::string_view text, const Take& take) {
+// In place of spaces in names of materials, at which tinyobjloader ends them.
+constexpr char NAME_SPACE = '\x1f';
+
+// Returns an .obj or .mtl file as tinyobjloader reads it: without a byte order mark, lines that
+// backslashes continue, and the names of material files, which are added to `libraries`.
+std::string plain(std::string_view text, std::vector<std::string>& libraries) {
     if (text.starts_with("\xEF\xBB\xBF")) {
         text.remove_prefix(3);
     }
-    std::string continued;
+    std::string result;
+    result.reserve(text.size() + 1);
+    std::string line;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
-        std::string_view line = text.substr(0, end);
+        line += text.substr(0, end);
         text.remove_prefix(std::min(end + (text.substr(end, 2) == "\r\n" ? 2 : 1), text.size()));
-        if (line.ends_with('\\') && !trimmed(line).starts_with('#')) {
-            continued.append(line.substr(0, line.size() - 1)) += ' ';
+        const std::string_view words = trimmed(line);
+        if (line.ends_with('\\') && !words.starts_with('#') && !text.empty()) {
+            line.back() = ' ';
             continue;
         }
-        if (!continued.empty()) {
-            continued.append(line);
-            take(std::string_view(continued));
-            continued.clear();
+        const std::string_view keyword = words.substr(0, words.find_first_of(" \t"));
+        std::string name(trimmed(words.substr(keyword.size())));
+        if (keyword == "mtllib") {
+            libraries.push_back(std::move(name));
+        } else if (keyword == "usemtl" || keyword == "newmtl") {
+            std::ranges::replace(name, ' ', NAME_SPACE);
+            result.append(keyword).append(" ").append(name) += '\n';
         } else {
-            take(line);
+            result.append(line) += '\n';
         }
+        line.clear();
     }
-    take(std::string_view(continued));
+    return result;
 }
 
-// Returns what follows a keyword at the start of a line, as a name; nothing: it is another line.
-std::optional<std::string> named(std::string_view line, std::string_view keyword) {
-    line = trimmed(line);
-    if (!line.starts_with(keyword) || line.substr(keyword.size()).find_first_of(" \t") != 0) {
-        return std::nullopt;
-    }
-    return std::string(trimmed(line.substr(keyword.size())));
+std::string with_spaces(std::string name) {
+    std::ranges::replace(name, NAME_SPACE, ' ');
+    return name;
 }
-
-// Numbers the materials as they are.
-class NumberReader : public tinyobj::MaterialReader {
- public:
-    explicit NumberReader(std::size_t count) : count_(count) {}
-
-    bool operator()(const std::string& /*name*/, std::vector<tinyobj::material_t>* /*materials*/,
-                    std::map<std::string, int>* numbers, std::string* /*warning*/,
-                    std::string* /*error*/) override {
-        for (std::size_t i = 0; i < count_; ++i) {
-            (*numbers)[std::to_string(i)] = static_cast<int>(i);
-        }
-        return true;
-    }
-
- private:
-    std::size_t count_;
-};
 
 class ObjReader {
  public:
@@ -195,68 +182,59 @@ class ObjReader {
 
  private:
     void parse(const std::string& bytes) {
-        // tinyobjloader ends names at spaces, so it gets numbers instead.
-        std::string text = "mtllib numbers\n";
-        text.reserve(text.size() + bytes.size() + 1);
-        for_each_line(bytes, [&](std::string_view line) {
-            if (const auto files = named(line, "mtllib")) {
-                read_libraries(*files);
-                return;
-            }
-            if (const auto material = named(line, "usemtl")) {
-                const auto used = used_.try_emplace(*material, used_.size()).first;
-                text += "usemtl " + std::to_string(used->second);
-            } else {
-                text += line;
-            }
-            text += '\n';
-        });
+        std::vector<std::string> libraries;
+        std::string text = plain(bytes, libraries);
+        std::string materials;
+        for (const std::string& names : libraries) {
+            materials += materials_in(names);
+        }
+        text.insert(0, materials.empty() ? "" : "mtllib all\n");
         std::istringstream stream(std::move(text));
-        NumberReader numbers(used_.size());
-        std::vector<tinyobj::material_t> none;
+        std::istringstream materials_stream(std::move(materials));
+        tinyobj::MaterialStreamReader reader(materials_stream);
         std::string error;
         std::string warning;
         bool good = false;
         try {
             // Not triangulated by the library, which has room for 255 corners of a face and takes
             // concave faces for convex ones.
-            good = tinyobj::LoadObj(&attributes_, &shapes_, &none, &warning, &error, &stream,
-                                    &numbers, false, true);
-        } catch (const std::out_of_range& exception) {
-            error = exception.what();
-        } catch (const std::invalid_argument& exception) {
+            good = tinyobj::LoadObj(&attributes_, &shapes_, &materials_, &warning, &error, &stream,
+                                    &reader, false, true);
+        } catch (const std::logic_error& exception) {
             error = exception.what();
         }
         if (!good) {
             refuse(path_, error.empty() ? "it is not an OBJ file" : first_line(error));
         }
-        if (!warning.empty()) {
-            file_.warnings.push_back(first_line(warning));
-        }
-        material_numbers_.resize(used_.size(), -1);
-        for (const auto& [name, number] : used_) {
-            const auto found = numbers_.find(name);
-            if (found != numbers_.end()) {
-                material_numbers_[number] = found->second;
-            } else if (!name.empty() && !materials_.empty()) {
-                file_.warnings.push_back("the material '" + name +
-                                         "' is in none of the scene's .mtl files: grey");
-            }
+        if (!warning.empty() && file_.warnings.empty()) {
+            file_.warnings.push_back(with_spaces(first_line(warning)));
         }
     }
 
-    // Reads the files that a line names. Names may have spaces: the longest that exist are taken.
-    void read_libraries(std::string_view names) {
+    // Returns the text of the files that a line names. Names may have spaces: the longest that
+    // exist are taken.
+    std::string materials_in(std::string_view names) {
+        std::string text;
         std::string missing;
         while (!names.empty()) {
             std::size_t length = names.size();
-            while (length > 0 && !read_library(names.substr(0, length))) {
-                const std::size_t space = names.substr(0, length).find_last_of(" \t") + 1;
-                length = trimmed(names.substr(0, space)).size();
+            std::optional<std::string> bytes;
+            std::filesystem::path file;
+            while (!bytes && length > 0) {
+                file = named_file(path_, std::string(names.substr(0, length)));
+                bytes = read_bytes(file);
+                if (!bytes) {  // without the last word
+                    const std::size_t space = names.substr(0, length).find_last_of(" \t") + 1;
+                    length = trimmed(names.substr(0, space)).size();
+                }
             }
-            if (length == 0) {
+            if (bytes) {
+                std::vector<std::string> none;
+                text += plain(*bytes, none) + '\n';
+                file_.files.push_back(file);
+            } else {
                 length = std::min(names.find_first_of(" \t"), names.size());
-                missing += (missing.empty() ? "" : " ") + std::string(names.substr(0, length));
+                missing.append(missing.empty() ? "" : " ").append(names.substr(0, length));
             }
             names = trimmed(names.substr(length));
         }
@@ -265,31 +243,7 @@ class ObjReader {
             file_.warnings.push_back("the materials of '" + file_.files.back().string() +
                                      "' cannot be read: surfaces are grey and emit no light");
         }
-    }
-
-    bool read_library(std::string_view name) {
-        const std::filesystem::path file = named_file(path_, std::string(name));
-        const auto bytes = read_bytes(file);
-        if (!bytes) {
-            return false;
-        }
-        if (std::ranges::find(file_.files, file) != file_.files.end()) {
-            return true;
-        }
-        file_.files.push_back(file);
-        std::stringstream text;
-        for_each_line(*bytes, [&](std::string_view line) { text << trimmed(line) << '\n'; });
-        std::map<std::string, int> numbers;
-        std::string warning;
-        std::string error;
-        tinyobj::LoadMtl(&numbers, &materials_, &text, &warning, &error);
-        for (const auto& [material, number] : numbers) {
-            numbers_.try_emplace(std::string(trimmed(material)), number);
-        }
-        if (!warning.empty()) {
-            file_.warnings.push_back(file.string() + ": " + first_line(warning));
-        }
-        return true;
+        return text;
     }
 
     static std::string first_line(const std::string& text) {
@@ -300,7 +254,7 @@ class ObjReader {
         std::size_t opaque = 0;
         for (const tinyobj::material_t& from : materials_) {
             Material material;
-            material.name = from.name;
+            material.name = with_spaces(from.name);
             material.albedo = {from.diffuse[0], from.diffuse[1], from.diffuse[2]};
             material.emission = {from.emission[0], from.emission[1], from.emission[2]};
             material.albedo_texture = texture(from.diffuse_texname);
@@ -362,8 +316,8 @@ class ObjReader {
     }
 
     [[nodiscard]] std::uint32_t material_of(int id) {
-        if (id >= 0 && material_numbers_[static_cast<std::size_t>(id)] >= 0) {
-            return static_cast<std::uint32_t>(material_numbers_[static_cast<std::size_t>(id)]);
+        if (id >= 0 && static_cast<std::size_t>(id) < materials_.size()) {
+            return static_cast<std::uint32_t>(id);
         }
         if (!default_material_) {
             default_material_ = static_cast<std::uint32_t>(file_.scene.materials.size());
@@ -413,9 +367,6 @@ class ObjReader {
     tinyobj::attrib_t attributes_;
     std::vector<tinyobj::shape_t> shapes_;
     std::vector<tinyobj::material_t> materials_;
-    std::map<std::string, int> numbers_;       // of materials_, by name
-    std::map<std::string, std::size_t> used_;  // names of used materials, numbered
-    std::vector<int> material_numbers_;        // of used materials in materials_; -1: none
     FileScene file_;
     std::map<std::string, std::optional<std::uint32_t>> textures_;
     std::unordered_map<std::array<int, 3>, std::uint32_t, IndexHash> vertices_;

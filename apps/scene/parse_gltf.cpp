@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t HEADER = 20;        // up to the JSON of a .glb file
-constexpr std::size_t MAX_NESTING = 256;  // JSON is read recursively
+constexpr std::size_t HEADER = 20;  // up to the JSON of a .glb file
+constexpr int MAX_NESTING = 256;    // JSON is read recursively
 constexpr std::array SUPPORTED_EXTENSIONS{"EXT_mesh_gpu_instancing", "EXT_meshopt_compression",
                                           "EXT_texture_avif",        "EXT_texture_webp",
                                           "KHR_animation_pointer",   "KHR_draco_mesh_compression",
@@ -26,27 +26,6 @@ constexpr std::array SUPPORTED_EXTENSIONS{"EXT_mesh_gpu_instancing", "EXT_meshop
                                           "KHR_meshopt_compression", "KHR_node_visibility",
                                           "KHR_texture_basisu",      "KHR_texture_transform",
                                           "KHR_xmp_json_ld",         "MOZ_lightmap"};
-
-// Returns the depth to which arrays and objects of a JSON text are nested.
-std::size_t nesting(std::string_view json) {
-    std::size_t depth = 0;
-    std::size_t deepest = 0;
-    bool in_string = false;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-        const char c = json[i];
-        if (in_string) {
-            i += c == '\\' ? 1 : 0;
-            in_string = c != '"';
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '[' || c == '{') {
-            deepest = std::max(deepest, ++depth);
-        } else if (c == ']' || c == '}') {
-            depth -= depth > 0 ? 1 : 0;
-        }
-    }
-    return deepest;
-}
 
 // Returns tinygltf's reason, or that of its JSON parser without the names of exceptions and grammar
 // rules.
@@ -456,11 +435,15 @@ tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string_view b
         refuse(path, "it is larger than 4 GiB");
     }
     const std::string_view binary = binary_of(path, bytes);
-    if (nesting(json_of(bytes)) > MAX_NESTING) {
-        refuse(path, "its JSON is nested more than " + std::to_string(MAX_NESTING) + " deep");
-    }
     try {
-        const Json json = Json::parse(json_of(bytes));
+        const auto check_depth = [&](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
+            if (depth > MAX_NESTING) {
+                refuse(path,
+                       "its JSON is nested more than " + std::to_string(MAX_NESTING) + " deep");
+            }
+            return true;
+        };
+        const Json json = Json::parse(json_of(bytes), check_depth);
         const Json& given = json.at("asset").at("version");
         const std::string version = given.is_string() ? given.get<std::string>() : given.dump();
         if (!version.empty() && !version.starts_with('2')) {

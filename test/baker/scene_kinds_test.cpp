@@ -201,7 +201,7 @@ TEST_F(SceneKinds, NamesOfObj) {
     expect_colour(colours("mtllib my scene.mtl b.mtl"), {0.6F, 0.7F, 0.8F}, "one line");
     expect_colour(colours("mtllib b.mtl\nmtllib  my scene.mtl "), {0.6F, 0.7F, 0.8F}, "two lines");
     EXPECT_THAT(load("scene.obj", "mtllib b.mtl\n" + square).warnings,
-                ElementsAre(HasSubstr("'Mat lamp'")));
+                ElementsAre(HasSubstr("Mat lamp")));
 }
 
 // Catches messages that say nothing, and numbers that are taken for others.
