@@ -1,14 +1,14 @@
-// The implementation, with that of stb_image, is in tinygltf's library.
-#include <tiny_gltf.h>
-
 #include "textures.hpp"
 
+#include <stb/stb_image.h>
 #include <webp/decode.h>
 #include <glm/glm.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <memory>
 
 namespace quadtile::baker {
 
@@ -22,14 +22,19 @@ constexpr PictureFormat FORMATS[] = {{"\x89PNG"sv, 0, "image/png", "PNG", true},
                                      {"\xABKTX"sv, 0, "image/ktx2", "KTX", false},
                                      {"ftypavi"sv, 4, "image/avif", "AVIF", false}};
 
+Texture empty_texture(int width, int height) {
+    Texture texture{{static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)}, {}};
+    texture.texels.resize(texture.extent.texels());
+    return texture;
+}
+
 std::optional<Texture> decode_webp(std::span<const unsigned char> bytes) {
     int width = 0;
     int height = 0;
     if (WebPGetInfo(bytes.data(), bytes.size(), &width, &height) == 0) {
         return std::nullopt;
     }
-    Texture texture{{static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)}, {}};
-    texture.texels.resize(texture.extent.texels());
+    Texture texture = empty_texture(width, height);
     auto* const to = reinterpret_cast<std::uint8_t*>(texture.texels.data());
     if (WebPDecodeRGBAInto(bytes.data(), bytes.size(), to, 4 * texture.texels.size(), 4 * width) ==
         nullptr) {
@@ -56,26 +61,18 @@ std::optional<Texture> decode_picture(std::span<const unsigned char> bytes) {
     if (format != nullptr && format->name == "WebP"sv) {
         return decode_webp(bytes);
     }
-    tinygltf::Image image;
-    std::string error;
-    std::string warning;
-    if (!tinygltf::LoadImageData(&image, 0, &error, &warning, 0, 0, bytes.data(),
-                                 static_cast<int>(bytes.size()), nullptr) ||
-        image.width <= 0 || image.height <= 0 || image.component != 4) {
+    int width = 0;
+    int height = 0;
+    int channels = 0;
+    const std::unique_ptr<stbi_uc, decltype(&stbi_image_free)> texels(
+        stbi_load_from_memory(bytes.data(), static_cast<int>(bytes.size()), &width, &height,
+                              &channels, 4),
+        stbi_image_free);
+    if (!texels) {
         return std::nullopt;
     }
-    Texture texture;
-    texture.extent = {static_cast<std::uint32_t>(image.width),
-                      static_cast<std::uint32_t>(image.height)};
-    const std::size_t channel_bytes = image.bits == 16 ? 2 : 1;
-    if (image.image.size() != texture.extent.texels() * 4 * channel_bytes) {
-        return std::nullopt;
-    }
-    texture.texels.resize(texture.extent.texels());
-    for (std::size_t i = 0; i < texture.texels.size() * 4; ++i) {
-        // The upper 8 of 16 bits, which come last.
-        texture.texels[i / 4][i % 4] = image.image[i * channel_bytes + channel_bytes - 1];
-    }
+    Texture texture = empty_texture(width, height);
+    std::memcpy(texture.texels.data(), texels.get(), 4 * texture.texels.size());
     return texture;
 }
 
