@@ -43,23 +43,20 @@ constexpr const auto& names_of(Fill /*any*/) {
 
 // Enumerators are their names.
 template <typename Enum>
-    struct nlohmann::adl_serializer < Enum,
-    std::enable_if_t < requires(Enum any) {
-    quadtile::viewer::names_of(any);
-} >> {static void to_json(json & member, Enum value){
-         member = quadtile::app::name_in(quadtile::viewer::names_of(value), value);
-}
-static void from_json(const json& member, Enum& value) {
-    const auto& table = quadtile::viewer::names_of(value);
-    const auto name = member.get<std::string>();
-    const std::vector<std::string> known = quadtile::app::names_in(table);
-    if (std::ranges::find(known, name) == known.end()) {
-        throw std::runtime_error("'" + name + "' is none of " + quadtile::app::joined(known));
+struct nlohmann::adl_serializer<Enum, std::void_t<decltype(quadtile::viewer::names_of(Enum()))>> {
+    static void to_json(json& member, Enum value) {
+        member = quadtile::app::name_in(quadtile::viewer::names_of(value), value);
     }
-    value = quadtile::app::value_in(table, name);
-}
-}
-;
+    static void from_json(const json& member, Enum& value) {
+        const auto& table = quadtile::viewer::names_of(value);
+        const auto name = member.get<std::string>();
+        const std::vector<std::string> known = quadtile::app::names_in(table);
+        if (std::ranges::find(known, name) == known.end()) {
+            throw std::runtime_error("'" + name + "' is none of " + quadtile::app::joined(known));
+        }
+        value = quadtile::app::value_in(table, name);
+    }
+};
 
 namespace quadtile::viewer {
 

@@ -15,15 +15,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <map>
 #include <sstream>
-
-// Sanitizers need so much address space that it cannot be limited.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define QUADTILE_TEST_SANITIZED 1
-#else
-#define QUADTILE_TEST_SANITIZED 0
-#endif
 
 namespace quadtile::app::test {
 namespace {
@@ -197,21 +189,6 @@ TEST_F(CommandLine, FullDisksAndClosedPipesAreErrors) {
     fs::create_directories(path("levels/reference/level_03.exr"));
     EXPECT_THAT(error_of({"mipmap", "map.pfm", "levels", "--method", "reference"}, 1),
                 HasSubstr("level_03.exr"));
-    EXPECT_THAT(error_of({"mipmap", "levels/reference/level_03.exr/../../../map.pfm", "map.pfm",
-                          "--method", "reference"},
-                         2),
-                HasSubstr("the same file"));
-}
-
-TEST_F(CommandLine, MemoryThatCannotBeHad) {
-    if (QUADTILE_TEST_SANITIZED != 0) {
-        GTEST_SKIP() << "the sanitizers need the address space";
-    }
-    // 1 GiB of texels in a file of holes.
-    const auto large = directory_.add("large.pfm", "Pf\n16384 16384\n-1\n");
-    fs::resize_file(large, fs::file_size(large) + (std::size_t{1} << 30));
-    expect_refused({{tiles({"--constant", "1"}, "large.pfm"), 1, "not enough memory"}},
-                   {.address_space_bytes = std::size_t{512} << 20});
 }
 
 TEST_F(CommandLine, NoVulkanDriver) {
@@ -228,7 +205,6 @@ TEST_F(CommandLine, NoVulkanDriver) {
 TEST_F(CommandLine, DevicesAreListed) {
     SKIP_WITHOUT_DEVICE();
     const ProgramResult result = run({"devices"});
-    EXPECT_EQ(result.status, 0) << result.error;
     for (const DeviceInfo& info : Device::enumerate()) {
         EXPECT_THAT(result.output, AllOf(HasSubstr(std::to_string(info.index) + ": " + info.name),
                                          HasSubstr(info.type), HasSubstr(info.driver)));
@@ -262,16 +238,13 @@ TEST_F(CommandLine, DemoSubdividesItsMap) {
 TEST_F(CommandLine, PipelinesAreKeptInOneFile) {
     SKIP_WITHOUT_DEVICE();
     const Arguments tiles{"tiles", "map.pfm", "--constant", "1", "-o", "out"};
-    ProgramOptions options;
-    options.environment["QUADTILE_CACHE_DIRECTORY"] = path("cache").string();
-    const ProgramResult kept = run(tiles, options);
-    EXPECT_EQ(kept.status, 0);
-    EXPECT_THAT(kept.error, IsEmpty());
+    for (const char* const folder : {"cache", "map.pfm"}) {
+        const ProgramResult result =
+            run(tiles, {.environment = {{"QUADTILE_CACHE_DIRECTORY", path(folder)}}});
+        EXPECT_EQ(result.status, 0);
+        EXPECT_THAT(result.error, IsEmpty());
+    }
     EXPECT_FALSE(fs::is_empty(path("cache")));
-    options.environment["QUADTILE_CACHE_DIRECTORY"] = path("map.pfm").string();
-    const ProgramResult other = run(tiles, options);
-    EXPECT_EQ(other.status, 0);
-    EXPECT_THAT(other.error, IsEmpty());
 }
 
 // Catches a method that is left out of `all`, blits whose obstacle is not told, and GLSL that is
@@ -292,21 +265,15 @@ TEST_F(CommandLine, AllMethodsMakeTheLevels) {
                 ::testing::MatchesRegex("spd subgroup per-level blit reference auto (blit )?"));
     EXPECT_EQ(methods_of(run({"mipmap", "map.pfm", "one"})), "spd auto ");
     if (quadtile::test::can_compile_glsl()) {
-        directory_.add("diagonal.glsl",
+        directory_.add("ramp.pfm", pfm(std::vector{1.0F, 2.0F, 3.0F, 4.0F}, 2));
+        directory_.add("corners.glsl",
                        "TEXEL reduce(TEXEL a, TEXEL b, TEXEL c, TEXEL d) {\n"
-                       "    return max(a, d);\n}\n");
-        EXPECT_EQ(methods_of(run({"mipmap", "map.pfm", "own", "--glsl", "diagonal.glsl", "--levels",
-                                  "2", "--method", "per-level"})),
+                       "    return 2.0 * a + d;\n}\n");
+        EXPECT_EQ(methods_of(run({"mipmap", "ramp.pfm", "own", "--glsl", "corners.glsl", "--method",
+                                  "per-level"})),
                   "per-level ");
         const LoadedMap level = load_map(path("own/per-level/level_01.exr"));
-        const std::vector<float> halves = reference::decode(level.view());
-        const auto finite = [](float value) { return value > 1e-30F && value < 1e30F; };
-        for (std::size_t i = 0; i < halves.size(); ++i) {
-            const std::size_t first = i / 50 * 200 + i % 50 * 2;
-            if (finite(texels_[first]) && finite(texels_[first + 101])) {
-                EXPECT_EQ(halves[i], std::max(texels_[first], texels_[first + 101])) << i;
-            }
-        }
+        EXPECT_THAT(reference::decode(level.view()), ::testing::ElementsAre(6.0F));
     }
 }
 

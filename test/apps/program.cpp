@@ -15,58 +15,42 @@
 namespace quadtile::app::test {
 
 using quadtile::test::read_file;
-using quadtile::test::TemporaryDirectory;
 
 namespace {
 
 constexpr unsigned int TIME_LIMIT_SECONDS = 280;  // on a busy machine
 constexpr std::chrono::seconds PATIENCE(150);
 
-int open_file(const char* path) {
-    return ::open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-}
-
 void redirect(int stream, const char* path) {
-    const int file = open_file(path);
+    const int file = ::open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     ::dup2(file, stream);
     ::close(file);
 }
 
-void redirect_output(StandardOutput kind, const std::string& file) {
+void redirect_output(StandardOutput kind, const char* file) {
+    std::array<int, 2> ends{};
     switch (kind) {
         case StandardOutput::captured:
-            redirect(STDOUT_FILENO, file.c_str());
-            break;
+            return redirect(STDOUT_FILENO, file);
         case StandardOutput::closed:
             ::close(STDOUT_FILENO);
-            break;
+            return;
         case StandardOutput::full_device:
-            redirect(STDOUT_FILENO, "/dev/full");
-            break;
-        case StandardOutput::broken_pipe: {
-            std::array<int, 2> ends{};
+            return redirect(STDOUT_FILENO, "/dev/full");
+        case StandardOutput::broken_pipe:
             if (::pipe(ends.data()) == 0) {
                 ::dup2(ends[1], STDOUT_FILENO);
                 ::close(ends[0]);
                 ::close(ends[1]);
             }
-            break;
-        }
-    }
-}
-
-void limit(int resource, rlim_t value) {
-    if (value != RLIM_INFINITY) {
-        const rlimit both{value, value};
-        ::setrlimit(static_cast<__rlimit_resource>(resource), &both);
     }
 }
 
 }  // namespace
 
-RunningProgram::RunningProgram(const std::vector<std::string>& arguments,
-                               const ProgramOptions& options, int error,
-                               const std::string& output) {
+RunningProgram::RunningProgram(const Arguments& arguments, const ProgramOptions& options) {
+    const std::string output = (directory_.path() / "out").string();
+    const std::string error = (directory_.path() / "err").string();
     const std::string program = program_path();
     std::vector<const char*> argv{program.c_str()};
     for (const std::string& argument : arguments) {
@@ -78,13 +62,13 @@ RunningProgram::RunningProgram(const std::vector<std::string>& arguments,
         throw std::runtime_error("fork failed");
     }
     if (process_ == 0) {
-        ::dup2(error, STDERR_FILENO);
-        redirect_output(options.standard_output, output);
+        redirect(STDERR_FILENO, error.c_str());
+        redirect_output(options.standard_output, output.c_str());
         for (const auto& [name, value] : options.environment) {
             ::setenv(name.c_str(), value.c_str(), 1);
         }
-        limit(RLIMIT_FSIZE, options.largest_file_bytes);
-        limit(RLIMIT_AS, options.address_space_bytes);
+        const rlimit most{options.largest_file_bytes, options.largest_file_bytes};
+        ::setrlimit(RLIMIT_FSIZE, &most);
         ::alarm(TIME_LIMIT_SECONDS);
         if (::chdir(options.directory.c_str()) == 0) {
             ::execv(program.c_str(), const_cast<char* const*>(argv.data()));
@@ -120,17 +104,10 @@ int RunningProgram::wait() {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-LoggedProgram::LoggedProgram(const std::vector<std::string>& arguments,
-                             const ProgramOptions& options) {
-    const int log = open_file((directory_.path() / "log").c_str());
-    program_.emplace(arguments, options, log);
-    ::close(log);
-}
-
-std::string LoggedProgram::wait_for(const std::string& text) {
+std::string RunningProgram::wait_for(const std::string& text) {
     const auto end = std::chrono::steady_clock::now() + PATIENCE;
     for (bool is_last = false; !is_last;) {
-        is_last = program_->has_ended() || std::chrono::steady_clock::now() > end;
+        is_last = has_ended() || std::chrono::steady_clock::now() > end;
         const std::string all = log();
         const std::size_t found = all.find(text, read_to_);
         const std::size_t line_end = found == std::string::npos ? found : all.find('\n', found);
@@ -145,8 +122,14 @@ std::string LoggedProgram::wait_for(const std::string& text) {
     throw std::runtime_error("waited in vain for '" + text + "'; the program logged:\n" + log());
 }
 
-std::string LoggedProgram::log() const {
-    return read_file(directory_.path() / "log");
+std::string RunningProgram::log() const {
+    const auto path = directory_.path() / "err";
+    return std::filesystem::exists(path) ? read_file(path) : "";
+}
+
+std::string RunningProgram::output() const {
+    const auto path = directory_.path() / "out";
+    return std::filesystem::exists(path) ? read_file(path) : "";
 }
 
 std::string program_path() {
@@ -154,16 +137,10 @@ std::string program_path() {
     return given != nullptr ? given : QUADTILE_PROGRAM_PATH;
 }
 
-ProgramResult run_program(const std::vector<std::string>& arguments,
-                          const ProgramOptions& options) {
-    const TemporaryDirectory streams;
-    const std::string output = (streams.path() / "out").string();
-    const std::string error = (streams.path() / "err").string();
-    const int error_file = open_file(error.c_str());
-    RunningProgram running(arguments, options, error_file, output);
-    ::close(error_file);
+ProgramResult run_program(const Arguments& arguments, const ProgramOptions& options) {
+    RunningProgram running(arguments, options);
     const int status = running.wait();
-    return {status, read_file(output), read_file(error)};
+    return {status, running.output(), running.log()};
 }
 
 }  // namespace quadtile::app::test

@@ -28,7 +28,6 @@ struct ProgramOptions {
     std::map<std::string, std::string> environment;  // added to this process's own
     StandardOutput standard_output = StandardOutput::captured;
     rlim_t largest_file_bytes = RLIM_INFINITY;
-    rlim_t address_space_bytes = RLIM_INFINITY;
 };
 
 struct ProgramResult {
@@ -41,44 +40,31 @@ struct ProgramResult {
 // five minutes is ended, too.
 class RunningProgram {
  public:
-    // `error`: the descriptor that becomes its standard error.
-    RunningProgram(const std::vector<std::string>& arguments, const ProgramOptions& options,
-                   int error, const std::string& output = "/dev/null");
+    RunningProgram(const Arguments& arguments, const ProgramOptions& options);
     ~RunningProgram();
     RunningProgram(const RunningProgram&) = delete;
     RunningProgram& operator=(const RunningProgram&) = delete;
 
     void send(int signal) const;
-    [[nodiscard]] bool has_ended();
     // As ProgramResult::status.
     [[nodiscard]] int wait();
+    // The first line on standard error that contains the text, after those that were waited for
+    // before. Throws std::runtime_error with all that was logged where it waits in vain.
+    std::string wait_for(const std::string& text);
+    [[nodiscard]] std::string log() const;  // on standard error
+    [[nodiscard]] std::string output() const;
 
  private:
+    [[nodiscard]] bool has_ended();
+
+    quadtile::test::TemporaryDirectory directory_;  // of what it says
     pid_t process_ = -1;
     std::optional<int> status_;  // as waitpid() gives it
-};
-
-// The same, with what it says on standard error in a file.
-class LoggedProgram {
- public:
-    LoggedProgram(const std::vector<std::string>& arguments, const ProgramOptions& options);
-
-    void send(int signal) const { program_->send(signal); }
-    [[nodiscard]] int wait() { return program_->wait(); }
-    // The first line that contains the text, after those that were waited for before. Throws
-    // std::runtime_error with all that was logged where it waits in vain.
-    std::string wait_for(const std::string& text);
-    [[nodiscard]] std::string log() const;
-
- private:
-    quadtile::test::TemporaryDirectory directory_;
-    std::optional<RunningProgram> program_;
-    std::size_t read_to_ = 0;  // in the log
+    std::size_t read_to_ = 0;    // in the log
 };
 
 // The program of this build that is tested, or another one that an environment variable names.
 [[nodiscard]] std::string program_path();
-[[nodiscard]] ProgramResult run_program(const std::vector<std::string>& arguments,
-                                        const ProgramOptions& options);
+[[nodiscard]] ProgramResult run_program(const Arguments& arguments, const ProgramOptions& options);
 
 }  // namespace quadtile::app::test

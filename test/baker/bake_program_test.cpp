@@ -2,7 +2,6 @@
 
 #include "apps/program_test.hpp"
 #include "gltf_file.hpp"
-#include "support/help.hpp"
 #include "support/maps.hpp"
 
 #include <quadtile/device.hpp>
@@ -11,9 +10,6 @@
 #include <quadtile/reference.hpp>
 
 #include <gmock/gmock.h>
-
-#include <pty.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -29,10 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using app::test::Arguments;
-using app::test::LoggedProgram;
 using app::test::ProgramOptions;
 using app::test::ProgramResult;
 using app::test::read_file;
+using app::test::RunningProgram;
 using app::test::operator+;
 using ::testing::AllOf;
 using ::testing::Each;
@@ -49,7 +45,7 @@ class BakeProgram : public app::test::ProgramTest {
  protected:
     BakeProgram() { tells_progress_ = true; }
 
-    [[nodiscard]] LoggedProgram start(const Arguments& arguments) const {
+    [[nodiscard]] RunningProgram start(const Arguments& arguments) const {
         return {arguments, {.directory = directory_.path()}};
     }
     // The lightmap's bytes.
@@ -94,97 +90,56 @@ const Arguments QUICK{"--size",    "32", "--direct-samples", "16", "--samples", 
 const Arguments ROOM{QUADTILE_BAKER_ROOM, "--sky", "1.6,2.1,2.8"};
 const Arguments BY_CPU{"--reference"};
 // So long that signals find it at work, with checkpoints all the time.
-const Arguments LONG = ROOM + BY_CPU +
-                       Arguments{"--size",
-                                 "40",
-                                 "--direct-samples",
-                                 "32",
-                                 "--samples",
-                                 "32",
-                                 "--bounces",
-                                 "1",
-                                 "--directional",
-                                 "--checkpoint-interval",
-                                 "0"};
+const Arguments LONG =
+    ROOM + BY_CPU + Arguments{"--size=40",   "--direct-samples=32", "--samples=32",
+                              "--bounces=1", "--directional",       "--checkpoint-interval=0"};
 
 // ---- What can be asked
 
-// Options that are rarely needed, and those words that bakers do not use first, are elsewhere.
-TEST_F(BakeProgram, TellsWhatItIs) {
-    const ProgramResult help = run({"--help"});
-    EXPECT_EQ(help.status, 0);
-    EXPECT_THAT(help.error, IsEmpty());
-    quadtile::test::expect_readable_help(help.output, 90);
-    EXPECT_THAT(help.output,
-                AllOf(HasSubstr("--unwrap"), HasSubstr("--help-all"), HasSubstr("--margin"),
-                      testing::Not(HasSubstr("--pixels-per-texel"))));
-    const ProgramResult all = run({"--help-all"});
-    EXPECT_EQ(all.status, 0);
-    quadtile::test::expect_readable_help(all.output, 140);
-    EXPECT_THAT(all.output, AllOf(HasSubstr("Bake, rarely needed:\n"),
-                                  HasSubstr("--pixels-per-texel"), HasSubstr("--samples N")));
-    const ProgramResult version = run({"--version"});
-    EXPECT_EQ(version.status, 0);
-    EXPECT_THAT(version.output, StartsWith("quadtile-bake "));
-    EXPECT_EQ(std::ranges::count(version.output, '\n'), 1);
-}
-
 // Values of one option are in the properties of all options (test/options).
-TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
-    const std::pair<Arguments, const char*> cases[] = {
-        {{}, "give a SCENE"},
-        {{"a.obj"}, "give --output FILE.exr"},
-        {{"a.obj", "-o", "x.GLB"}, "export SCENE as .glb"},
-        {{"a.glb", "-o", "x.glb", "--half"}, "cannot hold --directional, --half"},
-        {{"a.glb", "-o", "x.glb", "--lit-scene", "y.glb"}, "not beside a .glb"},
-        {{"a.glb", "-o", "x.glb", "--quantity", "shadow-mask"}, "give --output FILE.exr"},
-        {{"a.obj", "-o", "x.png"}, "has the ending of another format; give one of .exr, .glb"},
-        {{"room.partial.glb", "-o", "room.glb"},
-         "SCENE and the partial file of --output name the same file"}};
-    const std::pair<Arguments, const char*> of_maps[] = {
-        {{"--size", "12y7"}, "1024x512"},
-        {{"--size", "8", "--texels-per-unit", "3"}, "exclude"},
-        {{"--page", "64"}, "--page needs --unwrap or --pack"},
-        {{"--margin", "3"}, "--margin needs --unwrap or --pack"},
-        {{"--pack", "--unwrap"}, "give one of them"},
-        {{"--pack", "--page", "64", "--size", "64"}, "exclude"},
-        {{"--quality", "perfect"}, "draft"},
-        {{"--sky", "1,2"}, "--sky takes one number or three"},
-        {{"--sun", "1"}, "--sun needs --sun-direction"},
-        {{"--sun-direction", "0,0,0"}, "takes a direction"},
-        {{"--lit-scene", "x.glb"}, "--lit-scene 'x.glb' needs a glTF scene"},
-        {{"--quantity", "shadow-mask", "--sky", "1"}, "leave out --sky"},
-        {{"--quantity", "lumens"}, "ambient-occlusion"},
-        {{"--sky-rotation", "9"}, "--sky-rotation needs --sky-image"},
-        {{"--resume", "--no-checkpoint"}, "exclude"},
-        {{"--sky-image", "x.png"}, "give .exr"},
-        {{"--preview", "y.exr"}, "give .png"},
-        {{"--probes", "2,2,2"}, "--probes needs --probes-out"},
-        {{"--probes-out", "p.bin"}, "--probes-out needs --probes X,Y,Z"},
-        {{"--probes", "99,99,99", "--probes-out", "p.bin"}, "take fewer"},
-        {{"--probes", "2,2,2", "--probes-out", "p.exr"}, "give one of .json, .bin"},
-        {{"--probes", "2,2,2", "--probes-out", "p.bin", "--probe-box", "0,0,1,1,1,0"},
-         "lower corner first"}};
-    const auto expect_told = [&](const Arguments& arguments, const char* text) {
-        EXPECT_THAT(error_of(arguments, 2), AllOf(HasSubstr(text), HasSubstr("--help")));
-    };
-    for (const auto& [arguments, text] : cases) {
-        expect_told(arguments, text);
-    }
-    for (const auto& [more, text] : of_maps) {
-        expect_told(Arguments{"a.obj", "-o", "x.exr"} + more, text);
-    }
-}
-
-TEST_F(BakeProgram, ScenesThatCannotBeReadAreNamed) {
+TEST_F(BakeProgram, RefusesWithASentence) {
+    (void)directory_.add("corner.obj", CORNER);
     (void)directory_.add("bare.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
-    (void)directory_.add("text.glb", "this is no glTF file at all");
-    for (const auto& [name, text] : {std::pair<std::string, const char*>("none.glb", ""),
-                                     {"bare.obj", "--unwrap"},
-                                     {"text.glb", "glTF 2.0 file: its JSON"},
-                                     {"scene.fbx", ".obj"},
-                                     {".", ""}}) {
-        EXPECT_THAT(error_of({name, "-o", "x.exr"}, 1), AllOf(HasSubstr(name), HasSubstr(text)));
+    (void)directory_.add("points.txt", "1 2 3\n1 2\n");
+    expect_refused({{{}, 2, "give a SCENE"},
+                    {{"a.obj"}, 2, "give --output FILE.exr"},
+                    {{"a.obj", "-o", "x.GLB"}, 2, "export SCENE as .glb"},
+                    {{"a.glb", "-o", "x.glb", "--half"}, 2, "cannot hold --directional, --half"},
+                    {{"a.glb", "-o", "x.glb", "--lit-scene", "y.glb"}, 2, "not beside a .glb"},
+                    {{"a.glb", "-o", "x.glb", "--quantity", "shadow-mask"}, 2, "give --output"},
+                    {{"a.obj", "-o", "x.png"}, 2, "of another format; give one of .exr, .glb"},
+                    {{"a.partial.glb", "-o", "a.glb"}, 2, "SCENE and the partial file of --output"},
+                    {{"bare.obj", "-o", "x.exr"}, 1, "--unwrap"}});
+    const std::tuple<Arguments, int, const char*> of_maps[] = {
+        {{"--size", "12y7"}, 2, "1024x512"},
+        {{"--size", "8", "--texels-per-unit", "3"}, 2, "exclude"},
+        {{"--page", "64"}, 2, "--page needs --unwrap or --pack"},
+        {{"--margin", "3"}, 2, "--margin needs --unwrap or --pack"},
+        {{"--pack", "--unwrap"}, 2, "give one of them"},
+        {{"--pack", "--page", "64", "--size", "64"}, 2, "exclude"},
+        {{"--sky", "1,2"}, 2, "--sky takes one number or three"},
+        {{"--sun", "1"}, 2, "--sun needs --sun-direction"},
+        {{"--sun-direction", "0,0,0"}, 2, "takes a direction"},
+        {{"--lit-scene", "x.glb"}, 2, "--lit-scene 'x.glb' needs a glTF scene"},
+        {{"--quantity", "shadow-mask", "--sky", "1"}, 2, "leave out --sky"},
+        {{"--sky-rotation", "9"}, 2, "--sky-rotation needs --sky-image"},
+        {{"--resume", "--no-checkpoint"}, 2, "exclude"},
+        {{"--sky-image", "x.png"}, 2, "give .exr"},
+        {{"--preview", "y.exr"}, 2, "give .png"},
+        {{"--probes", "2,2,2"}, 2, "--probes needs --probes-out"},
+        {{"--probes-out", "p.bin"}, 2, "--probes-out needs --probes X,Y,Z"},
+        {{"--probes", "99,99,99", "--probes-out", "p.bin"}, 2, "take fewer"},
+        {{"--probes", "2,2,2", "--probes-out", "p.exr"}, 2, "give one of .json, .bin"},
+        {{"--probes", "2,2,2", "--probes-out", "p.bin", "--probe-box", "0,0,1,1,1,0"},
+         2,
+         "lower corner first"},
+        {{"--sky", "1", "--probe-points", "points.txt", "--probes-out", "p.bin"},
+         1,
+         "no point in line 2"},
+        {{"--sky", "0", "--lights", "sky,white"}, 1, "'white' is neither sky, suns, points or"},
+        {{}, 1, "has no light"}};
+    for (const auto& [more, status, text] : of_maps) {
+        expect_refused({{Arguments{"corner.obj", "-o", "x.exr"} + more, status, text}});
     }
 }
 
@@ -202,11 +157,17 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
     EXPECT_THAT(directory_.names(),
                 UnorderedElementsAre("map.exr", "view.png", "atlas.png", "report.json"));
     const auto map = read_exr(path("map.exr"));
-    EXPECT_THAT(map.at("A"), Each(::testing::AnyOf(0.0F, 1.0F)));
-    EXPECT_THAT(map.at("R"), Each(::testing::Ge(0.0F)));
     EXPECT_EQ(map.at("sh3.B").size(), 32U * 32U);
     const std::ptrdiff_t known = known_texels(path("map.exr"));
-    EXPECT_EQ(load_image(path("view.png")).shape.height, 50U);
+    const LoadedImage view = load_image(path("view.png"));
+    EXPECT_EQ(view.shape.height, 50U);
+    std::set<std::array<std::byte, 4>> colours;
+    for (std::size_t i = 0; i < std::size_t{80} * 50; ++i) {
+        std::array<std::byte, 4> colour{};
+        std::memcpy(colour.data(), view.texels.get() + 4 * i, 4);
+        colours.insert(colour);
+    }
+    EXPECT_GT(colours.size(), 300U);
     EXPECT_EQ(load_image(path("atlas.png")).shape.width, 32U);
 
     const Json report = Json::parse(read_file(path("report.json")));
@@ -215,27 +176,21 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
     EXPECT_THAT(result.error, HasSubstr("the lightmap holds radiance\n"));
     EXPECT_EQ(report["known_texels"], known);
     EXPECT_GT(known, 500);
-    EXPECT_GE(report["covered_texels"].get<std::ptrdiff_t>(), known);
     EXPECT_FALSE(report["interrupted"].get<bool>());
     EXPECT_EQ(report["options"]["directions"], 16);
-    EXPECT_EQ(report["passes"].back()["noise_percent"], report["noise_percent"]);
     EXPECT_LT(report["denoised_noise_percent"], report["noise_percent"]);
-    EXPECT_EQ(report["options"]["directional"], true);
     EXPECT_GT(report["tracing"]["nodes"].get<double>(), 1000.0);
-    EXPECT_GE(report["tracing"]["tiles"].get<double>(), 16.0);
     std::set<std::string> passes;
     for (const Json& pass : report["passes"]) {
-        passes.insert(pass["name"]);
-        EXPECT_GE(pass["seconds"].get<double>(), 0.0);
-        // Lamps have 64 points of five directions each.
         const std::string name = pass["name"];
+        passes.insert(name);
+        // Lamps have 64 points of five directions each.
         EXPECT_EQ(pass["directions"], name == "lamps" ? 320 : name == "sun" ? 64 : 16) << name;
     }
     EXPECT_THAT(passes, IsSupersetOf({"lamps", "direct light", "bounce 1", "moment x"}));
 
     // On a pipe progress is lines; each of them of one kind, and the last one near the end.
     EXPECT_THAT(result.error, StartsWith("[.............................."));
-    EXPECT_THAT(result.error, HasSubstr("bounce 1"));
     EXPECT_EQ(result.error.find_first_of("\r\033"), std::string::npos);
     EXPECT_LT(std::ranges::count(result.error, '\n'), 30);
     const ProgramResult quiet = run(bake + BY_CPU + Arguments{"--quiet"});
@@ -269,32 +224,6 @@ TEST_F(BakeProgram, WritesProbes) {
     EXPECT_EQ(probe["valid"], true);
     EXPECT_EQ(numbers[3], 1.0F);
     EXPECT_GT(numbers[4], 1.0F);
-    (void)directory_.add("points.txt", "1 2 3\n1 2\n");
-    EXPECT_THAT(error_of(corner + Arguments{"-o", "b.exr", "--probe-points", "points.txt",
-                                            "--probes-out", "p.bin"},
-                         1),
-                HasSubstr("no point in line 2"));
-}
-
-TEST_F(BakeProgram, TerminalsShowOneLineThatChanges) {
-    int terminal = -1;
-    int its_end = -1;
-    ASSERT_EQ(::openpty(&terminal, &its_end, nullptr, nullptr, nullptr), 0);
-    app::test::RunningProgram program(ROOM + QUICK + BY_CPU + Arguments{"-o", "map.exr"},
-                                      {.directory = directory_.path()}, its_end);
-    ::close(its_end);
-    std::string text;
-    for (char byte = 0; ::read(terminal, &byte, 1) == 1;) {  // an error where it is closed
-        text += byte;
-    }
-    ::close(terminal);
-    EXPECT_EQ(program.wait(), 0);
-    // The bar is drawn over itself and removed in the end; the summary follows.
-    const std::size_t last = text.rfind("\r\033[K");
-    ASSERT_NE(last, std::string::npos) << text;
-    EXPECT_EQ(text.substr(0, last).find('\n'), std::string::npos) << text;
-    EXPECT_THAT(text, StartsWith("\r[....."));
-    EXPECT_THAT(text.substr(last), HasSubstr("texels"));
 }
 
 // ---- The same bits
@@ -308,7 +237,9 @@ TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
         for (const char* const name : {"map.exr", "report.json", "view.png"}) {
             (void)directory_.add(name, "the last bake's");
         }
-        LoggedProgram program = start(LONG + outputs);
+        // Of another bake: it is not resumed.
+        (void)directory_.add("map.exr.checkpoint", "QDTBAKE1 and no more");
+        RunningProgram program = start(LONG + outputs);
         program.wait_for(pass);
         program.send(signal);
         EXPECT_EQ(program.wait(), INTERRUPTED) << program.log();
@@ -332,17 +263,6 @@ TEST_F(BakeProgram, CtrlCLeavesWhatIsThere) {
         EXPECT_THAT(directory_.names(),
                     UnorderedElementsAre("whole.exr", "map.exr", "report.json", "view.png"));
     }
-}
-
-TEST_F(BakeProgram, WithoutResumeItBeginsAnew) {
-    const Arguments room = QUICK + ROOM + BY_CPU;
-    const std::string expected = bake(room, "whole.exr");
-    (void)directory_.add("map.exr.checkpoint", "QDTBAKE1 and no more");
-    EXPECT_TRUE(expected == bake(room, "map.exr"));
-    EXPECT_FALSE(fs::exists(path("map.exr.checkpoint")));
-    const ProgramResult anew = run(room + Arguments{"--resume", "-o", "map.exr"});
-    EXPECT_THAT(anew.error, HasSubstr("nothing to resume"));
-    EXPECT_TRUE(expected == read_file(path("map.exr")));
 }
 
 // A square under a light, as glTF.
@@ -371,13 +291,29 @@ TEST_F(BakeProgram, TakesLightsInTheUnitOfTheirExporter) {
         EXPECT_FALSE(expected == lux);
         EXPECT_TRUE(lux !=
                     bake(options + Arguments{"other.glb", "--light-units", "blender"}, "d.exr"));
-        // Each light belongs to one kind of --lights.
+        // The same by Blender's exporter without unit; and between both.
         const bool is_sun = type == "\"directional\"";
+        for (const std::string light : {"3", is_sun ? "21" : "41", is_sun ? "199" : "999"}) {
+            (void)directory_.add("blender.glb", lit_scene("Blender", light, type));
+            const ProgramResult result =
+                run(options + Arguments{"blender.glb", "-o", "without.exr"});
+            EXPECT_EQ(result.error.find("is not sure") == std::string::npos, light == "3");
+            EXPECT_TRUE(light != "3" || expected == read_file(path("without.exr")));
+        }
+        // Each light belongs to one kind of --lights.
         const Arguments apart = options + Arguments{"other.glb", "--lights"};
         EXPECT_TRUE(expected == bake(apart + Arguments{is_sun ? "suns" : "points"}, "kind.exr"));
         EXPECT_THAT(run(apart + Arguments{is_sun ? "points" : "suns", "-o", "none.exr"}).error,
                     HasSubstr("name more lights in --lights"));
     }
+    // Black light is none.
+    (void)directory_.add("black.glb", lit_scene("another", "0"));
+    for (const Arguments& black : {Arguments{}, Arguments{"--sky", "0"},
+                                   Arguments{"--sun-direction", "0,0,-1", "--sun", "0"}}) {
+        EXPECT_THAT(error_of(options + Arguments{"black.glb", "-o", "none.exr"} + black, 1),
+                    HasSubstr("has no light"));
+    }
+    EXPECT_THAT(error_of(options + Arguments{"other.glb", "-o", "-"}, 2), HasSubstr("give a name"));
     // The sphere reaches below the square, so that its light is not that of a point.
     const auto with = [&](const std::string& extras, const std::string& radius) {
         (void)directory_.add("light.glb", lit_scene("another", "3", "\"point\"" + extras));
@@ -418,8 +354,6 @@ TEST_F(BakeProgram, KindsOfLightSumUpToAllLight) {
     const std::array kinds{map_of({"--lights", "sky"}), map_of({"--lights", "suns"}),
                            map_of({"--lights", "emission"})};
     EXPECT_EQ(map_of({"--lights", "lamp"}), kinds[2]);  // the only material that emits light
-    const ProgramResult white = run(bare + Arguments{"--lights", "sky,white", "-o", "x.exr"});
-    EXPECT_THAT(white.error, HasSubstr("'white' is neither sky, suns, points or emission nor"));
     for (const std::string channel : {"R", "G", "B"}) {
         const auto total = [&](const auto& map) {
             return std::inner_product(all.at("A").begin(), all.at("A").end(),
@@ -476,11 +410,8 @@ TEST_F(BakeProgram, NoOutputDestroysAnotherFile) {
 // Before a bake that would take hours, and behind one, all files or none.
 TEST_F(BakeProgram, WhatCannotBeWrittenIsTold) {
     const Arguments endless = ROOM + Arguments{"--size", "4096", "--quality", "best"};
-    for (const char* const option : {"--preview", "--atlas", "--report", "--checkpoint"}) {
-        EXPECT_THAT(error_of(endless + Arguments{"-o", "map.exr", option, "none/file"}, 1),
-                    HasSubstr("'none/file'"))
-            << option;
-    }
+    EXPECT_THAT(error_of(endless + Arguments{"-o", "map.exr", "--report", "none/file"}, 1),
+                HasSubstr("'none/file'"));
     EXPECT_THAT(error_of(endless + Arguments{"-o", "none/map.exr"}, 1), HasSubstr("none/map.exr"));
     (void)directory_.add("map.exr", "the last bake's");
     EXPECT_THAT(
@@ -537,7 +468,6 @@ TEST_F(BakeProgram, OddScenesAreBakedOrNamed) {
         {with_vertex("0 1e39 0"), sky, 0, "quadtile-bake: warning: "},
         {with_vertex("0 nan 0"), sky, 0, "quadtile-bake: warning: "},
         {corner + "v 0 2 0\nv 0 2 1\nv 1 2 1\nf 7/1 8/2 9/3\n", sky, 0, "quadtile-bake: warning: "},
-        {corner, {}, 1, "has no light"},
         {corner, {"--sky", "0"}, 0, ""},  // darkness that was asked for
         {corner, brightest, 0, ""},
         {"mtllib corner.mtl\nusemtl lamp\n" + corner, {}, 1, "material 'lamp'"}};

@@ -189,34 +189,6 @@ TEST(Light, SkyPictureIsIntegrated) {
     }
 }
 
-// Catches light that leaks through sheets: a house of sheets that face outward is lit inside by its
-// lamp as a room whose walls face inward is, and not by the sky above its roof.
-TEST(Light, EachSideOfASheetHasItsOwnLight) {
-    const auto floor_light = [&](bool is_house, const glm::vec3& lamp) {
-        Quads scene(4, 2, 6);
-        scene.add_material({.emission = lamp});
-        const std::uint32_t walls =
-            scene.add_material({.albedo = glm::vec3(0.6F), .double_sided = is_house});
-        if (is_house) {
-            scene.add_block({0, 0, 0}, {4, 3, 4}, walls);
-        } else {
-            scene.add_room({0, 0, 0}, {4, 3, 4}, walls);
-        }
-        scene.add({1.5F, 2.5F, 1.5F}, X, Z);  // looks down
-        const std::uint32_t floor = scene.add({1, 0.2F, 1}, 2.0F * Z, 2.0F * X, walls);
-        Prepared what(scene.scene, scene.extent());
-        what.sky.radiance = glm::vec3(1.0F);
-        const BakeResult result =
-            bake_by_reference(what, {.directions = 128, .bounces = 3, .seed = 5});
-        return mean(result.map.irradiance, scene.texels(floor)).x;
-    };
-    const double in_house = floor_light(true, glm::vec3(10.0F));
-    const double in_room = floor_light(false, glm::vec3(10.0F));
-    EXPECT_GT(in_room, 1.0);
-    EXPECT_NEAR(in_house, in_room, 0.01 * in_room);
-    EXPECT_NEAR(floor_light(true, glm::vec3(0.0F)), 0.0, 1e-3);
-}
-
 // A floor of 8 by 8 texels under a sheet with as many texels, but 8 times as long, and a texture of
 // 64 by 64: each of its texels is over one of the floor.
 double light_below(const Material& material, std::size_t column, const auto& light_scene) {

@@ -9,8 +9,6 @@
 
 #include <gmock/gmock.h>
 
-#include <sys/stat.h>
-
 #include <map>
 #include <set>
 #include <string>
@@ -19,7 +17,6 @@ namespace quadtile::baker::test {
 namespace {
 
 using quadtile::test::read_file;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 BakeState filled(std::size_t texels) {
@@ -65,29 +62,6 @@ TEST_F(CheckpointTest, DamageIsFound) {
     EXPECT_THROW((void)read_checkpoint(directory_.path()), std::runtime_error);
     EXPECT_THROW(write_checkpoint(directory_.path(), filled(1)), std::runtime_error);
     EXPECT_THROW(write_checkpoint(directory_.path() / "none" / "x", filled(1)), std::runtime_error);
-}
-
-// A --checkpoint that names another file loses nothing.
-TEST_F(CheckpointTest, OnlyCheckpointsAreReplacedAndRemoved) {
-    const std::filesystem::path other = directory_.add("scene.glb", "glTF and more");
-    EXPECT_THROW(check_replaceable(other), std::runtime_error);
-    EXPECT_THROW(write_checkpoint(other, filled(1)), std::runtime_error);
-    remove_checkpoint(other);
-    EXPECT_EQ(read_file(other), "glTF and more");
-
-    const std::filesystem::path pipe = directory_.path() / "pipe";
-    ::mkfifo(pipe.c_str(), 0600);
-    EXPECT_NO_THROW(check_replaceable(pipe));
-    remove_checkpoint(pipe);
-    EXPECT_TRUE(std::filesystem::is_fifo(pipe));
-
-    const std::filesystem::path link = directory_.path() / "link";
-    std::filesystem::create_symlink("some.checkpoint", link);
-    write_checkpoint(link, filled(1));
-    EXPECT_TRUE(read_checkpoint(link).has_value());
-    EXPECT_NO_THROW(check_replaceable(link));
-    remove_checkpoint(link);
-    EXPECT_THAT(directory_.names(), ElementsAre("link", "pipe", "scene.glb"));
 }
 
 // What a bake is made from.

@@ -1,4 +1,5 @@
 #include "light_map.hpp"
+#include "denoise.hpp"
 
 #include "output_file.hpp"
 #include "preview.hpp"
@@ -14,7 +15,9 @@
 #include <quadtile/reference.hpp>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <random>
 
 namespace quadtile::baker::test {
 
@@ -240,64 +243,45 @@ LightMap light_of_3_by_1() {
 TEST(WriteLightMap, IsReadBackAsItWas) {
     const TemporaryDirectory directory;
     const fs::path path = directory.path() / "map.exr";
-    const auto write = [&](const LightMap& map, Quantity quantity, bool half = false) {
+    constexpr float ODD = 1.0F + 0.75F / 1024;  // between two halves
+    LightMap map = light_of_3_by_1();
+    map.irradiance[0] = {65519.0F, ODD, 0.5F};
+    for (std::size_t i = 0; i < 4; ++i) {
+        map.radiance_sh[i].assign(3, glm::vec3(static_cast<float>(i), -1e6F, 0.5F));
+    }
+    // The first texel and its last band in the file.
+    const auto expect = [&](Quantity quantity, const char* name, bool half, const glm::vec3& texel,
+                            const glm::vec3& band, std::size_t cut) {
+        SCOPED_TRACE(testing::Message() << name << half);
         const LightMapExr exr = encode_light_map_exr(map, quantity, half);
+        EXPECT_EQ(exr.cut, cut);
         app::write_file(path, exr.bytes);
         EXPECT_THAT(channel(path, "A"), ElementsAre(1, 1, 0));
-        EXPECT_EQ(directory.names(), std::set<std::string>{"map.exr"});
+        EXPECT_EQ(quantity_of(path), name);
+        const bool has_bands = !map.radiance_sh[0].empty();
+        EXPECT_EQ(channels_of(path).size(), has_bands ? 16U + 4U : 4U);
         const Imf::InputFile file(path.c_str());
         const Imf::ChannelList& channels = file.header().channels();
         for (auto it = channels.begin(); it != channels.end(); ++it) {
             EXPECT_EQ(it.channel().type, half ? Imf::HALF : Imf::FLOAT) << it.name();
         }
-        return exr.cut;
+        for (int i = 0; i < 3; ++i) {
+            const std::string colour(1, "RGB"[i]);
+            EXPECT_FLOAT_EQ(channel(path, colour)[0], texel[i]) << colour;
+            if (has_bands) {
+                EXPECT_FLOAT_EQ(channel(path, "sh3." + colour)[2], band[i]) << colour;
+            }
+        }
     };
-    const auto of = [&](const std::string& name) { return channel(path, name); };
-    const auto near = [](const std::vector<float>& values) {
-        return testing::Pointwise(testing::FloatEq(), values);
-    };
-    LightMap map = light_of_3_by_1();
-    for (std::size_t i = 0; i < 4; ++i) {
-        map.radiance_sh[i].assign(3, glm::vec3(static_cast<float>(i), -1.0F, 0.5F));
-    }
-    write(map, Quantity::irradiance);
-    EXPECT_EQ(channels_of(path).size(), 16U + 4U);  // and layers
-    EXPECT_THAT(of("R"), ElementsAre(1, 4, 7));
-    EXPECT_THAT(of("G"), ElementsAre(2, 5, 8));
-    EXPECT_THAT(of("B"), ElementsAre(3, 6, 9));
-    for (std::size_t i = 0; i < 4; ++i) {
-        const std::string layer = "sh" + std::to_string(i);
-        EXPECT_EQ(of(layer + ".R"), std::vector<float>(3, static_cast<float>(i)));
-        EXPECT_THAT(of(layer + ".G"), ElementsAre(-1, -1, -1));
-        EXPECT_THAT(of(layer + ".B"), ElementsAre(0.5F, 0.5F, 0.5F));
-    }
-    EXPECT_EQ(quantity_of(path), "irradiance");
-    write(map, Quantity::radiance);
-    EXPECT_THAT(of("G"), near({2.0F / PI, 5.0F / PI, 8.0F / PI}));
-    EXPECT_THAT(of("sh3.R"), near({3.0F / PI, 3.0F / PI, 3.0F / PI}));
-    EXPECT_EQ(quantity_of(path), "radiance");
-
-    map = light_of_3_by_1();
-    map.irradiance = {glm::vec3(PI), glm::vec3(PI / 4), {0.5F, -0.01F, 1.01F}};
-    write(map, Quantity::ambient_occlusion);
-    EXPECT_THAT(of("R"), near({1.0F, 0.25F, 0.5F / PI}));
-    EXPECT_EQ(quantity_of(path), "ambient-occlusion");
-    map.irradiance[0] = map.irradiance[1] = glm::vec3(0.25F);
-    write(map, Quantity::shadow_mask);
-    EXPECT_THAT(of("R"), ElementsAre(0.25F, 0.25F, 0.5F));
-    EXPECT_THAT(of("G"), ElementsAre(0.25F, 0.25F, 0));
-    EXPECT_THAT(of("B"), ElementsAre(0.25F, 0.25F, 1));
-    EXPECT_EQ(quantity_of(path), "shadow-mask");
-
-    map = light_of_3_by_1();
-    map.irradiance[0] = {65504.0F, 65519.0F, 1e12F};
-    map.irradiance[1].r = 1.0F + 0.75F / 1024;  // between 1 and 1 + 1 / 1024
-    map.radiance_sh[3].assign(3, glm::vec3(-1e6F));
-    EXPECT_EQ(write(map, Quantity::irradiance, true), 2U + 9U);
-    EXPECT_THAT(of("R"), ElementsAre(65504, 1.0F + 1.0F / 1024, 7));
-    EXPECT_THAT(of("G"), ElementsAre(65504, 5, 8));
-    EXPECT_THAT(of("B"), ElementsAre(65504, 6, 9));
-    EXPECT_THAT(of("sh3.G"), ElementsAre(-65504, -65504, -65504));
+    const glm::vec3 texel = map.irradiance[0];
+    const glm::vec3 band(3, -1e6F, 0.5F);
+    expect(Quantity::irradiance, "irradiance", false, texel, band, 0);
+    expect(Quantity::irradiance, "irradiance", true, {65504, 1.0F + 1.0F / 1024, 0.5F},
+           {3, -65504, 0.5F}, 13);
+    expect(Quantity::radiance, "radiance", false, texel / PI, band / PI, 0);
+    map.radiance_sh = {};
+    expect(Quantity::ambient_occlusion, "ambient-occlusion", false, texel / PI, {}, 0);
+    expect(Quantity::shadow_mask, "shadow-mask", false, {1, 1, 0.5F}, {}, 0);
 }
 
 // Pixels of a PNG file.
@@ -346,119 +330,147 @@ TEST(EncodeLightMap, CutsTheBrightestHundredth) {
     EXPECT_THAT(png.at(2, 0), ElementsAre(40, 40, 40));
 }
 
-// A scene preview's pixels. White is what radiance `exposure` is shown as.
-class ScenePreview : public testing::Test {
- protected:
-    ScenePreview() {
-        options.width = 32;
-        options.height = 32;
-        options.exposure = 1.0F;
-        options.camera = Camera{{0.0F, 0.0F, 2.0F}, {0.0F, 0.0F, 0.0F}, 90.0F};
-        scene.materials.resize(2);
-    }
+// ---- The denoiser, on lightmaps whose truth is known
 
-    [[nodiscard]] ReadPng draw(const LightMap& map) const {
-        const fs::path path = directory_.path() / "scene.png";
-        app::write_file(path, app::encode_png(draw_preview(scene, map, options)));
-        return ReadPng(path);
-    }
-    [[nodiscard]] ReadPng draw() const { return draw(uniform_light_map({8, 8}, glm::vec3(PI))); }
+constexpr Extent EXTENT{48, 40};
 
-    // Returns the shown value of a radiance, by the curve that the sources name.
-    static int shown(double radiance) {
-        const double x = radiance;
-        const double y = std::min(1.0, x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14));
-        return static_cast<int>(std::lround(
-            255.0 * (y <= 0.0031308 ? 12.92 * y : 1.055 * std::pow(y, 1.0 / 2.4) - 0.055)));
-    }
-    static auto is(double red, double green, double blue) {
-        const auto near = [](double radiance) {
-            const int code = shown(radiance);
-            return testing::AllOf(testing::Ge(code - 1), testing::Le(code + 1));
-        };
-        return ElementsAre(near(red), near(green), near(blue));
-    }
-
+// A chart on the left and one on the right, with nothing between them. The one on the left is of
+// two triangles that have no vertex in common, but the same places.
+Scene two_charts(bool is_bent = false) {
     Scene scene;
-    PreviewOptions options;
-
- private:
-    TemporaryDirectory directory_;
-};
-
-const std::array<glm::vec2, 4> WHOLE_MAP = rectangle({0.0F, 0.0F}, {1.0F, 1.0F});
-
-// A quad half as large as what is seen, with one before it and one far behind, in any order.
-// Catches backs that are seen, far things that hide near ones, and pixels that are shifted.
-TEST_F(ScenePreview, ShowsTheNearestFrontsAndTheSky) {
-    scene.materials[0] = {.albedo = {0.1F, 0.5F, 0.8F}, .emission = {0.2F, 0.0F, 0.0F}};
-    scene.materials[1] = {.albedo = {0.0F, 0.5F, 0.0F}, .double_sided = true};
-    options.sky = {0.0F, 0.05F, 0.3F};
-    add_quad(scene, square(0.0F), WHOLE_MAP);
-    add_quad(scene, square(1.0F, 0.125F), WHOLE_MAP, 1);
-    ReadPng png = draw();
-    for (const std::size_t pixel : {8U, 11U, 23U}) {
-        EXPECT_THAT(png.at(pixel, pixel), is(0.3, 0.5, 0.8)) << pixel;
-        EXPECT_THAT(png.at(pixel, 31 - pixel), is(0.3, 0.5, 0.8)) << pixel;
-    }
-    for (const std::size_t pixel : {0U, 7U, 24U, 31U}) {
-        EXPECT_THAT(png.at(pixel, 16), is(0.0, 0.05, 0.3)) << pixel;
-        EXPECT_THAT(png.at(16, pixel), is(0.0, 0.05, 0.3)) << pixel;
-    }
-    EXPECT_THAT(png.at(16, 16), is(0.0, 0.5, 0.0));
-    add_quad(scene, square(-1.0F, 9.0F), WHOLE_MAP, 1);
-    EXPECT_THAT(draw().at(2, 16), is(0.0, 0.5, 0.0));
-    options.camera->position.z = -0.5F;  // behind the first, which hides nothing now
-    EXPECT_THAT(draw().at(16, 16), is(0.0, 0.5, 0.0));
-    EXPECT_THAT(draw().at(10, 16), is(0.0, 0.05, 0.3));
+    scene.materials.emplace_back();
+    const auto left = rectangle({0, 0}, {0.5F, 1});
+    const auto at = square(0.0F);
+    const glm::vec3 last = is_bent ? glm::vec3(0, 0, 1) : at[3];
+    add_triangle(scene, {at[0], at[1], at[2]}, {left[0], left[1], left[2]});
+    add_triangle(scene, {at[0], at[2], last}, {left[0], left[2], left[3]});
+    add_quad(scene, square(0.5F), rectangle({0.5F, 0}, {1, 1}));
+    return scene;
 }
 
-// Lit from one end to the other: a floor that goes into the distance.
-TEST_F(ScenePreview, FiltersTheLightMapInPerspective) {
-    scene.materials[0].albedo = glm::vec3(1.0F);
-    add_quad(scene, {{{-9, -1, 2}, {9, -1, 2}, {9, -1, -18}, {-9, -1, -18}}}, WHOLE_MAP);
-    LightMap map = uniform_light_map({4, 64}, glm::vec3(0.0F));
-    for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
-        map.irradiance[i] = glm::vec3(PI * (static_cast<float>(i / 4) + 0.5F) / 64.0F);
-    }
-    const ReadPng png = draw(map);
-    for (const std::size_t y : {19U, 22U, 26U, 31U}) {
-        // The floor is seen at the distance 1 / tangent, of 20; the map's far end is dark.
-        const double tangent = (static_cast<double>(y) + 0.5) / 16.0 - 1.0;
-        EXPECT_NEAR(png.at(16, y)[1], shown(1.0 - 1.0 / tangent / 20.0), 2) << y;
-    }
-    options.exposure.reset();
-    for (const float brightness : {1e-3F, 1.0F, 1e4F}) {
-        const ReadPng even = draw(uniform_light_map({8, 8}, glm::vec3(brightness)));
-        EXPECT_THAT(even.at(16, 31), is(0.8, 0.8, 0.8)) << brightness;
-    }
-    EXPECT_THAT(draw(uniform_light_map({8, 8}, glm::vec3(0.0F))).at(16, 31), is(0.0, 0.0, 0.0));
+void denoise(LightMap& map, std::vector<float>& error, const Scene& scene,
+             std::uint32_t threads = 0) {
+    baker::denoise(map, error, make_surface_map(scene, EXTENT), scene, threads);
 }
 
-// A floor and a post on it, without a camera: the picture is filled, but for its border.
-TEST_F(ScenePreview, FindsACameraThatSeesAll) {
-    scene.materials[0].albedo = glm::vec3(0.5F);
-    scene.materials[0].double_sided = true;
-    options.camera.reset();
-    options.sky = {0.0F, 0.0F, 1.0F};
-    options.width = 128;
-    options.height = 64;
-    add_quad(scene, {{{10, 0, 30}, {20, 0, 30}, {20, 0, 10}, {10, 0, 10}}}, WHOLE_MAP);
-    add_quad(scene, {{{14, 0, 20}, {16, 0, 20}, {16, 8, 20}, {14, 8, 20}}}, WHOLE_MAP);
-    const ReadPng png = draw();
-    int lit = 0;
-    for (std::size_t y = 0; y < 64; ++y) {
-        for (std::size_t x = 0; x < 128; ++x) {
-            const bool border = x == 0 || y == 0 || x == 127 || y == 63;
-            const bool sky = png.at(x, y)[0] == 0;
-            EXPECT_TRUE(sky || !border) << x << " " << y;
-            lit += sky ? 0 : 1;
+// Lit from the left and in shadow above, with noise of a part of the light.
+struct Noisy {
+    LightMap truth = uniform_light_map(EXTENT, glm::vec3(0.0F));
+    LightMap map = truth;
+    std::vector<float> error;
+
+    explicit Noisy(float noise) {
+        std::mt19937 random(7);
+        const auto bell = [&] {
+            double sum = -6.0;
+            for (int i = 0; i < 12; ++i) {
+                sum += static_cast<double>(random()) / 4294967296.0;
+            }
+            return static_cast<float>(sum);
+        };
+        for (std::size_t i = 0; i < EXTENT.texels(); ++i) {
+            const auto x = static_cast<float>(i % EXTENT.width);
+            const float light = i / EXTENT.width < 20 ? 0.2F : 1.0F;
+            truth.irradiance[i] = light * (1.0F + 0.01F * x) * glm::vec3(1.0F, 0.5F, 0.25F);
+            const float one = noise * bell();
+            const float other = noise * bell();  // of the two halves
+            map.irradiance[i] = truth.irradiance[i] * (1.0F + 0.5F * (one + other));
+            error.push_back(grey(truth.irradiance[i]) * 0.5F * (one - other));
         }
     }
-    EXPECT_GT(lit, 800);
-    // The scene's own camera comes first.
-    scene.camera = Camera{{15.0F, 9.0F, 20.0F}, {15.0F, 0.0F, 20.0F}, 30.0F};  // from above
-    EXPECT_THAT(draw().at(64, 2), is(0.5, 0.5, 0.5));
+};
+
+double rms(const LightMap& map, const LightMap& truth, std::size_t first_row, std::size_t end_row) {
+    double squares = 0.0;
+    for (std::size_t i = first_row * EXTENT.width; i < end_row * EXTENT.width; ++i) {
+        const double difference = grey(map.irradiance[i]) / grey(truth.irradiance[i]) - 1.0;
+        squares += difference * difference;
+    }
+    return std::sqrt(squares / static_cast<double>((end_row - first_row) * EXTENT.width));
+}
+
+// Catches a filter that does nothing, that smears the edge of a shadow into it, that tells less
+// noise than is left, that changes light without noise, or depends on threads.
+TEST(Denoise, TakesNoiseAndLeavesShadows) {
+    Noisy noisy(0.1F);
+    LightMap& map = noisy.map;
+    map.radiance_sh[1] = map.irradiance;
+    const double before = rms(map, noisy.truth, 0, EXTENT.height);
+    std::vector<float> error = noisy.error;
+    denoise(map, error, two_charts());
+    EXPECT_LT(rms(map, noisy.truth, 0, EXTENT.height), 0.3 * before);
+    EXPECT_LT(rms(map, noisy.truth, 18, 20), 0.5 * before);  // in the shadow, along its edge
+    double squares = 0.0;
+    for (std::size_t i = 0; i < error.size(); ++i) {
+        squares += std::pow(error[i] / grey(noisy.truth.irradiance[i]), 2.0);
+    }
+    EXPECT_NEAR(std::sqrt(squares / static_cast<double>(error.size())) /
+                    rms(map, noisy.truth, 0, EXTENT.height),
+                0.85, 0.25);
+    EXPECT_TRUE(map.radiance_sh[1] == map.irradiance);  // by the same weights
+    for (const std::uint32_t threads : {1U, 3U}) {
+        Noisy again(0.1F);
+        denoise(again.map, again.error, two_charts(), threads);
+        EXPECT_TRUE(again.map.irradiance == map.irradiance && again.error == error);
+    }
+    Noisy exact(0.0F);
+    denoise(exact.map, exact.error, two_charts());
+    for (std::size_t i = 0; i < EXTENT.texels(); ++i) {
+        EXPECT_NEAR(exact.map.irradiance[i].x, exact.truth.irradiance[i].x, 1e-6F) << i;
+    }
+}
+
+// Catches light that crosses from one chart to the next, over a fold, or from unknown texels.
+TEST(Denoise, StaysWithinCharts) {
+    const auto bytes_of_left = [](bool is_bent, auto&& change) {
+        Noisy noisy(0.1F);
+        for (std::size_t i = 0; i < EXTENT.texels(); ++i) {
+            const std::size_t x = i % EXTENT.width;
+            const std::size_t y = i / EXTENT.width;
+            change(noisy, i, x, y);
+            // Texels on the fold face a bit of both ways.
+            const bool is_on_fold = 5 * x + 3 * y <= 120 && 5 * (x + 1) + 3 * (y + 1) >= 120;
+            noisy.map.known[i] = noisy.map.known[i] != 0 && !(is_bent && is_on_fold) ? 1 : 0;
+        }
+        denoise(noisy.map, noisy.error, two_charts(is_bent), 3);
+        std::vector<float> left;
+        for (std::size_t i = 0; i < EXTENT.texels(); ++i) {
+            const std::size_t x = i % EXTENT.width;
+            const std::size_t y = i / EXTENT.width;
+            const bool is_first = x < 24 && 5 * x + 3 * y > 120;  // triangle
+            if (is_first && noisy.map.known[i] != 0) {
+                left.push_back(noisy.map.irradiance[i].y);
+                left.push_back(noisy.error[i]);
+            }
+        }
+        return left;
+    };
+    const auto none = [](auto&&...) {};
+    const auto right = [](Noisy& noisy, std::size_t i, std::size_t x, std::size_t) {
+        if (x >= 24) {
+            noisy.map.irradiance[i] *= 1.1F;
+            noisy.error[i] *= 5.0F;
+        }
+    };
+    const auto above = [](Noisy& noisy, std::size_t i, std::size_t x, std::size_t y) {
+        if (x < 24 && 5 * (x + 1) + 3 * (y + 1) < 120) {
+            noisy.map.irradiance[i] *= 1.02F;
+        }
+    };
+    EXPECT_TRUE(bytes_of_left(false, none) == bytes_of_left(false, right));
+    EXPECT_FALSE(bytes_of_left(false, none) == bytes_of_left(false, above));
+    EXPECT_TRUE(bytes_of_left(true, none) == bytes_of_left(true, above));
+    const auto unknown = [](float light) {
+        return [light](Noisy& noisy, std::size_t i, std::size_t x, std::size_t) {
+            if (x == 5) {
+                noisy.map.known[i] = 0;
+                noisy.map.irradiance[i] = glm::vec3(light);
+                noisy.error[i] = light;
+            }
+        };
+    };
+    EXPECT_TRUE(bytes_of_left(false, unknown(1.0F)) ==
+                bytes_of_left(false, unknown(std::numeric_limits<float>::quiet_NaN())));
 }
 
 }  // namespace

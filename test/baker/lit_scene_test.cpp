@@ -7,9 +7,6 @@
 #include "surface_map.hpp"
 #include "unwrap.hpp"
 
-#include <draco/compression/encode.h>
-#include <draco/mesh/triangle_soup_mesh_builder.h>
-#include <meshoptimizer.h>
 #include <glm/geometric.hpp>
 
 #include <algorithm>
@@ -58,96 +55,21 @@ std::vector<std::array<float, 8>> corners_in(const Scene& scene) {
 
 // ---- Compressed scenes
 
-// The square's positions, normals, lightmap coordinates and indices, each with its filter and
-// mode; all in the buffer 0, with buffer 1 for other programs. Without fallback that has no bytes.
-Gltf meshopt_square(bool is_list) {
-    Gltf gltf = square(R"({"extensionsUsed":["EXT_meshopt_compression"],
-        "extensionsRequired":["KHR_mesh_quantization","EXT_meshopt_compression"]})");
-    Json& json = gltf.json;
-    std::string bytes;
-    const auto compress = [&](std::size_t view, const std::string& mode, const std::string& filter,
-                              std::size_t count, std::size_t stride, const void* data) {
-        std::vector<unsigned char> buffer(1000);
-        const auto* const indices = static_cast<const unsigned*>(data);
-        buffer.resize(mode == "ATTRIBUTES"
-                          ? meshopt_encodeVertexBuffer(buffer.data(), 1000, data, count, stride)
-                      : mode == "TRIANGLES"
-                          ? meshopt_encodeIndexBuffer(buffer.data(), 1000, indices, count)
-                          : meshopt_encodeIndexSequence(buffer.data(), 1000, indices, count));
-        Json& to = json["bufferViews"][view];
-        to = {{"buffer", 1}, {"byteLength", count * stride}};
-        if (mode == "ATTRIBUTES") {
-            to["byteStride"] = stride;
-        }
-        to["extensions"]["EXT_meshopt_compression"] = {
-            {"buffer", 0},     {"byteOffset", bytes.size()}, {"byteLength", buffer.size()},
-            {"count", count},  {"byteStride", stride},       {"mode", mode},
-            {"filter", filter}};
-        bytes.append(buffer.begin(), buffer.end());
-    };
-    std::array<std::uint32_t, 12> positions{};
-    meshopt_encodeFilterExp(positions.data(), 4, 12, 15, SQUARE_POSITIONS.data());
-    compress(0, "ATTRIBUTES", "EXPONENTIAL", 4, 12, positions.data());
-    const std::array<float, 16> up{0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0};
-    std::array<std::int8_t, 16> normals{};
-    meshopt_encodeFilterOct(normals.data(), 4, 4, 8, up.data());
-    compress(1, "ATTRIBUTES", "OCTAHEDRAL", 4, 4, normals.data());
-    json["accessors"][1].update(Json{{"componentType", 5120}, {"normalized", true}});
-    compress(2, "ATTRIBUTES", "NONE", 4, 8, SQUARE_COORDINATES.data());
-    const std::array<unsigned, 6> indices{0, 1, 2, 0, 2, 3};
-    compress(3, is_list ? "TRIANGLES" : "INDICES", "NONE", 6, 2, indices.data());
-    // A turn about z by a right angle.
-    const std::array<float, 4> turn{0, 0, std::sqrt(0.5F), std::sqrt(0.5F)};
-    std::array<std::int16_t, 4> turned{};
-    meshopt_encodeFilterQuat(turned.data(), 1, 8, 16, turn.data());
-    compress(4, "ATTRIBUTES", "QUATERNION", 1, 8, turned.data());
-    json["accessors"].push_back({{"bufferView", 4},
-                                 {"componentType", 5122},
-                                 {"normalized", true},
-                                 {"count", 1},
-                                 {"type", "VEC4"}});
-    json["nodes"][0]["extensions"]["EXT_mesh_gpu_instancing"]["attributes"]["ROTATION"] = 4;
-    json["buffers"] = {
-        {{"byteLength", bytes.size()}},
-        {{"byteLength", 200}, {"extensions", {{"EXT_meshopt_compression", {{"fallback", true}}}}}}};
-    gltf.bytes = bytes;
-    return gltf;
-}
+// The square of gltf_file.hpp, as the encoders of Draco and meshoptimizer have made it: by both
+// methods of Draco, of 14 bits in the third file, and turned about z by a right angle by an
+// instance of quaternions in the last two, whose buffers have all filters and modes.
+struct Compressed {
+    const char* name;
+    float bound;
+};
+constexpr std::array<Compressed, 5> COMPRESSED{{{"draco_sequential", 0.0F},
+                                                {"draco_edgebreaker", 0.0F},
+                                                {"draco_lossy", 1e-3F},
+                                                {"meshopt_triangles", 1e-4F},
+                                                {"meshopt_indices", 1e-4F}}};
 
-// The square in Draco's data, with and without connectivity of its own; `lossy`: of 14 bits.
-Gltf draco_square(int method, bool lossy) {
-    draco::TriangleSoupMeshBuilder builder;
-    builder.Start(2);
-    using Attribute = draco::GeometryAttribute;
-    const std::vector<float> normals{0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1};
-    for (const auto& [type, size, values] : {std::tuple(Attribute::POSITION, 3, SQUARE_POSITIONS),
-                                             {Attribute::NORMAL, 3, normals},
-                                             {Attribute::GENERIC, 2, SQUARE_COORDINATES}}) {
-        const int id =
-            builder.AddAttribute(type, static_cast<std::int8_t>(size), draco::DT_FLOAT32);
-        for (std::uint32_t t = 0; t < 2; ++t) {
-            builder.SetAttributeValuesForFace(id, draco::FaceIndex(t), values.data(),
-                                              &values[size * (t + 1)], &values[size * (t + 2)]);
-        }
-    }
-    const std::unique_ptr<draco::Mesh> built = builder.Finalize();
-    draco::Encoder encoder;
-    encoder.SetEncodingMethod(method);
-    for (const auto type : {Attribute::POSITION, Attribute::NORMAL, Attribute::GENERIC}) {
-        if (lossy) {
-            encoder.SetAttributeQuantization(type, 14);
-        }
-    }
-    draco::EncoderBuffer data;
-    EXPECT_TRUE(encoder.EncodeMeshToBuffer(*built, &data).ok());
-    Gltf gltf = square(R"({"extensionsRequired":["KHR_draco_mesh_compression"]})");
-    const std::size_t view = gltf.add_bytes(std::string(data.data(), data.size()));
-    gltf.json["meshes"][0]["primitives"][0]["extensions"]["KHR_draco_mesh_compression"] = {
-        {"bufferView", view}, {"attributes", {{"POSITION", 0}, {"NORMAL", 1}, {"TEXCOORD_1", 2}}}};
-    for (std::size_t i = 0; i < 4; ++i) {
-        gltf.json["accessors"][i].erase("bufferView");
-    }
-    return gltf;
+fs::path path_of(const Compressed& file) {
+    return fs::path(QUADTILE_BAKER_SCENES) / (std::string(file.name) + ".glb");
 }
 
 // Catches filters, modes, attributes and types that are mixed up, and a lit scene that still says
@@ -156,12 +78,10 @@ TEST_F(LitScene, OfCompressedMeshesIsTheSame) {
     const Scene plain = load(square()).scene;
     const Scene turned =
         load(square(R"({"nodes":[{"mesh":0,"rotation":[0,0,0.70710678,0.70710678]}]})")).scene;
-    for (const auto& [file, expected, bound] : {std::tuple(draco_square(0, false), plain, 0.0F),
-                                                {draco_square(1, false), plain, 0.0F},
-                                                {draco_square(1, true), plain, 1e-3F},
-                                                {meshopt_square(true), turned, 1e-4F},
-                                                {meshopt_square(false), turned, 1e-4F}}) {
-        const fs::path path = added("compressed.glb", file.binary());
+    for (const Compressed& file : COMPRESSED) {
+        SCOPED_TRACE(file.name);
+        const fs::path path = path_of(file);
+        const Scene& expected = std::string(file.name).starts_with("draco") ? plain : turned;
         const LoadedScene loaded = load_scene(path);
         EXPECT_THAT(loaded.warnings, IsEmpty());
         auto actual = corners_in(loaded.scene);
@@ -170,7 +90,7 @@ TEST_F(LitScene, OfCompressedMeshesIsTheSame) {
         std::ranges::sort(wanted);
         ASSERT_EQ(actual.size(), wanted.size());
         for (std::size_t i = 0; i < 8 * wanted.size(); ++i) {
-            EXPECT_NEAR(actual[i / 8][i % 8], wanted[i / 8][i % 8], bound) << i;
+            EXPECT_NEAR(actual[i / 8][i % 8], wanted[i / 8][i % 8], file.bound) << i;
         }
         const std::string glb = lit_of(path)->with_light_map(loaded.scene, {{"\x89PNG"}}, {8, 8});
         EXPECT_THAT(glb, AllOf(Not(HasSubstr("compression")), Not(HasSubstr("DRACO"))));
@@ -181,29 +101,34 @@ TEST_F(LitScene, OfCompressedMeshesIsTheSame) {
 
 // Catches damaged data that crashes, and sizes of gigabytes.
 TEST_F(LitScene, OfDamagedDataIsASceneOrAnError) {
-    for (const Gltf& whole : {draco_square(0, true), draco_square(1, true), meshopt_square(true),
-                              meshopt_square(false)}) {
-        for (std::size_t i = 0; i < whole.bytes.size(); ++i) {
+    for (const Compressed& file : COMPRESSED) {
+        SCOPED_TRACE(file.name);
+        const std::string whole = quadtile::test::read_file(path_of(file));
+        const std::size_t data = whole.find(std::string("BIN\0", 4)) + 4;
+        for (std::size_t i = data; i < whole.size(); ++i) {
             for (const int bit : {0, 5, 7}) {
-                Gltf damaged = whole;
-                damaged.bytes[i] = static_cast<char>(damaged.bytes[i] ^ (1 << bit));
-                (void)refusal(damaged);
+                std::string damaged = whole;
+                damaged[i] = static_cast<char>(damaged[i] ^ (1 << bit));
+                (void)refusal("scene.glb", damaged);
             }
         }
-        Gltf cut = whole;
-        const bool is_draco = cut.text().find("KHR_draco") != std::string::npos;
-        Json& views = cut.json["bufferViews"];
+        Json json = json_of(whole);
+        const auto refused = [&] {
+            return refusal("scene.glb", Gltf::binary(json.dump(), whole.substr(data)));
+        };
+        const bool is_draco = std::string(file.name).starts_with("draco");
+        Json& views = json["bufferViews"];
         Json& length =
             is_draco ? views[4]["byteLength"] : views[3]["extensions"].front()["byteLength"];
         for (std::size_t i = length; i-- > 1;) {
             length = i;
-            EXPECT_THAT(refusal(cut),
+            EXPECT_THAT(refused(),
                         AllOf(HasSubstr(is_draco ? "mesh 0 'Walls', primitive 0" : "buffer view 3"),
                               HasSubstr("is damaged"), HasSubstr("compress the scene again")));
         }
         if (!is_draco) {
             views[0]["extensions"].front()["count"] = 1'000'000'000;
-            EXPECT_THAT(refusal(cut), HasSubstr("cannot have 1000000000 elements of 12"));
+            EXPECT_THAT(refused(), HasSubstr("cannot have 1000000000 elements of 12"));
         }
     }
 }
@@ -230,60 +155,44 @@ Gltf odd_scene() {
 }
 
 TEST_F(LitScene, HasTheCoordinatesOfTheUnwrappedScene) {
-    Gltf apart = odd_scene();
-    (void)added("odd.bin", apart.bytes);
-    apart.with(R"({"buffers":[{"uri":"odd.bin","byteLength":)" +
-               std::to_string(apart.bytes.size()) + "}]}");
-    for (const bool binary : {true, false}) {
-        const fs::path path =
-            binary ? added("odd.glb", odd_scene().binary()) : added("odd.gltf", apart.text());
-        Scene scene = load_scene(path, LightMapCoordinates::ignore).scene;
-        unwrap(scene, {.extent = Extent{64, 32}});
-        const auto lit = lit_of(path);
-        lit->set_light_map_coordinates(scene);
-        const std::string glb = lit->with_light_map(scene, {{"\x89PNG", 2.5}}, {64, 32});
+    const fs::path path = added("odd.glb", odd_scene().binary());
+    Scene scene = load_scene(path, LightMapCoordinates::ignore).scene;
+    unwrap(scene, {.extent = Extent{64, 32}});
+    const auto lit = lit_of(path);
+    lit->set_light_map_coordinates(scene);
+    const std::string glb = lit->with_light_map(scene, {{"\x89PNG", 2.5}}, {64, 32});
 
-        const Scene baked = load("baked.glb", glb).scene;
-        EXPECT_TRUE((baked.light_map_extent == Extent{64, 32}));
-        ASSERT_EQ(baked.triangles.size(), scene.triangles.size());
-        for (std::size_t t = 0; t < scene.triangles.size(); ++t) {
-            for (std::size_t i = 0; i < 3; ++i) {
-                const std::uint32_t a = baked.triangles[t].vertices[i];
-                const std::uint32_t b = scene.triangles[t].vertices[i];
-                EXPECT_EQ(baked.positions[a], scene.positions[b]) << t;
-                EXPECT_EQ(baked.light_map_coordinates[a], scene.light_map_coordinates[b]) << t;
-            }
-        }
-
-        // All but the primitives, which are now lists, is as it was.
-        const Json old = odd_scene().json;
-        Json now = json_of(glb);
-        const Json light_map{{"index", 0}, {"texCoord", 1}, {"intensity", 2.5}};
-        EXPECT_EQ(now["materials"][0]["extensions"].at("MOZ_lightmap"), light_map);
-        EXPECT_EQ(now["extensionsUsed"], Json({"MINE_thing", "MOZ_lightmap"}));
-        EXPECT_EQ(now["asset"]["extras"]["lightmap_size"], Json({64, 32}));
-        EXPECT_EQ(now["nodes"][1]["mesh"], 1);
-        for (const Json& mesh : now["meshes"]) {
-            const Json& list = mesh["primitives"][0];
-            EXPECT_FALSE(list.contains("mode"));
-            EXPECT_EQ(list["attributes"].size(), 3U);
-            const Json& moved = now["accessors"][list["targets"][0]["POSITION"].get<int>()];
-            EXPECT_EQ(moved["count"], now["accessors"][list["indices"].get<int>()]["count"]);
-            EXPECT_EQ(mesh["primitives"][1], old["meshes"][0]["primitives"][1]);  // points
-        }
-        now["materials"][0]["extensions"].erase("MOZ_lightmap");
-        now["extensionsUsed"] = old["extensionsUsed"];
-        now["asset"]["extras"].erase("lightmap_size");
-        now["nodes"][1]["mesh"] = 0;
-        for (Json& mesh : now["meshes"]) {
-            mesh["primitives"] = old["meshes"][0]["primitives"];
-        }
-        EXPECT_EQ(now["meshes"][0], now["meshes"][1]);
-        now["meshes"].erase(1);
-        for (const auto& [key, value] : old.items()) {
-            if (key != "buffers" && key != "bufferViews" && key != "accessors") {
-                EXPECT_EQ(now[key], value) << key;
-            }
+    const Scene baked = load("baked.glb", glb).scene;
+    EXPECT_TRUE((baked.light_map_extent == Extent{64, 32}));
+    EXPECT_TRUE(corners_in(baked) == corners_in(scene));
+    // All but the primitives, which are now lists, is as it was.
+    const Json old = odd_scene().json;
+    Json now = json_of(glb);
+    const Json light_map{{"index", 0}, {"texCoord", 1}, {"intensity", 2.5}};
+    EXPECT_EQ(now["materials"][0]["extensions"].at("MOZ_lightmap"), light_map);
+    EXPECT_EQ(now["extensionsUsed"], Json({"MINE_thing", "MOZ_lightmap"}));
+    EXPECT_EQ(now["asset"]["extras"]["lightmap_size"], Json({64, 32}));
+    EXPECT_EQ(now["nodes"][1]["mesh"], 1);
+    for (const Json& mesh : now["meshes"]) {
+        const Json& list = mesh["primitives"][0];
+        EXPECT_FALSE(list.contains("mode"));
+        EXPECT_EQ(list["attributes"].size(), 3U);
+        const Json& moved = now["accessors"][list["targets"][0]["POSITION"].get<int>()];
+        EXPECT_EQ(moved["count"], now["accessors"][list["indices"].get<int>()]["count"]);
+        EXPECT_EQ(mesh["primitives"][1], old["meshes"][0]["primitives"][1]);  // points
+    }
+    now["materials"][0]["extensions"].erase("MOZ_lightmap");
+    now["extensionsUsed"] = old["extensionsUsed"];
+    now["asset"]["extras"].erase("lightmap_size");
+    now["nodes"][1]["mesh"] = 0;
+    for (Json& mesh : now["meshes"]) {
+        mesh["primitives"] = old["meshes"][0]["primitives"];
+    }
+    EXPECT_EQ(now["meshes"][0], now["meshes"][1]);
+    now["meshes"].erase(1);
+    for (const auto& [key, value] : old.items()) {
+        if (key != "buffers" && key != "bufferViews" && key != "accessors") {
+            EXPECT_EQ(now[key], value) << key;
         }
     }
 }

@@ -60,49 +60,40 @@ TEST_F(SceneFile, IsRead) {
     EXPECT_THAT(loaded.warnings, IsEmpty());
     check_scene(scene, {0, 0, 1});
     EXPECT_EQ(scene.triangles.size(), 2U);
-    EXPECT_EQ(scene.positions.size(), 4U);
     EXPECT_THAT(scene.light_map_coordinates,
                 ElementsAre(glm::vec2(0, 1), glm::vec2(1, 1), glm::vec2(1, 0), glm::vec2(0, 0)));
     EXPECT_EQ(scene.light_map_extent, (Extent{123, 45}));
-    EXPECT_THAT(scene.suns, IsEmpty());
     EXPECT_FALSE(scene.camera);
-    // The default material.
-    ASSERT_EQ(scene.materials.size(), 1U);
-    EXPECT_EQ(scene.materials[0].albedo, Material{}.albedo);
-    EXPECT_EQ(scene.materials[0].emission, glm::vec3(0.0F));
-    EXPECT_FALSE(scene.materials[0].double_sided);
-
-    const LoadedScene bare = load(square(mesh(SQUARE)));
-    EXPECT_THAT(bare.warnings, IsEmpty());
-    EXPECT_THAT(bare.scene.light_map_coordinates, IsEmpty());
-    EXPECT_FALSE(bare.scene.light_map_extent);
+    const Scene bare = load(square(mesh(SQUARE))).scene;
+    EXPECT_THAT(bare.light_map_coordinates, IsEmpty());
+    EXPECT_FALSE(bare.light_map_extent);
 }
 
 // Extras of all kinds: each is taken, or ignored with a warning that names it.
 TEST_F(SceneFile, TakesExtrasThatMakeSense) {
-    const auto load_with = [&](const std::string& file, const std::string& warning) {
-        const LoadedScene loaded = load(square(file));
-        EXPECT_EQ(loaded.warnings.size(), warning.empty() ? 0U : 1U) << file;
-        EXPECT_THAT(testing::PrintToString(loaded.warnings), HasSubstr(warning));
-        return loaded.scene;
-    };
     for (const std::string size : {"[0,4]", "[4]", "[4,-4]", "\"large\"", "[1.5,2]", "[1e9,1]"}) {
-        const std::string file = R"({"asset":{"extras":{"lightmap_size":)" + size + "}}}";
-        EXPECT_FALSE(load_with(file, "lightmap_size").light_map_extent);
+        const LoadedScene loaded =
+            load(square(R"({"asset":{"extras":{"lightmap_size":)" + size + "}}}"));
+        EXPECT_FALSE(loaded.scene.light_map_extent);
+        EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("lightmap_size")));
     }
-    const auto part_of = [&](const std::string& name, const std::string& value, bool is_right) {
-        return load_with(R"({"nodes":[{"mesh":0,"name":"Floor","extras":{")" + name + R"(":)" +
-                             value + "}}]}",
-                         is_right ? "" : "node 0 'Floor': its extras." + name)
-            .parts[0];
-    };
-    for (const std::string density : {"2.5", "0", "-1", "1e9", "\"fine\""}) {
-        const bool is_right = density == "2.5";
-        EXPECT_EQ(part_of("lightmap_density", density, is_right).density, is_right ? 2.5F : 1.0F);
-    }
-    for (const auto& [value, excluded] :
-         {std::pair("true", true), {"false", false}, {"1", true}, {"0", false}, {"\"\"", false}}) {
-        EXPECT_EQ(part_of("lightmap_exclude", value, *value != '"').excluded, excluded);
+    for (const auto& [extra, is_right, density, excluded] :
+         {std::tuple(R"("lightmap_density":2.5)", true, 2.5F, false),
+          {R"("lightmap_density":0)", false, 1.0F, false},
+          {R"("lightmap_density":-1)", false, 1.0F, false},
+          {R"("lightmap_density":1e9)", false, 1.0F, false},
+          {R"("lightmap_density":"fine")", false, 1.0F, false},
+          {R"("lightmap_exclude":true)", true, 1.0F, true},
+          {R"("lightmap_exclude":1)", true, 1.0F, true},
+          {R"("lightmap_exclude":0)", true, 1.0F, false},
+          {R"("lightmap_exclude":"")", false, 1.0F, false}}) {
+        const LoadedScene loaded = load(square(R"({"nodes":[{"mesh":0,"name":"Floor","extras":{)" +
+                                               std::string(extra) + "}}]}"));
+        EXPECT_EQ(loaded.warnings.size(), is_right ? 0U : 1U) << extra;
+        EXPECT_THAT(testing::PrintToString(loaded.warnings),
+                    HasSubstr(is_right ? "" : "node 0 'Floor': its extras.lightmap_"));
+        EXPECT_EQ(loaded.scene.parts[0].density, density) << extra;
+        EXPECT_EQ(loaded.scene.parts[0].excluded, excluded) << extra;
     }
 }
 
@@ -175,30 +166,26 @@ TEST_F(SceneFile, PlacesInstances) {
     EXPECT_THAT(refusal(gltf), HasSubstr("SCALE of its instances"));
 }
 
+std::string primitive(int positions, int mode) {
+    return R"({"attributes":{"POSITION":)" + std::to_string(positions) + R"(},"mode":)" +
+           std::to_string(mode) + "}";
+}
+
 // Strips, fans and lists; points and lines are left out. Catches a turn of every other triangle.
 TEST_F(SceneFile, ReadsAllKindsOfTriangles) {
     Gltf gltf = empty_gltf();
     gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, -1, 1, 0, 1, 1, 0, -1, 3, 0});            // strip
     gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0});                      // fan
     gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, -1, 0, 1, 1, 0, -1, 1, 0});  // list
-    const auto primitive = [](int positions, int mode) {
-        return R"({"attributes":{"POSITION":)" + std::to_string(positions) + R"(},"mode":)" +
-               std::to_string(mode) + "}";
-    };
     for (const auto& [positions, mode, area] : {std::tuple(0, 5, 6.0), {1, 6, 4.0}, {2, 4, 4.0}}) {
-        for (const std::string points : {"", ","}) {
-            const LoadedScene loaded = load(gltf.with(mesh(
-                primitive(positions, mode) + points + (points.empty() ? "" : primitive(0, 1)))));
-            // There are no normals: those of the planes are taken, which is said.
-            EXPECT_THAT(loaded.warnings, testing::Contains(HasSubstr("without a normal")));
-            EXPECT_EQ(loaded.warnings.size(), points.empty() ? 1U : 2U);
-            check_scene(loaded.scene, {0, 0, 1});
-            EXPECT_NEAR(surface_area(loaded.scene), area, 1e-6);
-        }
+        const LoadedScene loaded =
+            load(gltf.with(mesh(primitive(positions, mode) + "," + primitive(0, 1))));
+        // There are no normals: those of the planes are taken, which is said.
+        EXPECT_THAT(loaded.warnings, testing::Contains(HasSubstr("without a normal")));
+        EXPECT_EQ(loaded.warnings.size(), 2U);
+        check_scene(loaded.scene, {0, 0, 1});
+        EXPECT_NEAR(surface_area(loaded.scene), area, 1e-6);
     }
-    EXPECT_THAT(refusal(gltf.with(mesh(primitive(0, 4)))),
-                AllOf(HasSubstr("no multiple of 3"), HasSubstr("'Walls'")));
-    EXPECT_THAT(refusal(gltf.with(mesh(primitive(0, 0)))), HasSubstr("no triangles"));
 }
 
 TEST_F(SceneFile, ReadsMaterials) {
@@ -218,16 +205,14 @@ TEST_F(SceneFile, ReadsMaterials) {
     EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("albedo outside 0..1")));
     const Scene& scene = loaded.scene;
     ASSERT_EQ(scene.triangles.size(), 8U);
-    const Material expected[] = {{.albedo = glm::vec3(1.0F), .emission = {0, 0, 1}},
-                                 {.name = "paint",
-                                  .albedo = {0.1F, 0.2F, 0.3F},
-                                  .emission = {8, 4, 0},
-                                  .double_sided = true},
-                                 {},
-                                 {.albedo = {1, 0, 0.5F},
-                                  .alpha_mode = AlphaMode::mask,
-                                  .alpha = 0.25F,
-                                  .alpha_cutoff = 0.75F}};
+    const Material expected[] = {
+        {.albedo = glm::vec3(1.0F), .emission = {0, 0, 1}},
+        {.albedo = {0.1F, 0.2F, 0.3F}, .emission = {8, 4, 0}, .double_sided = true},
+        {},
+        {.albedo = {1, 0, 0.5F},
+         .alpha_mode = AlphaMode::mask,
+         .alpha = 0.25F,
+         .alpha_cutoff = 0.75F}};
     for (std::size_t i = 0; i < 4; ++i) {
         const Material& material = scene.materials.at(scene.triangles[2 * i].material);
         const auto parts = [](const Material& of) {
@@ -235,8 +220,8 @@ TEST_F(SceneFile, ReadsMaterials) {
                               of.alpha_cutoff);
         };
         EXPECT_TRUE(parts(material) == parts(expected[i])) << i;
-        EXPECT_TRUE(expected[i].name.empty() || material.name == expected[i].name);
     }
+    EXPECT_EQ(scene.materials.at(scene.triangles[2].material).name, "paint");
 }
 
 // Catches pictures that are mixed up, a turn the other way round, another order of turn and scale,
@@ -276,22 +261,18 @@ TEST_F(SceneFile, ReadsTextures) {
     EXPECT_EQ(material.albedo_coordinates, glm::mat3x2(1.0F));
     EXPECT_LT(glm::distance(material.emission_coordinates * glm::vec3(1, 0, 1), {10, 18}), 1e-5F);
     EXPECT_LT(glm::distance(material.emission_coordinates * glm::vec3(0, 1, 1), {14, 20}), 1e-5F);
-    for (const std::string damaged : {R"({"offset":[1]})", R"({"scale":"2"})",
-                                      R"({"rotation":1e99})", R"({"offset":[1,[]]})"}) {
-        EXPECT_NE(refusal(with(damaged)), "") << damaged;
-    }
 }
 
 // A node turns and scales its light and camera: where they are and look changes, no more.
 TEST_F(SceneFile, ReadsLightsAndCameras) {
-    const auto with = [](const std::string& light, const std::string& intensity = "4") {
+    const auto with = [](const std::string& light) {
         return square(R"({"nodes":[{"mesh":0,"scale":[2,2,2],"children":[1]},
             {"rotation":[-0.70710678,0,0,0.70710678],"scale":[3,3,3],"translation":[1,2,3],
              "camera":0,"extensions":{"KHR_lights_punctual":{"light":0}}}],
             "cameras":[{"type":"perspective","perspective":{"yfov":1.0471975512,"znear":0.1}}],
             "extensionsUsed":["KHR_lights_punctual"],
             "extensions":{"KHR_lights_punctual":{"lights":[{)" +
-                      light + R"(,"color":[1,0.5,0.25],"intensity":)" + intensity + "}]}}}");
+                      light + R"(,"color":[1,0.5,0.25],"intensity":4}]}}})");
     };
     const Scene sunny = load(with(R"("type":"directional")")).scene;
     ASSERT_EQ(sunny.suns.size(), 1U);
@@ -303,17 +284,14 @@ TEST_F(SceneFile, ReadsLightsAndCameras) {
     expect_near(glm::normalize(sunny.camera->target - sunny.camera->position), {0, -1, 0});
     EXPECT_NEAR(sunny.camera->vertical_field_degrees, 60.0F, 1e-3F);
 
-    const LoadedScene loaded = load(with(R"("type":"point","range":5)"));
-    EXPECT_THAT(loaded.warnings, IsEmpty());
-    EXPECT_THAT(loaded.scene.suns, IsEmpty());
-    ASSERT_EQ(loaded.scene.point_lights.size(), 1U);
-    const PointLight& point = loaded.scene.point_lights[0];
+    const Scene lit = load(with(R"("type":"point","range":5)")).scene;
+    EXPECT_THAT(lit.suns, IsEmpty());
+    const PointLight& point = lit.point_lights.at(0);
     expect_near(point.position, {2, 4, 6});
     expect_near(point.intensity, {4, 2, 1});
     EXPECT_FALSE(point.is_spot);
     EXPECT_EQ(point.range, 5.0F);
     EXPECT_EQ(point.radius, 0.0F);
-
     for (const auto& [angles, inner, outer] :
          {std::tuple(R"("innerConeAngle":0.25,"outerConeAngle":1.5)", 0.25F, 1.5F),
           {"", 0.0F, 0.785398F}}) {
@@ -329,17 +307,6 @@ TEST_F(SceneFile, ReadsLightsAndCameras) {
     }
     EXPECT_THAT(load(with(R"("type":"area")")).warnings,
                 ElementsAre(HasSubstr("1 light ignored: of a type")));
-    for (const auto& [light, intensity, message] :
-         {std::tuple(R"("type":"spot","spot":{"innerConeAngle":1,"outerConeAngle":0.5})", "4",
-                     "light 0 of node 1 has cone angles of 1"),
-          {R"("type":"spot","spot":{"outerConeAngle":2})", "4", "and 2.0"},
-          {R"("type":"spot","spot":{"outerConeAngle":0})", "4", "cone angles"},
-          {R"("type":"point","extras":{"radius":-1})", "4", "extras.radius"},
-          {R"("type":"point","extras":{"radius":"large"})", "4", "extras.radius"},
-          {R"("type":"point","name":"Bulb")", "-1",
-           "light 0 'Bulb' of node 1 has a negative intensity or colour"}}) {
-        EXPECT_THAT(refusal(with(light, intensity)), HasSubstr(message));
-    }
 }
 
 TEST_F(SceneFile, HasLightMapCoordinatesEverywhereOrNowhere) {
@@ -354,12 +321,11 @@ TEST_F(SceneFile, HasLightMapCoordinatesEverywhereOrNowhere) {
                 AllOf(HasSubstr("mesh 1 'Lamp'"), HasSubstr("TEXCOORD_1"), HasSubstr("--unwrap"),
                       Not(HasSubstr("Walls"))));
     EXPECT_THAT(refusal("two.glb", two(SQUARE, LIT_SQUARE)),
-                AllOf(HasSubstr("mesh 0 'Walls'"), HasSubstr("--unwrap"), Not(HasSubstr("Lamp"))));
-    const Scene scene = load("two.glb", second_without, LightMapCoordinates::ignore).scene;
-    EXPECT_EQ(scene.triangles.size(), 4U);
-    EXPECT_THAT(scene.light_map_coordinates, IsEmpty());
+                AllOf(HasSubstr("mesh 0 'Walls'"), Not(HasSubstr("Lamp"))));
+    EXPECT_THAT(
+        load("two.glb", second_without, LightMapCoordinates::ignore).scene.light_map_coordinates,
+        IsEmpty());
     const Scene some = load("two.glb", second_without, LightMapCoordinates::where_given).scene;
-    EXPECT_EQ(some.triangles.size(), 4U);
     EXPECT_EQ(some.light_map_coordinates.at(1), glm::vec2(1, 1));
     EXPECT_TRUE(std::isnan(some.light_map_coordinates.at(4).x));
 
@@ -369,36 +335,9 @@ TEST_F(SceneFile, HasLightMapCoordinatesEverywhereOrNowhere) {
     EXPECT_THAT(refusal("outside.glb", outside),
                 AllOf(HasSubstr("triangle 1 of mesh 0 'Walls'"), HasSubstr("-0.5"),
                       HasSubstr("outside 0..1"), HasSubstr("--unwrap")));
-    EXPECT_NO_THROW((void)load("outside.glb", outside, LightMapCoordinates::ignore));
     coordinates[6] = -5e-5F;  // rounding
     EXPECT_EQ(load(square("{}", SQUARE_POSITIONS, coordinates)).scene.light_map_coordinates.at(3),
               glm::vec2(0.0F));
-}
-
-TEST_F(SceneFile, LeavesOutTrianglesThatHaveNoPlace) {
-    const auto expect_one_left = [&](const Gltf& gltf, const char* warning) {
-        const LoadedScene loaded = load(gltf);
-        check_scene(loaded.scene);
-        EXPECT_EQ(loaded.scene.triangles.size(), 1U);
-        EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr(warning)));
-    };
-    const float nan = std::numeric_limits<float>::quiet_NaN();
-    const float infinity = std::numeric_limits<float>::infinity();
-    for (const float odd : {nan, infinity, -infinity}) {
-        std::vector<float> positions = SQUARE_POSITIONS;
-        positions[10] = odd;
-        expect_one_left(square("{}", positions), "1 triangle with vertices that are not");
-        positions[0] = odd;
-        EXPECT_THAT(refusal(square("{}", positions)), HasSubstr("none of its 2 triangles"));
-    }
-    std::vector<float> coordinates = SQUARE_COORDINATES;
-    coordinates[2] = nan;
-    expect_one_left(square("{}", SQUARE_POSITIONS, coordinates),
-                    "lightmap coordinates that are not finite");
-    std::vector<float> positions = SQUARE_POSITIONS;
-    positions[9] = positions[0];  // two corners at one place
-    positions[10] = positions[1];
-    expect_one_left(square("{}", positions), "1 triangle without area");
 }
 
 // ---- What is refused
@@ -442,19 +381,52 @@ TEST_F(SceneFile, RefusesWhatIsOutOfRange) {
         ASSERT_NE(at, std::string::npos) << what;
         refuses(Json::parse(text.replace(at, what.size(), with)), with);
     }
-    Gltf gltf = empty_gltf();
-    gltf.add("VEC3", SQUARE_POSITIONS);
-    gltf.add({0, 1, 4});
-    EXPECT_THAT(refusal(gltf.with(mesh(R"({"attributes":{"POSITION":0},"indices":1})"))),
-                AllOf(HasSubstr("vertex 4"), HasSubstr("'Walls'")));
-    EXPECT_THAT(refusal(square(R"({"extensionsRequired":["MINE_thing"]})")),
-                AllOf(HasSubstr("'MINE_thing'"), HasSubstr("export the scene without it")));
+}
+
+// A file that is merged into that of a square, and what its refusal says.
+TEST_F(SceneFile, RefusesWithASentence) {
+    const auto light = [](const std::string& properties) {
+        return R"({"nodes":[{"mesh":0,"extensions":{"KHR_lights_punctual":{"light":0}}}],
+            "extensions":{"KHR_lights_punctual":{"lights":[{"intensity":1,)" +
+               properties + "}]}}}";
+    };
+    const auto texture = [](const std::string& transform) {
+        return R"({"textures":[{"source":0}],"images":[{"mimeType":"image/png","bufferView":0}],
+            "materials":[{"emissiveTexture":{"index":0,"extensions":{"KHR_texture_transform":)" +
+               transform + "}}}]}";
+    };
+    const std::pair<std::string, const char*> cases[] = {
+        {R"({"extensionsRequired":["MINE_thing"]})",
+         "'MINE_thing', which is not supported; export the scene without it"},
+        {mesh(R"({"attributes":{"POSITION":0},"indices":4})"), "vertex 4"},
+        {mesh(primitive(0, 4)), "no multiple of 3"},
+        {mesh(primitive(0, 0)), "no triangles"},
+        {light(R"("type":"spot","spot":{"innerConeAngle":1,"outerConeAngle":0.5})"),
+         "light 0 of node 0 has cone angles of 1"},
+        {light(R"("type":"spot","spot":{"outerConeAngle":2})"), "and 2.0"},
+        {light(R"("type":"spot","spot":{"outerConeAngle":0})"), "cone angles"},
+        {light(R"("type":"point","extras":{"radius":-1})"), "extras.radius"},
+        {light(R"("type":"point","extras":{"radius":"large"})"), "extras.radius"},
+        {light(R"("type":"point","name":"Bulb","color":[-1,0,0])"),
+         "light 0 'Bulb' of node 0 has a negative intensity or colour"},
+        {texture(R"({"offset":[1]})"), ""},
+        {texture(R"({"scale":"2"})"), ""},
+        {texture(R"({"rotation":1e99})"), ""},
+        {texture(R"({"offset":[1,[]]})"), ""}};
+    for (const auto& [more, text] : cases) {
+        Gltf gltf = square();
+        gltf.add({0, 1, 4});
+        const std::string error = refusal(gltf.with(more));
+        EXPECT_NE(error, "") << more;
+        EXPECT_THAT(error, HasSubstr(text)) << more;
+    }
     EXPECT_EQ(refusal(square(R"({"extensionsRequired":["KHR_lights_punctual"]})")), "");
 }
 
 TEST_F(SceneFile, RefusesWhatIsNoScene) {
-    EXPECT_THAT(refusal(directory_.path() / "missing.glb"), HasSubstr("there is no such file"));
-    EXPECT_THAT(refusal(directory_.path() / "missing.obj"), HasSubstr("there is no such file"));
+    for (const std::string name : {"missing.glb", "missing.obj"}) {
+        EXPECT_THAT(refusal(directory_.path() / name), HasSubstr("there is no such file"));
+    }
     fs::create_directory(directory_.path() / "folder.gltf");
     EXPECT_THAT(refusal(directory_.path() / "folder.gltf"), HasSubstr("cannot be read"));
     EXPECT_THAT(refusal("scene.fbx", ""), AllOf(HasSubstr(".glb"), HasSubstr(".obj")));

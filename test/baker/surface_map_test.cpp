@@ -41,25 +41,6 @@ double covered_texels(const SurfaceMap& map) {
     return std::accumulate(map.coverage.begin(), map.coverage.end(), 0.0);
 }
 
-TEST(SurfaceMap, IsThatOfItsTriangles) {
-    Scene scene = scene_with({coloured({0.1F, 0.2F, 0.3F}, {4.0F, 5.0F, 6.0F})});
-    scene.materials[0].double_sided = true;
-    add_quad(scene, square(0.0F), rectangle({0.25F, 0.25F}, {0.5F, 0.75F}));
-    const SurfaceMap map = map_of(scene, {8, 16});
-    EXPECT_EQ(map.extent, (Extent{8, 16}));
-    for (std::size_t i = 0; i < map.extent.texels(); ++i) {
-        const std::size_t x = i % 8;
-        const std::size_t y = i / 8;
-        const bool inside = x >= 2 && x < 4 && y >= 4 && y < 12;
-        EXPECT_EQ(map.coverage[i], inside ? 1.0F : 0.0F) << x << " " << y;
-        EXPECT_EQ(map.double_sided[i], inside ? 1 : 0);
-        expect_near(map.albedo[i], inside ? glm::vec3(0.1F, 0.2F, 0.3F) : ZERO, 1e-6F);
-        expect_near(map.emission[i], inside ? glm::vec3(4.0F, 5.0F, 6.0F) : ZERO, 1e-5F);
-        expect_near(map.normal[i], inside ? glm::vec3(0.0F, 0.0F, 1.0F) : ZERO, 1e-6F);
-    }
-    EXPECT_EQ(map.overlapping_texels, 0U);  // the diagonal, too
-}
-
 // Squares of 20 x 20 texels, turned, and fans around a point, in the way of samples and not.
 // Catches samples on edges that both triangles have, or none.
 TEST(SurfaceMap, CoverageIsAnAreaAndCoversEachSampleOnce) {

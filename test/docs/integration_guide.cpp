@@ -44,44 +44,19 @@ void check(VkResult result) {
 constexpr std::uint32_t width = 200;
 constexpr std::uint32_t height = 120;
 
-// A host application's device, as the page makes it; and what it does with quadtile's.
+// A host's device, and what it does with quadtile's. (examples/renderer makes one of its own.)
 class IntegrationGuide : public testing::Test {
  protected:
     void SetUp() override {
-        const Device chosen = Device::create();  // the device that the tests run on
-        VkApplicationInfo application{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                      .apiVersion = VK_API_VERSION_1_3};
-        VkInstanceCreateInfo instance_info{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                           .pApplicationInfo = &application};
-        check(vkCreateInstance(&instance_info, nullptr, &instance));
-        std::uint32_t count = 0;
-        check(vkEnumeratePhysicalDevices(instance, &count, nullptr));
-        std::vector<VkPhysicalDevice> devices(count);
-        check(vkEnumeratePhysicalDevices(instance, &count, devices.data()));
-        physical_device = devices.at(chosen.info().index);
-        queue_family = chosen.queue_family();
-
-        // The features to enable: here all that the device supports.
-        VkPhysicalDeviceSubgroupSizeControlFeatures sizes{
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
-        VkPhysicalDeviceVulkan12Features enabled_1_2{
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &sizes};
-        VkPhysicalDeviceFeatures2 all{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                      .pNext = &enabled_1_2};
-        vkGetPhysicalDeviceFeatures2(physical_device, &all);
-        const VkPhysicalDeviceFeatures& enabled = all.features;
-
-        const float priority = 1.0F;
-        VkDeviceQueueCreateInfo queue_info{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueFamilyIndex = queue_family,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-        VkDeviceCreateInfo device_info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                       .pNext = &all,
-                                       .queueCreateInfoCount = 1,
-                                       .pQueueCreateInfos = &queue_info};
-        check(vkCreateDevice(physical_device, &device_info, nullptr, &vulkan_device));
-        vkGetDeviceQueue(vulkan_device, queue_family, 0, &queue);
+        const struct {
+            VkBool32 subgroupSizeControl = VK_FALSE;
+        } sizes{base.info().features.subgroup_operations};
+        const VkPhysicalDeviceVulkan12Features enabled_1_2{.samplerFilterMinmax =
+                                                               base.info().features.sampler_minmax};
+        const VkPhysicalDeviceFeatures enabled{
+            .shaderStorageImageWriteWithoutFormat = base.info().features.storage_image_formats,
+            .shaderStorageImageArrayDynamicIndexing =
+                base.info().features.storage_image_dynamic_indexing};
 
 #include "snippets/adopt"
 
@@ -99,8 +74,6 @@ class IntegrationGuide : public testing::Test {
         map_image = {};
         gpu.reset();
         vkDestroyCommandPool(vulkan_device, command_pool, nullptr);
-        vkDestroyDevice(vulkan_device, nullptr);
-        vkDestroyInstance(instance, nullptr);
     }
 
     // A Tiler that submits by the host's function.
@@ -170,11 +143,12 @@ class IntegrationGuide : public testing::Test {
         check(vkQueueWaitIdle(queue));
     }
 
-    VkInstance instance = VK_NULL_HANDLE;
-    VkPhysicalDevice physical_device = VK_NULL_HANDLE;
-    VkDevice vulkan_device = VK_NULL_HANDLE;
-    VkQueue queue = VK_NULL_HANDLE;
-    std::uint32_t queue_family = 0;
+    const Device base = Device::create();
+    const VkInstance instance = base.instance();
+    const VkPhysicalDevice physical_device = base.physical_device();
+    const VkDevice vulkan_device = base.handle();
+    const VkQueue queue = base.queue();
+    const std::uint32_t queue_family = base.queue_family();
     std::mutex queue_mutex;
     VkCommandPool command_pool = VK_NULL_HANDLE;
 

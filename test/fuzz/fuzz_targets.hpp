@@ -1,7 +1,7 @@
 // Targets of the fuzzers: each handles any bytes as the command line does. Errors for users count
 // as success. All else is a finding: a crash, a report of a sanitizer, and any exception that
 // leaves a target.
-// libFuzzer calls them through driver.cpp, the tests (test/apps/fuzz_corpus_test.cpp) with the
+// libFuzzer calls them through driver.cpp, the tests (test/apps/load_map_test.cpp) with the
 // seeds and with what was found before.
 
 #pragma once

@@ -13,9 +13,7 @@ errors; only files are in the table below.
   or work; what was there stays what it was, and nothing is left behind.
 """
 
-import base64
 import itertools
-import json
 import os
 import re
 import shutil
@@ -114,21 +112,7 @@ COMMANDS = {
 }
 
 SCENE = """o floor\nv 0 0 0\nv 0 0 1\nv 1 0 1\nvt 0.1 0.1\nvt 0.9 0.1\nvt 0.9 0.9\nf 1/1 2/2 3/3\n"""
-SCENE_BYTES = struct.pack("<15f", 0, 0, 0, 0, 0, 1, 1, 0, 1, 0.1, 0.1, 0.9, 0.1, 0.9, 0.9)
-GLTF = {
-    "asset": {"version": "2.0"},
-    "scenes": [{"nodes": [0]}],
-    "nodes": [{"mesh": 0}],
-    "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1, "TEXCOORD_1": 1}}]}],
-    "accessors": [
-        {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 0, 1]},
-        {"bufferView": 0, "byteOffset": 36, "componentType": 5126, "count": 3, "type": "VEC2"},
-    ],
-    "bufferViews": [{"buffer": 0, "byteLength": 60}],
-    "buffers": [
-        {"byteLength": 60, "uri": "data:application/octet-stream;base64," + base64.b64encode(SCENE_BYTES).decode()}
-    ],
-}
+GLTF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../threejs/squares.gltf")
 GLSL = "float threshold(uint level, uvec2 position, uint layer) { return 1.0; }\n"
 
 PROGRAMS = {os.path.basename(path): os.path.abspath(path) for path in sys.argv[1:]}
@@ -144,7 +128,7 @@ class Sandbox:
         self.add("points.txt", b"0 0 0\n")
         self.add("map.pfm", b"Pf\n8 8\n-1.0\n" + struct.pack("<64f", *range(64)))
         self.add("scene.obj", SCENE.encode())
-        self.add("scene.gltf", json.dumps(GLTF).encode())
+        shutil.copy(GLTF, self("scene.gltf"))
         self.add("threshold.glsl", GLSL.encode())
         return self
 

@@ -24,9 +24,13 @@ def open_later():
     [
         # Daemon threads in the library while Python ends: it would end them in the midst of C++.
         """
+with open(os.environ["MAP"], "wb") as file:
+    file.write(b"Pf\\n300 200\\n-1.0\\n" + map.tobytes())
 def work():
     while True:
         quadtile.subdivide(map, max_resolution=4)
+        quadtile.load_map(os.environ["MAP"])
+        quadtile.mip_levels(map)
 for _ in range(4):
     threading.Thread(target=work, daemon=True).start()
 quadtile.subdivide(map, max_resolution=4)
@@ -58,18 +62,6 @@ def before():
     assert len(service.submit(map, max_resolution=4).result()) > 1
     print("end")
 atexit.register(before)
-""",
-        """
-def work():
-    while True:
-        quadtile.load_map(os.environ["MAP"])
-        quadtile.mip_levels(map)
-with open(os.environ["MAP"], "wb") as file:
-    file.write(b"Pf\\n300 200\\n-1.0\\n" + map.tobytes())
-for _ in range(3):
-    threading.Thread(target=work, daemon=True).start()
-quadtile.load_map(os.environ["MAP"])
-print("end")
 """,
     ],
 )

@@ -1,7 +1,6 @@
 // quadtile-shadow as its users run it: refusals, pictures, and a window.
 
 #include "apps/program_test.hpp"
-#include "support/help.hpp"
 #include "viewer/window.hpp"
 
 #include <quadtile/images.hpp>
@@ -24,7 +23,6 @@ using app::test::operator+;
 using app::test::ProgramResult;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::StartsWith;
 using viewer::test::ProgramWindow;
 using viewer::test::XServer;
 
@@ -32,14 +30,6 @@ class ShadowProgram : public app::test::ProgramTest {
  protected:
     ShadowProgram() { tells_progress_ = true; }  // warnings
 };
-
-TEST_F(ShadowProgram, PrintsHelpAndVersion) {
-    const ProgramResult help = run({"--help"});
-    EXPECT_EQ(help.status, 0);
-    EXPECT_THAT(help.error, IsEmpty());
-    quadtile::test::expect_readable_help(help.output, 40);
-    EXPECT_THAT(run({"--version"}).output, StartsWith("quadtile-shadow "));
-}
 
 // What is not in the properties of all options (test/options): scenes that are missing or empty,
 // found before a window is opened, the files of materials, and names that are told.

@@ -78,12 +78,10 @@ inline void add_box(baker::Scene& scene, const glm::vec3& low, const glm::vec3& 
     }
 }
 
-// A room of 40 x 12 x 40 around the origin, without a ceiling, with boxes of many sizes, on a
-// ground that reaches so far.
-inline Geometry random_room(Random& random, float ground = 20.0F) {
+// A room of 40 x 12 x 40 around the origin, without a ceiling, with boxes of many sizes.
+inline Geometry random_room(Random& random) {
     baker::Scene scene = empty_scene();
-    add_quad(scene, {-ground, 0.0F, -ground}, {0.0F, 0.0F, 2.0F * ground},
-             {2.0F * ground, 0.0F, 0.0F});
+    add_quad(scene, {-20.0F, 0.0F, -20.0F}, {0.0F, 0.0F, 40.0F}, {40.0F, 0.0F, 0.0F});
     for (const float side : {-20.0F, 20.0F}) {
         add_quad(scene, {side, 0.0F, -20.0F}, {0.0F, 12.0F, 0.0F}, {0.0F, 0.0F, 40.0F});
         add_quad(scene, {-20.0F, 0.0F, side}, {0.0F, 12.0F, 0.0F}, {40.0F, 0.0F, 0.0F});

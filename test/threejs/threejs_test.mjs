@@ -7,11 +7,11 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const [baker, example] = process.argv.slice(2).map((path) => resolve(path));
 
@@ -25,70 +25,18 @@ if (!browser) skip('there is no Chromium; install it, or name it in the environm
 const { chromium } = createRequire(join(example, 'package.json'))('playwright-core');
 const { serve } = await import(pathToFileURL(join(example, 'serve.js')).href);
 
-// ---- The scene
-
 const SIZE = 200; // of the picture
-const DISTANCE = 10; // of the camera from the squares' middles
+// squares.gltf has these: middles at x, y; tilted by degrees about X; each in a cell of 3 x 2 of the lightmap, in this
+// order. A camera shows -2 .. 2, and a sun shines.
 const SUN = [2.8, 2.2, 1.6];
 const TO_LIGHT = [0.3, 0.4, Math.sqrt(0.75)];
-// Middles at x, y; tilted by degrees about X.
 const SQUARES = [
   { x: -1, y: 1, tilt: 0, colour: [0.9, 0.9, 0.9] },
   { x: 1, y: 1, tilt: -50, colour: [0.6, 0.8, 0.9] },
-  { x: -1, y: -1, tilt: 30, colour: [0.5, 0.5, 0.5], metal: true },
+  { x: -1, y: -1, tilt: 30, colour: [0.5, 0.5, 0.5] }, // of metal
   { x: 1, y: -1, tilt: -25, colour: [0.2, 0.1, 0.05], emission: [0.05, 0.2, 0.4] },
 ];
-
 const normalOf = ({ tilt }) => [0, -Math.sin((tilt * Math.PI) / 180), Math.cos((tilt * Math.PI) / 180)];
-
-// Each square has a cell of 3 x 2 in the lightmap, in the order above.
-function makeScene() {
-  const floats = [];
-  const nodes = [];
-  SQUARES.forEach((square, i) => {
-    const [, s, c] = normalOf(square); // up along the square is (0, c, -s)
-    const corners = [[-0.6, -0.6], [0.6, -0.6], [0.6, 0.6], [-0.6, 0.6]];
-    corners.forEach(([u, v]) => floats.push(square.x + u, square.y + v * c, -v * s));
-    corners.forEach(([u, v]) => floats.push(((i % 3) + 0.5 + u / 1.5) / 3, (Math.floor(i / 3) + 0.5 - v / 1.5) / 2));
-  });
-  const bytes = Buffer.concat([Buffer.from(new Float32Array(floats).buffer), Buffer.from(new Uint16Array([0, 1, 2, 0, 2, 3]).buffer)]);
-  const accessors = [];
-  SQUARES.forEach((square, i) => {
-    accessors.push({ bufferView: 0, byteOffset: 80 * i, componentType: 5126, count: 4, type: 'VEC3', min: [-9, -9, -9], max: [9, 9, 9] });
-    accessors.push({ bufferView: 0, byteOffset: 80 * i + 48, componentType: 5126, count: 4, type: 'VEC2' });
-    nodes.push({ mesh: i });
-  });
-  accessors.push({ bufferView: 1, componentType: 5123, count: 6, type: 'SCALAR' });
-  nodes.push({ camera: 0, translation: [0, 0, DISTANCE] });
-  // Light goes along -Z of its node: the rotation that takes Z to TO_LIGHT.
-  const w = Math.sqrt((1 + TO_LIGHT[2]) / 2);
-  nodes.push({
-    rotation: [-TO_LIGHT[1] / (2 * w), TO_LIGHT[0] / (2 * w), 0, w],
-    extensions: { KHR_lights_punctual: { light: 0 } },
-  });
-  return {
-    asset: { version: '2.0', extras: { lightmap_size: [96, 64] } },
-    extensionsUsed: ['KHR_lights_punctual'],
-    extensions: { KHR_lights_punctual: { lights: [{ type: 'directional', color: SUN.map((x) => x / SUN[0]), intensity: SUN[0] }] } },
-    scene: 0,
-    scenes: [{ nodes: nodes.map((_, i) => i) }],
-    nodes,
-    cameras: [{ type: 'perspective', perspective: { yfov: 2 * Math.atan(2 / DISTANCE), znear: 1, zfar: 20 } }],
-    meshes: SQUARES.map((_, i) => ({
-      primitives: [{ attributes: { POSITION: 2 * i, TEXCOORD_0: 2 * ((i + 1) % 4) + 1, TEXCOORD_1: 2 * i + 1 }, indices: 2 * SQUARES.length, material: i }],
-    })),
-    materials: SQUARES.map(({ colour, emission, metal }) => ({
-      pbrMetallicRoughness: { baseColorFactor: [...colour, 1], metallicFactor: metal ? 1 : 0 },
-      emissiveFactor: emission ?? [0, 0, 0],
-    })),
-    accessors,
-    bufferViews: [
-      { buffer: 0, byteLength: 80 * SQUARES.length, target: 34962 },
-      { buffer: 0, byteOffset: 80 * SQUARES.length, byteLength: 12, target: 34963 },
-    ],
-    buffers: [{ byteLength: bytes.length, uri: `data:application/octet-stream;base64,${bytes.toString('base64')}` }],
-  };
-}
 
 // ---- What is shown
 
@@ -116,9 +64,8 @@ const folder = mkdtempSync(join(tmpdir(), 'quadtile_threejs_'));
 const server = await serve([folder], 0);
 let chrome;
 try {
-  writeFileSync(join(folder, 'scene.gltf'), JSON.stringify(makeScene()));
   const bake = (...options) => execFileSync(baker, [
-    join(folder, 'scene.gltf'), '-q', '--reference', '--direct-samples', '8', '--sun-samples', '8',
+    fileURLToPath(new URL('squares.gltf', import.meta.url)), '-q', '--reference', '--direct-samples', '8', '--sun-samples', '8',
     ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
   bake('-o', join(folder, 'scene.glb'), '--bounces', '0');
   bake('-o', join(folder, 'irradiance.exr'), '--bounces', '0');

@@ -160,36 +160,5 @@ TEST_F(PanelsTest, SavesToTheTypedPathAndAsksBeforeItReplaces) {
     EXPECT_EQ(viewer_->settings, before);
 }
 
-// Catches an inspector that lies below the window's end or over the pinned tile.
-TEST_F(PanelsTest, InspectorOfThePinnedTileIsInView) {
-    for (const std::uint32_t x : {2U, 61U}) {
-        viewer_->pin(TexelPosition{x, 30});
-        frames();
-        EXPECT_TRUE(panels_->is_animated());  // until it has its size
-        frames(3);
-        const ImGuiWindow* const window = ImGui::FindWindowByName("Pinned tile");
-        ASSERT_TRUE(window != nullptr && window->Active);
-        EXPECT_LT(window->Pos.y + window->Size.y, 720.0F);
-        EXPECT_GT(window->Size.y, 200.0F);
-        EXPECT_EQ(window->Pos.x<450.0F, x> 32);
-        viewer_->pin(std::nullopt);
-        frames(2);
-        EXPECT_FALSE(window->Active);
-    }
-}
-
-// Catches values that are missing where texels are large, or drawn where they have no room.
-TEST_F(PanelsTest, WritesValuesIntoLargeTexels) {
-    const auto vertices = [&](float zoom) {
-        viewer_->show_texel(32, 32, zoom);
-        frames();
-        return ImGui::GetBackgroundDrawList()->VtxBuffer.Size;
-    };
-    const int without = vertices(VALUE_SIDE - 1.0F);
-    EXPECT_GT(vertices(VALUE_SIDE), without + 900 / 44 * (720 / 44) * 4);
-    viewer_->settings.drawing.level = 1;
-    EXPECT_LE(vertices(VALUE_SIDE), without + 50);
-}
-
 }  // namespace
 }  // namespace quadtile::viewer

@@ -1,8 +1,14 @@
+// Settings: files of them, the thresholds that they make, and what the command line changes.
+
 #include "settings.hpp"
 #include "kept_pipelines.hpp"
+#include "options.hpp"
+#include "thresholds.hpp"
 
 #include "support/errors.hpp"
 #include "support/temporary_directory.hpp"
+
+#include <quadtile/error.hpp>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -11,15 +17,17 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <random>
 
 namespace quadtile::viewer::test {
 namespace {
 
 using quadtile::test::message_of;
-using quadtile::test::TemporaryDirectory;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 constexpr float LARGEST = std::numeric_limits<float>::max();
@@ -178,22 +186,163 @@ TEST(Settings, ImpossibleOnesAreNotWritten) {
 // Catches a program that ignores the variables which desktops and the other programs heed.
 TEST(SettingsFile, FoldersAreThoseOfTheDesktopAndTheLibrary) {
     ::setenv("HOME", "/home/someone", 1);
-    ::setenv("XDG_CONFIG_HOME", "/somewhere", 1);
-    EXPECT_EQ(settings_path(), "/somewhere/quadtile/viewer.json");
-    ::setenv("XDG_CONFIG_HOME", "relative", 1);
-    EXPECT_EQ(settings_path(), "/home/someone/.config/quadtile/viewer.json");
-    ::unsetenv("XDG_CONFIG_HOME");
-    EXPECT_EQ(settings_path(), "/home/someone/.config/quadtile/viewer.json");
-    ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
-    ::setenv("QUADTILE_CACHE_DIRECTORY", "kept", 1);
-    EXPECT_EQ(app::pipelines_file(), "kept/pipelines.bin");
-    ::setenv("QUADTILE_CACHE_DIRECTORY", "", 1);
-    EXPECT_EQ(app::pipelines_file(), "/somewhere/quadtile/pipelines.bin");
-    ::unsetenv("QUADTILE_CACHE_DIRECTORY");
-    ::unsetenv("XDG_CACHE_HOME");
-    EXPECT_EQ(app::pipelines_file(), "/home/someone/.cache/quadtile/pipelines.bin");
-    ::unsetenv("HOME");
+    for (const auto& [xdg, cache, settings, pipelines] :
+         {std::tuple("/somewhere", "kept", "/somewhere/quadtile/viewer.json", "kept/pipelines.bin"),
+          {"/somewhere", "", "/somewhere/quadtile/viewer.json",
+           "/somewhere/quadtile/pipelines.bin"},
+          {"relative", "", "/home/someone/.config/quadtile/viewer.json",
+           "/home/someone/.cache/quadtile/pipelines.bin"}}) {
+        ::setenv("XDG_CONFIG_HOME", xdg, 1);
+        ::setenv("XDG_CACHE_HOME", xdg, 1);
+        ::setenv("QUADTILE_CACHE_DIRECTORY", cache, 1);
+        EXPECT_EQ(settings_path(), settings);
+        EXPECT_EQ(app::pipelines_file(), pipelines);
+    }
+    for (const char* const name :
+         {"QUADTILE_CACHE_DIRECTORY", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME"}) {
+        ::unsetenv(name);
+    }
     EXPECT_EQ(settings_path(), "");
+}
+
+constexpr MapShape SHAPE{5, 3, 1, TexelFormat::r32_float};  // levels 0 to 3
+
+TEST(MakeThreshold, TakesTheValuesOfItsKindAndFitsThemToTheMap) {
+    ThresholdSettings settings{
+        ThresholdKind::max_resolution, 16.0F, 3.0F, {5.0F, 4.0F, 2.0F, 1.0F}, 7.0F};
+    const auto levels = [&] { return make_threshold(settings, SHAPE).levels(3); };
+    EXPECT_THAT(levels(), ElementsAre(16.0F, 8.0F, 4.0F, 2.0F));
+    settings.kind = ThresholdKind::constant;
+    EXPECT_THAT(levels(), ::testing::Each(3.0F));
+    settings.kind = ThresholdKind::per_level;
+    EXPECT_THAT(levels(), ElementsAre(5.0F, 4.0F, 2.0F, 1.0F));
+    settings.levels = {5.0F, 4.0F};
+    EXPECT_THAT(levels(), ElementsAre(5.0F, 4.0F, 4.0F, 4.0F));
+    settings.levels = {6.0F, 5.0F, 4.0F, 3.0F, 2.0F, 1.0F};
+    EXPECT_THAT(levels(), ElementsAre(6.0F, 5.0F, 4.0F, 3.0F));
+    settings.levels = {};
+    EXPECT_THROW(levels(), Error);
+
+    settings.kind = ThresholdKind::memory;
+    settings.nodes = 100.0F;
+    std::vector<float> fragments(15, 0.0F);
+    fragments[6] = 4.0F;
+    const MapView view = view_of(fragments, 5, 3);
+    EXPECT_EQ(make_threshold(settings, SHAPE, &view).resolve(SHAPE).at(0, 1, 1, 0), 5.0F);
+    EXPECT_THROW((void)make_threshold(settings, SHAPE), Error);
+    const MapView other = view_of(fragments, 3, 5);
+    EXPECT_THROW((void)make_threshold(settings, SHAPE, &other), Error);
+}
+
+TEST(ScaledThreshold, ChangesTheValuesOfItsKindAloneAndStaysPossible) {
+    for (const auto& entry : THRESHOLD_KINDS) {
+        const ThresholdSettings settings{entry.value, 16.0F, 3.0F, {5.0F, 0.0F}, 7.0F};
+        ThresholdSettings expected = settings;
+        const bool is_memory = entry.value == ThresholdKind::memory;
+        expected.max_resolution =
+            is_memory || entry.value == ThresholdKind::max_resolution ? 24.0F : 16.0F;
+        expected.constant = entry.value == ThresholdKind::constant ? 4.5F : 3.0F;
+        expected.levels[0] = entry.value == ThresholdKind::per_level ? 7.5F : 5.0F;
+        expected.nodes = is_memory ? 15.75F : 7.0F;
+        EXPECT_EQ(scaled(settings, 1.5), expected) << entry.name;
+        // No factor leads out of the possible values, or to 0, from which none leads back.
+        const ThresholdSettings smallest = scaled(scaled(settings, 1e-300), 1e-300);
+        const ThresholdSettings largest = scaled(scaled(settings, 1e300), 1e300);
+        for (const ThresholdSettings& one : {smallest, largest}) {
+            for (const float value : {one.max_resolution, one.constant, one.levels[0], one.nodes}) {
+                EXPECT_TRUE(value > 0.0F && value <= LARGEST) << entry.name;
+            }
+        }
+    }
+}
+
+// ---- The command line
+
+using Words = std::vector<std::string>;
+
+// Settings are in a directory of the test's own.
+class ViewerOptions : public ::testing::Test {
+ protected:
+    ViewerOptions() { ::setenv("XDG_CONFIG_HOME", directory_.path().c_str(), 1); }
+
+    static ParsedOptions parse(const Words& arguments) {
+        std::vector<const char*> argv{"quadtile-viewer"};
+        for (const std::string& argument : arguments) {
+            argv.push_back(argument.c_str());
+        }
+        return parse_options(static_cast<int>(argv.size()), argv.data());
+    }
+    static Options options(const Words& arguments) {
+        const ParsedOptions parsed = parse(arguments);
+        EXPECT_THAT(parsed.warning, IsEmpty());
+        return parsed.options;
+    }
+    static std::string error_of(const Words& arguments) {
+        return quadtile::test::message_of([&] { return parse(arguments); });
+    }
+    quadtile::test::TemporaryDirectory directory_;
+};
+
+TEST_F(ViewerOptions, ChangeTheDefaults) {
+    const Options none = options({});
+    EXPECT_THAT(none.files, IsEmpty());
+    EXPECT_EQ(none.settings, Settings{});
+    EXPECT_EQ(none.settings.subdivision.threshold.max_resolution, 16.0F);
+    EXPECT_TRUE(none.keeps_settings);
+    EXPECT_FALSE(none.chooses_threshold || none.tile_count || none.validation || none.log);
+    const Options all = options({"b.exr", "--channel", "Z", "a.pfm", "--max-resolution", "256.5",
+                                 "--max-tiles", "4294967295", "--device", "llvm", "--screenshot",
+                                 "out.png", "--validation", "--log", "--", "-c.exr"});
+    EXPECT_THAT(all.files, ElementsAre("b.exr", "a.pfm", "-c.exr"));
+    Settings expected;
+    expected.subdivision.threshold.max_resolution = 256.5F;
+    expected.subdivision.has_budget = true;
+    expected.subdivision.max_tiles = 4294967295;
+    EXPECT_EQ(all.settings, expected);
+    EXPECT_EQ(all.channel + all.device + all.screenshot.string(), "Zllvmout.png");
+    EXPECT_TRUE(all.validation && all.log);
+    EXPECT_FALSE(all.keeps_settings || all.chooses_threshold);
+}
+
+// Catches a threshold of the settings that the viewer replaces by its own, and one of the last run.
+TEST_F(ViewerOptions, SettingsComeFromTheFileOrTheLastRun) {
+    Settings last;
+    last.subdivision.threshold.kind = ThresholdKind::constant;
+    last.drawing.fill = Fill::order;
+    last.drawing.automatic_range = false;
+    last.drawing.range_low = 0.25F;
+    last.view.zoom = 2.0F;
+    last.panel = false;
+    save_settings(last, settings_path());
+    const std::string file = (directory_.path() / "saved.json").string();
+    save_settings(last, file);
+
+    Settings look;  // nothing of the threshold, the range of colours or the view
+    look.drawing.fill = Fill::order;
+    look.panel = false;
+    EXPECT_EQ(options({"a.exr"}).settings, look);
+    EXPECT_TRUE(options({"a.exr"}).keeps_settings && options({"a.exr"}).chooses_threshold);
+    EXPECT_FALSE(options({}).chooses_threshold);
+    EXPECT_EQ(options({"--screenshot", "a.png"}).settings, Settings{});
+    const Options from_file = options({"a.exr", "--settings", file});
+    EXPECT_EQ(from_file.settings, last);
+    EXPECT_FALSE(from_file.keeps_settings || from_file.chooses_threshold);
+    EXPECT_EQ(options({"a.exr", "--settings", file, "--find-tiles", "9"}).tile_count, 9U);
+    last.subdivision.threshold.kind = ThresholdKind::max_resolution;
+    last.subdivision.threshold.max_resolution = 3.0F;
+    EXPECT_EQ(options({"--settings", file, "--max-resolution", "3"}).settings, last);
+
+    // Those of the last run are no reason to fail, those of the file are.
+    directory_.add("quadtile/viewer.json", "{\"drawing\": {\"fill\": \"foo\"}}");
+    const ParsedOptions parsed = parse({"a.exr"});
+    EXPECT_THAT(parsed.warning, AllOf(HasSubstr("viewer.json"), HasSubstr("drawing.fill: 'foo'")));
+    EXPECT_EQ(parsed.options.settings, Settings{});
+    EXPECT_THAT(error_of({"--settings", settings_path().string()}),
+                AllOf(HasSubstr("viewer.json"), HasSubstr("drawing.fill: 'foo'")));
+    EXPECT_THAT(error_of({"--settings", "missing.json"}), HasSubstr("missing.json"));
+    ::unsetenv("XDG_CONFIG_HOME");
+    ::unsetenv("HOME");
+    EXPECT_FALSE(options({}).keeps_settings);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ class ProgramWindow {
     [[nodiscard]] std::string xdotool(const std::string& commands) const;
 
     std::string display_;
-    std::optional<app::test::LoggedProgram> program_;
+    std::optional<app::test::RunningProgram> program_;
     std::string window_;
 };
 

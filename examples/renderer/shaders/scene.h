@@ -1,7 +1,6 @@
 // The scene, in C++ and in GLSL: spotlights that wander over a dark floor.
 //
-// It uses only whole numbers, so that results are bit-identical on the CPU and all devices.
-// test/package/renderer_check relies on that.
+// It uses only whole numbers: results are bit-identical on the CPU and all devices.
 
 #ifndef RENDERER_SCENE_H
 #define RENDERER_SCENE_H
