@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 namespace quadtile::baker {
 
@@ -70,9 +72,32 @@ glm::mat3x2 texture_transform(const std::filesystem::path& path, const tinygltf:
             glm::vec2(scale.y * glm::dvec2(turn.y, turn.x)), glm::vec2(offset)};
 }
 
-}  // namespace
+class MaterialReader {
+ public:
+    MaterialReader(const std::filesystem::path& path, const tinygltf::Model& model, FileScene& file)
+        : path_(path), model_(model), file_(file) {}
 
-void GltfMaterials::read() {
+    void read();
+
+ private:
+    void warn_of_what_is_ignored();
+    std::optional<std::uint32_t> texture(int index);
+    void take_off_metal(const tinygltf::Material& from, Material& material);
+    void read_transmission(const tinygltf::Material& from, Material& material);
+
+    const std::filesystem::path& path_;
+    const tinygltf::Model& model_;
+    FileScene& file_;
+    std::map<int, std::optional<std::uint32_t>> pictures_;  // their textures
+    // Textures of the base colour without the metal of another one, by these and its factor.
+    std::map<std::tuple<std::optional<std::uint32_t>, std::uint32_t, float>, std::uint32_t> metals_;
+    std::map<std::string, std::size_t> ignored_;  // extensions: their materials
+    std::size_t metallic_ = 0;
+    std::size_t mean_metal_ = 0;
+    std::size_t transmitting_ = 0;
+};
+
+void MaterialReader::read() {
     for (const tinygltf::Material& from : model_.materials) {
         const tinygltf::PbrMetallicRoughness& base = from.pbrMetallicRoughness;
         Material material;
@@ -101,34 +126,38 @@ void GltfMaterials::read() {
         }
         file_.scene.materials.push_back(std::move(material));
     }
+    warn_of_what_is_ignored();
 }
 
 // Metal has no diffuse reflection.
-void GltfMaterials::take_off_metal(const tinygltf::Material& from, Material& material) {
+void MaterialReader::take_off_metal(const tinygltf::Material& from, Material& material) {
     const tinygltf::PbrMetallicRoughness& base = from.pbrMetallicRoughness;
     const auto factor = static_cast<float>(std::clamp(base.metallicFactor, 0.0, 1.0));
     if (!(factor > 0.0F)) {
         return;
     }
-    ++metallic_;
-    const std::optional<std::uint32_t> metal = texture(base.metallicRoughnessTexture.index);
-    if (!metal) {
-        material.albedo *= 1.0F - factor;
+    const int index = base.metallicRoughnessTexture.index;
+    const std::optional<std::uint32_t> metal = texture(index);
+    double mean = index < 0 ? 1.0 : 0.0;
+    if (metal) {
+        const auto& texels = file_.scene.textures[*metal].texels;
+        for (const auto& texel : texels) {
+            mean += texel[2] / 255.0 / static_cast<double>(texels.size());
+        }
+    }
+    if (mean == 0.0) {
         return;
     }
+    ++metallic_;
     const glm::mat3x2 place =
         texture_transform(path_, base.metallicRoughnessTexture, material.name);
     const bool is_alone = !material.albedo_texture;
-    if (!is_alone && (place != material.albedo_coordinates ||
-                      set_of(base.metallicRoughnessTexture) != set_of(base.baseColorTexture))) {
-        double sum = 0.0;
-        const Texture& texels = file_.scene.textures[*metal];
-        for (const auto& texel : texels.texels) {
-            sum += texel[2] / 255.0;
-        }
-        material.albedo *=
-            1.0F - factor * static_cast<float>(sum / static_cast<double>(texels.texels.size()));
-        ++mean_metal_;
+    const bool has_same_place =
+        place == material.albedo_coordinates &&
+        set_of(base.metallicRoughnessTexture) == set_of(base.baseColorTexture);
+    if (!metal || (!is_alone && !has_same_place)) {
+        material.albedo *= 1.0F - factor * static_cast<float>(mean);
+        mean_metal_ += metal ? 1 : 0;
         return;
     }
     const auto [known, is_new] = metals_.try_emplace({material.albedo_texture, *metal, factor});
@@ -143,7 +172,7 @@ void GltfMaterials::take_off_metal(const tinygltf::Material& from, Material& mat
 }
 
 // Makes a hole of the part of the light that goes through.
-void GltfMaterials::read_transmission(const tinygltf::Material& from, Material& material) {
+void MaterialReader::read_transmission(const tinygltf::Material& from, Material& material) {
     const float share = std::clamp(
         number_of(from, "KHR_materials_transmission", "transmissionFactor", 0.0), 0.0F, 1.0F);
     if (share > 0.0F) {
@@ -157,7 +186,7 @@ void GltfMaterials::read_transmission(const tinygltf::Material& from, Material& 
 }
 
 // Reads each picture once. Returns nothing if it is not available.
-std::optional<std::uint32_t> GltfMaterials::texture(int index) {
+std::optional<std::uint32_t> MaterialReader::texture(int index) {
     if (index < 0) {
         return std::nullopt;
     }
@@ -181,26 +210,7 @@ std::optional<std::uint32_t> GltfMaterials::texture(int index) {
     return known->second;
 }
 
-int GltfMaterials::texture_set(const tinygltf::Primitive& primitive) {
-    const auto index = static_cast<std::size_t>(primitive.material);
-    if (primitive.material < 0 || index >= model_.materials.size()) {
-        return 0;
-    }
-    const tinygltf::Material& material = model_.materials[index];
-    const tinygltf::PbrMetallicRoughness& base = material.pbrMetallicRoughness;
-    const tinygltf::TextureInfo& albedo =
-        base.baseColorTexture.index >= 0 ? base.baseColorTexture : base.metallicRoughnessTexture;
-    const tinygltf::TextureInfo& emission = material.emissiveTexture;
-    if (albedo.index < 0) {
-        return emission.index < 0 ? 0 : set_of(emission);
-    }
-    two_sets_ += emission.index >= 0 && set_of(emission) != set_of(albedo) ? 1 : 0;
-    return set_of(albedo);
-}
-
-void GltfMaterials::warn_of_what_is_ignored() {
-    file_.warn(two_sets_, "primitive",
-               " whose textures use different coordinates: those of the base colour are used");
+void MaterialReader::warn_of_what_is_ignored() {
     file_.warn(metallic_, "material",
                " of metal (metallicFactor, which is 1 by default): diffuse albedo is base colour "
                "times 1 - metallic, and mirrored light is left out");
@@ -213,6 +223,22 @@ void GltfMaterials::warn_of_what_is_ignored() {
     for (const auto& [name, count] : ignored_) {
         file_.warn(count, "material", " with " + name + ", which is ignored");
     }
+}
+
+}  // namespace
+
+void read_materials(const std::filesystem::path& path, const tinygltf::Model& model,
+                    FileScene& file) {
+    MaterialReader(path, model, file).read();
+}
+
+int texture_set(const tinygltf::Material& material, bool& has_another) {
+    const tinygltf::PbrMetallicRoughness& base = material.pbrMetallicRoughness;
+    const tinygltf::TextureInfo& albedo =
+        base.baseColorTexture.index < 0 ? base.metallicRoughnessTexture : base.baseColorTexture;
+    const tinygltf::TextureInfo& emission = material.emissiveTexture;
+    has_another = albedo.index >= 0 && emission.index >= 0 && set_of(emission) != set_of(albedo);
+    return albedo.index >= 0 ? set_of(albedo) : emission.index >= 0 ? set_of(emission) : 0;
 }
 
 }  // namespace quadtile::baker

@@ -28,7 +28,7 @@ class GltfReader {
         coordinates_ = coordinates;
         file_.generator = model_.asset.generator;
         read_light_map_size();
-        materials_.read();
+        read_materials(path_, model_, file_);
         read_nodes();
         warn_of_what_is_ignored();
         return std::move(file_);
@@ -369,9 +369,14 @@ class GltfReader {
         Scene& scene = file_.scene;
         const std::size_t count = positions.count;
         const auto normals = attribute(primitive, "NORMAL", TINYGLTF_TYPE_VEC3, count, place);
-        const auto textures =
-            attribute(primitive, "TEXCOORD_" + std::to_string(materials_.texture_set(primitive)),
-                      TINYGLTF_TYPE_VEC2, count, place);
+        const auto material = static_cast<std::size_t>(primitive.material);
+        bool has_two_sets = false;
+        const int set = primitive.material >= 0 && material < model_.materials.size()
+                            ? texture_set(model_.materials[material], has_two_sets)
+                            : 0;
+        two_sets_ += has_two_sets ? 1 : 0;
+        const auto textures = attribute(primitive, "TEXCOORD_" + std::to_string(set),
+                                        TINYGLTF_TYPE_VEC2, count, place);
         std::optional<Elements> light_map;
         const bool takes_some = coordinates_ == LightMapCoordinates::where_given;
         if (coordinates_ != LightMapCoordinates::ignore) {
@@ -474,14 +479,14 @@ class GltfReader {
         file_.warn(morphed_, "primitive", " with morph targets baked without them");
         file_.warn(hidden_, "hidden node",
                    " (KHR_node_visibility) left out, with what belongs to it");
-        materials_.warn_of_what_is_ignored();
+        file_.warn(two_sets_, "primitive",
+                   " whose textures use different coordinates: those of the base colour are used");
     }
 
     const std::filesystem::path& path_;
     const tinygltf::Model& model_;
     FileScene file_;
     LightMapCoordinates coordinates_ = LightMapCoordinates::read;
-    GltfMaterials materials_{path_, model_, file_};
     std::optional<std::uint32_t> default_material_;
     ScenePart part_;  // the part being read
 
@@ -490,6 +495,7 @@ class GltfReader {
     std::size_t skinned_ = 0;
     std::size_t morphed_ = 0;
     std::size_t hidden_ = 0;
+    std::size_t two_sets_ = 0;
 };
 
 }  // namespace

@@ -19,13 +19,30 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t HEADER = 20;  // up to the JSON of a .glb file
 constexpr int MAX_NESTING = 256;    // JSON is read recursively
-constexpr std::array SUPPORTED_EXTENSIONS{"EXT_mesh_gpu_instancing", "EXT_meshopt_compression",
-                                          "EXT_texture_avif",        "EXT_texture_webp",
-                                          "KHR_animation_pointer",   "KHR_draco_mesh_compression",
-                                          "KHR_lights_punctual",     "KHR_mesh_quantization",
-                                          "KHR_meshopt_compression", "KHR_node_visibility",
-                                          "KHR_texture_basisu",      "KHR_texture_transform",
-                                          "KHR_xmp_json_ld",         "MOZ_lightmap"};
+// Beside all KHR_materials_...
+constexpr std::array SUPPORTED_EXTENSIONS{"CESIUM_primitive_outline",
+                                          "EXT_instance_features",
+                                          "EXT_mesh_features",
+                                          "EXT_mesh_manifold",
+                                          "EXT_structural_metadata",
+                                          "FB_ngon_encoding",
+                                          "KHR_interactivity",
+                                          "KHR_node_hoverability",
+                                          "KHR_node_selectability",
+                                          "EXT_mesh_gpu_instancing",
+                                          "EXT_meshopt_compression",
+                                          "EXT_texture_avif",
+                                          "EXT_texture_webp",
+                                          "KHR_animation_pointer",
+                                          "KHR_draco_mesh_compression",
+                                          "KHR_lights_punctual",
+                                          "KHR_mesh_quantization",
+                                          "KHR_meshopt_compression",
+                                          "KHR_node_visibility",
+                                          "KHR_texture_basisu",
+                                          "KHR_texture_transform",
+                                          "KHR_xmp_json_ld",
+                                          "MOZ_lightmap"};
 
 // Returns tinygltf's reason, or that of its JSON parser without the names of exceptions and grammar
 // rules.

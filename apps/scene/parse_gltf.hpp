@@ -88,7 +88,8 @@ struct Elements {
 
 // ---- Compression: meshopt and KHR_draco_mesh_compression
 
-inline constexpr std::array MESHOPT_EXTENSIONS{"EXT_meshopt_compression", "KHR_meshopt_compression"};
+inline constexpr std::array MESHOPT_EXTENSIONS{"EXT_meshopt_compression",
+                                               "KHR_meshopt_compression"};
 
 // Decompresses the meshes. The model then has one buffer, and no compressed views or primitives.
 // Throws std::runtime_error.
