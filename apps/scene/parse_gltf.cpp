@@ -132,12 +132,16 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
         a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+bool is_data(std::string_view uri) {
+    return equals_ignoring_case(uri.substr(0, 5), "data:");
+}
+
 // Returns the bytes of a URI: of data in it, or of a file named as it is written, else as it is
 // decoded. Nothing: they cannot be read. Adds the path to `files`.
 std::optional<std::string> bytes_at(const std::filesystem::path& path, const std::string& uri,
                                     std::vector<std::filesystem::path>& files) {
     const std::string_view text(uri);
-    if (equals_ignoring_case(text.substr(0, 5), "data:")) {
+    if (is_data(uri)) {
         const std::size_t comma = std::min(text.find(','), text.size() - 1);
         std::string data = percent_decoded(text.substr(comma + 1));
         const std::string_view head = text.substr(0, comma);
@@ -158,11 +162,6 @@ std::optional<std::string> bytes_at(const std::filesystem::path& path, const std
     return read_bytes(file);
 }
 
-// Returns a URI for messages: no data.
-std::string shown(const std::string& uri) {
-    return equals_ignoring_case(uri.substr(0, 5), "data:") ? "data in the file" : "'" + uri + "'";
-}
-
 std::vector<tinygltf::Buffer> read_buffers(const std::filesystem::path& path, const Json& json,
                                            std::string_view binary,
                                            std::vector<std::filesystem::path>& files) {
@@ -177,8 +176,8 @@ std::vector<tinygltf::Buffer> read_buffers(const std::filesystem::path& path, co
         if (from.contains("uri")) {
             bytes = bytes_at(path, from["uri"].get<std::string>(), files);
             if (!bytes) {
-                refuse(path, name + " cannot be read: " + shown(from["uri"].get<std::string>()) +
-                                 " is no file beside the scene; copy it there");
+                refuse(path, name + " cannot be read: '" + from["uri"].get<std::string>() +
+                                 "' is no file beside the scene; copy it there");
             }
         }
         const std::string_view all = bytes ? std::string_view(*bytes) : binary;
@@ -201,7 +200,7 @@ std::vector<tinygltf::Image> read_images(const std::filesystem::path& path, cons
         image.bufferView = from.value("bufferView", -1);
         if (image.bufferView < 0 && from.contains("uri")) {
             const auto uri = from["uri"].get<std::string>();
-            image.uri = uri.size() < 5 || shown(uri)[0] == '\'' ? uri : "";
+            image.uri = is_data(uri) ? "" : uri;
             if (const auto bytes = bytes_at(path, uri, files)) {
                 image.image.assign(bytes->begin(), bytes->end());
             }
@@ -250,7 +249,6 @@ tinygltf::Model model_of(const std::filesystem::path& path, const Json& json,
             rest[name] = value;
         }
     }
-    check_numbers(path, rest, "", "");
     replace_extensions(rest);
     std::vector<int> indices;
     for (Json& mesh : rest["meshes"]) {
@@ -460,7 +458,8 @@ tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string_view b
             }
             return true;
         };
-        const Json json = Json::parse(json_of(bytes), check_depth);
+        Json json = Json::parse(json_of(bytes), check_depth);
+        check_numbers(path, json, "", "");
         const Json& given = json.at("asset").at("version");
         const std::string version = given.is_string() ? given.get<std::string>() : given.dump();
         if (!version.empty() && !version.starts_with('2')) {
