@@ -209,9 +209,10 @@ std::vector<tinygltf::Image> read_images(const std::filesystem::path& path, cons
     return images;
 }
 
-// Replaces extensions by what they stand for: textures in other formats, and the diffuse part of
-// materials with gloss.
+// Replaces extensions by what they stand for: textures in other formats, spot lights with default
+// cones, and the diffuse part of materials with gloss.
 void replace_extensions(Json& json) {
+    Json none;
     for (Json& texture : json["textures"]) {
         for (const char* const name :
              {"EXT_texture_webp", "EXT_texture_avif", "KHR_texture_basisu"}) {
@@ -219,6 +220,12 @@ void replace_extensions(Json& json) {
             if (texture.contains(source) && !texture.contains("source")) {
                 texture["source"] = texture[source];
             }
+        }
+    }
+    const Json::json_pointer lights("/extensions/KHR_lights_punctual/lights");
+    for (Json& light : json.contains(lights) ? json[lights] : none) {
+        if (light.value("type", "") == "spot" && !light.contains("spot")) {
+            light["spot"] = Json::object();
         }
     }
     for (Json& material : json["materials"]) {
