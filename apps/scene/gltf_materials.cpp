@@ -133,7 +133,7 @@ void MaterialReader::read() {
 void MaterialReader::take_off_metal(const tinygltf::Material& from, Material& material) {
     const tinygltf::PbrMetallicRoughness& base = from.pbrMetallicRoughness;
     const auto factor = static_cast<float>(std::clamp(base.metallicFactor, 0.0, 1.0));
-    if (!(factor > 0.0F)) {
+    if (!(factor > 0.0F) || from.extensions.contains("KHR_materials_unlit")) {
         return;
     }
     const int index = base.metallicRoughnessTexture.index;

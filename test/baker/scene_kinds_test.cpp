@@ -76,6 +76,9 @@ TEST_F(SceneKinds, MaterialsWhoseDiffusePartIsElsewhere) {
         Not(HasSubstr("metal")));
     expect_colour(gloss.albedo, {0.2F, 0.4F, 0.6F}, "gloss");
     EXPECT_EQ(gloss.alpha, 0.5F);
+    expect_colour(
+        material_of(R"({"extensions":{"KHR_materials_unlit":{}}})", Not(HasSubstr("metal"))).albedo,
+        glm::vec3(1.0F), "unlit");
     expect_colour(material_of(R"({"pbrMetallicRoughness":{"metallicFactor":0.75}})",
                               HasSubstr("1 material of metal"))
                       .albedo,
