@@ -308,8 +308,8 @@ TEST_F(BakeProgram, TakesLightsInTheUnitOfTheirExporter) {
     }
     // Black light is none.
     (void)directory_.add("black.glb", lit_scene("another", "0"));
-    for (const Arguments& black : {Arguments{}, Arguments{"--sky", "0"},
-                                   Arguments{"--sun-direction", "0,0,-1", "--sun", "0"}}) {
+    for (const Arguments& black :
+         {Arguments{}, Arguments{"--sun-direction", "0,0,-1", "--sun", "0"}}) {
         EXPECT_THAT(error_of(options + Arguments{"black.glb", "-o", "none.exr"} + black, 1),
                     HasSubstr("has no light"));
     }
@@ -468,7 +468,7 @@ TEST_F(BakeProgram, OddScenesAreBakedOrNamed) {
         {with_vertex("0 1e39 0"), sky, 0, "quadtile-bake: warning: "},
         {with_vertex("0 nan 0"), sky, 0, "quadtile-bake: warning: "},
         {corner + "v 0 2 0\nv 0 2 1\nv 1 2 1\nf 7/1 8/2 9/3\n", sky, 0, "quadtile-bake: warning: "},
-        {corner, {"--sky", "0"}, 0, ""},  // darkness that was asked for
+        {corner, {"--sky", "0"}, 1, "has no light"},
         {corner, brightest, 0, ""},
         {"mtllib corner.mtl\nusemtl lamp\n" + corner, {}, 1, "material 'lamp'"}};
     for (const auto& [scene, more, status, text] : cases) {
