@@ -98,7 +98,9 @@ void check_numbers(const std::filesystem::path& path, Json& value, const std::st
         for (const auto& [name, item] : value.items()) {
             if (name != "extras" && name != "extensions") {
                 const bool keeps_key = value.is_array() || key == "attributes" || key == "targets";
-                check_numbers(path, item, keeps_key ? key : name, place + "/" + name);
+                std::string item_place = place;
+                item_place.append("/").append(name);
+                check_numbers(path, item, keeps_key ? key : name, item_place);
             }
         }
     } else if (value.is_number() && WHOLE.contains(key)) {

@@ -78,14 +78,14 @@ std::optional<Texture> decode_picture(std::span<const unsigned char> bytes) {
 
 Texture without_metal(const Texture* colours, const Texture& metal, float factor) {
     // By colour and by metal: what is left of the colour, both with 8 bits.
-    std::vector<std::uint8_t> left(256 * 256);
+    std::vector<std::uint8_t> left(std::size_t{256} * 256);
     for (std::size_t i = 0; i < left.size(); ++i) {
         const auto code = static_cast<std::uint8_t>(i / 256);
         const float value = linear({code, code, code, 255}).r *
                             (1.0F - factor * static_cast<float>(i % 256) / 255.0F);
         const float curved =
             value <= 0.0031308F ? 12.92F * value : 1.055F * std::pow(value, 1.0F / 2.4F) - 0.055F;
-        left[i] = static_cast<std::uint8_t>(255.0F * std::clamp(curved, 0.0F, 1.0F) + 0.5F);
+        left[i] = static_cast<std::uint8_t>(std::lround(255.0F * std::clamp(curved, 0.0F, 1.0F)));
     }
     const Texture white{{1, 1}, {{255, 255, 255, 255}}};
     const Texture& from = colours == nullptr ? white : *colours;
