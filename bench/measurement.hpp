@@ -53,6 +53,16 @@ struct MapSource {
 // Throws std::runtime_error if a file cannot be read.
 [[nodiscard]] std::vector<MapSource> real_maps();
 
+// Returns the middle of the sorted values; for an even number, the mean of the two middle ones.
+[[nodiscard]] double median(std::vector<double> values);
+
+// Records and runs the commands `submissions` times. Returns the GPU time of each run in
+// nanoseconds, from the end of all earlier work to the end of its own. If `repeats` > 1, each
+// submission runs the commands that many times in a row and times each. Throws Error(unsupported)
+// if the queue has no timestamps.
+[[nodiscard]] std::vector<double> time_ns(test::Gpu& gpu, const test::Recorder& record,
+                                          std::uint32_t submissions, std::uint32_t repeats = 1);
+
 // Returns the number of tiles from the host's pyramid, without making the list.
 [[nodiscard]] std::uint64_t count_tiles(const Map& map);
 

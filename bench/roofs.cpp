@@ -130,8 +130,10 @@ struct TrafficParameters {
 };
 
 test::Image make_image(test::Gpu& gpu, const ImageShape& shape, std::uint32_t levels) {
+    VkPhysicalDeviceProperties properties;
+    vkGetPhysicalDeviceProperties(gpu.device().physical_device(), &properties);
     if (!gpu.device().info().features.storage_image_formats ||
-        gpu.properties().limits.maxPerStageDescriptorStorageImages < STORED_LEVELS) {
+        properties.limits.maxPerStageDescriptorStorageImages < STORED_LEVELS) {
         throw Error(ErrorCode::unsupported, "the device cannot store mip levels from a kernel");
     }
     return gpu.make_image(

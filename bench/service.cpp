@@ -62,7 +62,7 @@ double memcpy_us(const SubdivisionRequest& request) {
         benchmark::ClobberMemory();
         times_us.push_back(microseconds(Clock::now() - start));
     }
-    return test::median(times_us);
+    return median(times_us);
 }
 
 // Measures one request at a time.
@@ -88,14 +88,14 @@ void measure_alone(benchmark::State& state, const Device& device) {
             wait_us.push_back(stage_us(list, "wait"));
             read_us.push_back(stage_us(list, "read back") + stage_us(list, "allocate"));
         }
-        state.SetIterationTime(test::median(total_us) * 1e-6);
+        state.SetIterationTime(median(total_us) * 1e-6);
     }
     state.counters["copy_us"] = memcpy_us(request);
-    state.counters["gpu_us"] = test::median(gpu_us);
-    state.counters["host_copy_us"] = test::median(copy_us);
-    state.counters["overhead_us"] = test::median(overhead_us);
-    state.counters["wait_us"] = test::median(wait_us);
-    state.counters["read_us"] = test::median(read_us);
+    state.counters["gpu_us"] = median(gpu_us);
+    state.counters["host_copy_us"] = median(copy_us);
+    state.counters["overhead_us"] = median(overhead_us);
+    state.counters["wait_us"] = median(wait_us);
+    state.counters["read_us"] = median(read_us);
 }
 
 // Measures eight threads, each with several requests in flight, beside a Tiler with batches of

@@ -1,9 +1,7 @@
 #version 460
-// Split nodes of the balanced list, found from the bottom up: the first pass. balance.glsl has the method and the buffer
-// of results, fused.glsl dispatch, bindings and common parts.
-//
-// The kernel writes the mask and the importance of each node of the blocks' level and above. For each split block it
-// also writes which nodes the block's own splits force to be split, and the importances of its nodes of level 2.
+// Split nodes of the balanced list, found from the bottom up: the first pass. balance.glsl has the masks, fused.glsl
+// dispatch and bindings. The kernel writes the mask and the importance of each node of the blocks' level and above. For
+// each split block it also writes which nodes the block's own splits force to be split, and its nodes of level 2.
 //
 // Memory order: messages (hand_over.glsl). The mask of a split node is a second one.
 
@@ -125,14 +123,12 @@ void main() {
     Ascent at = read_block(thread);
     while (true) {
         const bool is_root = level_of(at) == parameters.top_level;
-        uint nan = 0;
         uint mask = 0;
         if (at.splits || at.handovers > 0) {
-            nan = begin_search(at, false, thread);
+            begin_search(at, false, thread);
             mask = make_masks(at.block, thread);
         }
         if (thread == 0) {
-            publish_nan(nan);
             goes_on = !is_root && send(group_of(at), at, mask);
         }
         if (at.splits || !is_root) {

@@ -1,11 +1,10 @@
 #version 460
 // Tiles of a balanced list, found from the results of balance_marks.comp: written or counted, by STAGE. balance.glsl
-// has the method, fused.glsl bindings and common parts, fused_share.glsl the dispatch.
+// has the masks, fused.glsl bindings, fused_share.glsl the dispatch.
 //
-// Masks tell whether the nodes around a block are split. From the 3 x 3 blocks around a split block all threads find its
-// split nodes, and those one node around it: splits reach no further. If the block's own texels split it, the
-// importances of its nodes exist from level 2 on, and few texels are read. If only neighbours split it, all are.
-// Independent loads are issued together, because latency dominates the time of this kernel.
+// From the masks and rows of the 3 x 3 blocks around a split block all threads find its split nodes, and those one node
+// around it. If the block's own texels split it, its nodes exist from level 2 on, and few texels are read. If only
+// neighbours split it, all are. Independent loads are issued together, because latency dominates this kernel's time.
 //
 // Memory order: places are reserved by relaxed atomics. Workgroups count themselves in by ARRIVE when they have
 // reserved their places, and write tiles afterwards; in the counting stage when they have handed over their counts.
@@ -14,8 +13,6 @@
 
 #include "fused.glsl"
 #include "balance.glsl"
-
-// ---- Split nodes ---------------------------------------------------------------------------------------------
 
 // Returns whether a node inside the map, of level BLOCK_LEVELS or above, is split.
 bool is_split_by_masks(uint level, uvec2 index) {
@@ -90,15 +87,8 @@ void find_splits(Block block, uint thread) {
     }
 }
 
-bool is_split_in(Block block, uint step, uvec2 position) {
-    return is_split_at(step, ivec2(position - (block.index << (block.steps - step))));
-}
-
-// ---- Sides -------------------------------------------------------------------------------------------------
-
-// Two of a tile's four neighbours are its siblings. Another one is coarser if the parent of its place is not split.
-
-// Returns the column and the row of the neighbours that are not siblings.
+// Returns the column and the row of the two neighbours that are not siblings. One is coarser if its place's parent is
+// not split.
 uvec2 outward(uvec2 position) { return position + 2 * (position & 1) - 1; }
 
 // Returns the flags of a tile's sides. `are_parents_split`: of the neighbours in that column and row.
@@ -131,15 +121,11 @@ uint sides_of_large(Node node) {
 }
 
 // How fused_tiles.glsl finds these.
-#define IS_SPLIT(block, step, position, importance) is_split_in(block, step, position)
+#define IS_SPLIT(block, step, position, importance) \
+    is_split_at(step, ivec2((position) - (block.index << (block.steps - (step)))))
 #define SIDES_OF(block, tile) sides_of(block, tile)
 #include "fused_tiles.glsl"
 #include "fused_share.glsl"
-
-// Returns the place of the first tile that begins in a block, in canonical order.
-uint place_in_order(uvec2 block) {
-    return records[words_of_block(block) + BALANCE_PLACE] + words[layer_words() + LAYER_PLACE_WORD];
-}
 
 // Gives each block its place in the layer. Returns the layer's tiles. All threads of the last workgroup call this.
 uint place_blocks(uint thread) {
@@ -210,14 +196,17 @@ bool find_large(Around around, uint thread, out float importance, out uint own_p
     own_place = 0;
     if (around.begins) {
         importance = uintBitsToFloat(records[word_of_importance(level, around.index)]);
-        own_place = STAGE == STAGE_CANONICAL ? place_in_order(around.block) : 0;
+        if (STAGE == STAGE_CANONICAL) {
+            own_place = records[words_of_block(around.block) + BALANCE_PLACE] + words[layer_words() + LAYER_PLACE_WORD];
+        }
     }
     // Nodes also count as parents of those of which the block is the first one.
     const uint below = max(level, BLOCK_LEVELS + 1) - 1 - BLOCK_LEVELS;
     if (around.exists && around.block >> below << below == around.block && is_split_by_masks(level, around.index)) {
         atomicOr(split_levels[around.own], 1U << level);
         if (level == BLOCK_LEVELS) {
-            mark_split(around.own, own_place);
+            places[around.own] = own_place;
+            atomicOr(split_blocks, 1U << around.own);
         }
     }
     barrier();
@@ -262,8 +251,6 @@ void keep_importances(Block block, uint thread, uint tiles) {
     }
 }
 
-void count_tiles(uvec2 block, uint tiles) { HAND_OVER(records[words_of_block(block) + BALANCE_PLACE], tiles); }
-
 void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
@@ -279,11 +266,11 @@ void main() {
     barrier();
     if (STAGE == STAGE_COUNT) {
         if (thread < SHARE_BLOCKS && around.exists && (split_blocks >> thread & 1) == 0) {
-            count_tiles(around.block, tile_blocks >> thread & 1);
+            HAND_OVER(records[words_of_block(around.block) + BALANCE_PLACE], tile_blocks >> thread & 1);
         }
     } else {
         if (reserves && tile_blocks != 0) {
-            place = reserve_places(bitCount(tile_blocks));
+            place = ADD_RELAXED(state.place_count, bitCount(tile_blocks));
         }
         Node node;
         uint sides = 0;
@@ -312,11 +299,11 @@ void main() {
             const uint before = scan(tile_count(tiles), thread, total);
             if (STAGE == STAGE_COUNT) {
                 if (thread == 0) {
-                    count_tiles(split.index, total);
+                    HAND_OVER(records[words_of_block(split.index) + BALANCE_PLACE], total);
                 }
             } else {
                 if (reserves) {
-                    place = reserve_places(total);
+                    place = ADD_RELAXED(state.place_count, total);
                 }
                 keep_importances(split, thread, tiles);
                 lay_out(split, thread, tiles, tile_importance, before);

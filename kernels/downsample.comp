@@ -1,18 +1,10 @@
 #version 460
 // Makes the mip levels of every layer of an image in one dispatch: depth pyramids, texture mipmaps. PYRAMID: the maxima
 // of the quadtree of every layer of a map, in a buffer. ODD_BLOCKS: the edge rule may treat blocks with odd edges
-// specially. downsample_items.glsl has the macros of the reduction.
-//
-// A workgroup reduces a block of 64 x 64 texels to one texel six levels up. Each thread has four quads of texels. They
-// become four texels in registers, one of the next level by an exchange among four threads, and a part of the third
-// among sixteen. The crew makes the rest in shared memory (nodes). The last texel is handed over: the last workgroup of
-// a group reduces the group's texels in the same way. Items are handed over unrounded (except for EDGE_DROP, where
-// FidelityFX SPD rounds to the image's format).
+// specially. docs/kernels.md has the steps of a workgroup, downsample_items.glsl the macros of the reduction.
 //
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels of the base level (x, y) and layer (z); with
-// SOME_BLOCKS those from first_block to last_block of first_layer.
-//
-// Bindings: downsample.glsl.
+// SOME_BLOCKS those from first_block to last_block of first_layer. Bindings: downsample.glsl.
 //
 // Memory order: hand_over.glsl, by messages if GETS_MESSAGES. Otherwise a barrier of the crew orders its threads behind
 // thread 0. All other barriers order shared memory only. PYRAMID: NaN texels count as infinity. Thread 0 adds their
@@ -27,8 +19,7 @@
 #endif
 
 // Threads that reduce the upper levels of a block and go on with those of a group: all, or the first subgroup, so that
-// the ascent has no wide barrier. The latter pays if texels are handed over more than once; the host chooses
-// (crew_size, kernel_constants.hpp).
+// the ascent has no wide barrier (chosen by crew_size, kernel_constants.hpp).
 #if ODD_BLOCKS  // reduced by the whole workgroup
 const uint CREW_SIZE = WORKGROUP_SIZE;
 #else
@@ -172,14 +163,14 @@ uvec2 place_in_quarter(uint thread) {
 }
 uvec2 quarter(uint i) { return uvec2(i & 1, i >> 1); }
 
-// Whether the texels of groups come as messages: if all blocks run, and one thread reads each texel. On an H200
-// messages slow the kernel down where they need too many registers: 8-bit texels that are not filtered (18.1 instead of
-// 14.4 us for 2048 x 2048), and groups of 32 x 32 texels of four channels (22.8 instead of 20.1).
+// Whether the texels of groups come as messages: if all blocks run, and one thread reads each texel. On an H200 they
+// cost too many registers for 8-bit texels that are not filtered (18.1 instead of 14.4 us for 2048 x 2048), and for
+// groups of 32 x 32 texels of four channels (22.8 instead of 20.1).
 const uint MESSAGE_LEVELS = SOURCE_UNORM_BITS != 0 && !FILTERED ? 0 : (CHANNELS < 4 ? 5 : 4);
 const bool GETS_MESSAGES = ODD_BLOCKS == 0 && !SOME_BLOCKS && GROUP_LEVELS <= MESSAGE_LEVELS;
 
-// Place of a thread's load i from a group. If the group has more than 16 x 16 texels, a thread loads the four below a
-// node of 16 x 16. Otherwise the group counts as one of 16 x 16 or 8 x 8, and threads load it row by row.
+// Place of a thread's load i from a group: one of the four below a node of 16 x 16 if the group is larger than that.
+// Otherwise the group counts as one of 16 x 16 or 8 x 8, and threads load it row by row.
 struct Load {
     uvec2 local;
     uint slot;

@@ -1,7 +1,6 @@
 #version 460
-// Writes the tiles of a map in any order, in one pass. Dispatch, bindings and common parts: fused.glsl.
-//
-// Each workgroup with tiles reserves their places by one atomic addition.
+// Writes the tiles of a map in any order, in one pass. Each workgroup with tiles reserves their places by one atomic
+// addition. Dispatch and bindings: fused.glsl.
 //
 // Memory order: messages (hand_over.glsl). Workgroups without tiles release nothing. Tiles are counted with the arrivals
 // of blocks; groups of groups release them. Reserved places are given back by subtraction, which may come before or
@@ -74,10 +73,9 @@ void main() {
     }
     while (true) {
         const bool is_root = level_of(at) == parameters.top_level;
-        uint nan = 0;
         uint total = uint(is_root);  // a root that is not split is a tile
         if (at.splits) {
-            nan = begin_search(at, false, thread);
+            begin_search(at, false, thread);
             keep_thresholds(thread);
             float importance;
             const uint tiles = find_tiles(at.block, thread, importance);
@@ -85,11 +83,10 @@ void main() {
             lay_out(at.block, thread, tiles, importance, before);
         }
         if (thread == 0) {
-            publish_nan(nan);
             const uint below = at.splits && at.handovers > 0 ? receive_tiles(at.block, at.keys.x) : 0;
             uint reserved = 0;
             if (at.splits || is_root) {
-                reserved = is_root && parameters.layers == 1 ? below : reserve_places(total);
+                reserved = is_root && parameters.layers == 1 ? below : ADD_RELAXED(state.place_count, total);
             }
             goes_on = !is_root && send(group_of(at), at, total + below);
             place = reserved;

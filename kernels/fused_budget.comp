@@ -1,9 +1,7 @@
 #version 460
-// Finds the factor on all thresholds that keeps a budget of tiles (budget.h), in a pass before the others. Dispatch,
-// bindings and common parts: fused.glsl.
-//
-// Each workgroup adds its nodes to a histogram over the factors under which they are split. The last one takes the
-// smallest factor that keeps the budget. Importances are kept as by fused_count.comp.
+// Finds the factor on all thresholds that keeps a budget of tiles (budget.h), in a pass before the others: the workgroups
+// add their nodes to a histogram over the factors under which they are split, and the last one takes the smallest factor
+// that keeps the budget. Importances are kept as by fused_count.comp. Dispatch and bindings: fused.glsl.
 //
 // Memory order: messages (hand_over.glsl). A workgroup releases its additions to the histogram before it sends its node:
 // a barrier of the workgroup puts the additions of all threads before the release.
@@ -135,13 +133,11 @@ void main() {
     Ascent at = read_block(thread);
     while (true) {
         const bool is_root = level_of(at) == parameters.top_level;
-        uint nan = 0;
         if (at.splits) {
-            nan = begin_search(at, true, thread);
+            begin_search(at, true, thread);
             count_nodes(at.block, thread);
         }
         if (thread == 0) {
-            publish_nan(nan);
             goes_on = !is_root && send(group_of(at), at);
         }
         if (at.splits || !is_root) {

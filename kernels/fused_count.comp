@@ -1,8 +1,7 @@
 #version 460
-// Counts the tiles below each block: the first pass of canonical order. Dispatch, bindings and common parts: fused.glsl.
-//
-// For each node that is handed over the kernel keeps its importance and the place of its tiles, and of split groups
-// also the importances of the nodes between.
+// Counts the tiles below each block: the first pass of canonical order. Keeps the importance of each node that is handed
+// over and the place of its tiles, and in split groups the importances of the nodes between. Dispatch and bindings:
+// fused.glsl.
 //
 // Memory order: messages (hand_over.glsl). The number of tiles below a split node is a second one. Layers count
 // themselves in by ARRIVE; the last one gives all layers their places and completes the header.
@@ -57,13 +56,12 @@ void main() {
     while (true) {
         const bool is_root = level_of(at) == parameters.top_level;
         const bool is_group = at.block.base > 0;
-        uint nan = 0;
         uint total = uint(is_root);  // a root that is not split is a tile
         uint tiles = 0;
         uint before = 0;
         uvec4 below = uvec4(0);
         if (at.splits) {
-            nan = begin_search(at, false, thread);
+            begin_search(at, false, thread);
             float nodes[7];
             find_nodes(thread, nodes);
             float importance;
@@ -77,7 +75,6 @@ void main() {
             before = scan(count, thread, total);
         }
         if (thread == 0) {
-            publish_nan(nan);
             goes_on = !is_root && send(group_of(at), at, total);
         }
         if (at.splits || !is_root) {

@@ -1,9 +1,7 @@
 #version 460
-// Writes the tiles that an earlier pass has found: in canonical order each to the place that fused_count.comp has
-// found, with a budget in any order, by STAGE. Bindings and common parts: fused.glsl.
-//
-// Dispatch: fused_share.glsl. The earlier pass has kept the importances of nodes. The texels of blocks with small tiles
-// are read again.
+// Writes the tiles that an earlier pass has found: in canonical order each to the place that fused_count.comp has found,
+// with a budget in any order, by STAGE. Reads the texels of blocks with small tiles again. Bindings: fused.glsl, dispatch:
+// fused_share.glsl.
 //
 // Memory order: barriers of the workgroup order shared memory. Places in any order are reserved by additions to
 // place_count. The workgroup whose addition makes it the known number of tiles is the last one: it completes the header
@@ -67,7 +65,8 @@ bool find_large(Around around, uint thread, out float importance, out uint own_p
                       (of_parent >= kept_threshold(level + 1, around.index >> 1) &&
                        of_above >= kept_threshold(level_above, above));
         } else if (around.level == BLOCK_LEVELS) {
-            mark_split(around.own, own_place);
+            places[around.own] = own_place;
+            atomicOr(split_blocks, 1U << around.own);
         }
     }
     return is_tile;
@@ -75,7 +74,7 @@ bool find_large(Around around, uint thread, out float importance, out uint own_p
 
 // Reserves places in any order. Returns whether they are the last ones. Thread RESERVER calls this.
 bool reserve(uint total) {
-    place = reserve_places(total);
+    place = ADD_RELAXED(state.place_count, total);
     return place + total == words[budget_words() + BUDGET_TILES_WORD];
 }
 

@@ -1,15 +1,11 @@
 #version 460
-// One pass of the subdivision by subtrees: several levels in one dispatch.
+// One pass of the subdivision by subtrees: several levels in one dispatch. Each thread descends from its subtree's root
+// towards a node of the lowest level; docs/kernels.md has the steps. One atomic addition per workgroup reserves places
+// (one per subgroup took twice as long if all nodes are split: all go to one address).
 //
 // Dispatch: 4^(upper_level - lower_level) threads per subtree, which is one per node of its lowest level; 256 per
 // workgroup, folded into x and y. The first pass starts from the root of each layer. The other passes start from the
 // split nodes that the pass before has listed, by indirect arguments that it has written.
-//
-// Each thread descends from the subtree's root towards its own node and stops at the first node that is not split. All
-// threads below a tile find it; the thread at its first corner appends it. A split node of the lowest level goes to the
-// next pass's list, except that children of level 1 are texels and become tiles at once. One atomic addition per
-// workgroup reserves places; those beyond the capacity are only counted. (One addition per subgroup took twice as long
-// if all nodes are split, because all go to one address.)
 //
 // Bindings, set 0:
 //   0    map      sampler2DArray: level 0
@@ -17,7 +13,6 @@
 //   2-5  pyramid  the levels from 1 on (quadtree.h), in chunks (chunks.glsl)
 //   6-9  tiles    the tile list (chunks.glsl)
 //   10   thresholds of the nodes (threshold_map_index), if THRESHOLDS_BY_NODE
-// Set 1: resources of the user's threshold function, if USER_THRESHOLD.
 //
 // Memory order: appending uses relaxed atomics. A barrier of the command buffer lies between passes. The last workgroup
 // of the last pass follows by the hand-over of hand_over.glsl; the results are the additions to tile_count.

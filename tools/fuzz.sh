@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Fuzzes the command line's readers of files and its option parser. Builds the targets with Clang, and runs each from
-# its seeds and earlier findings.
+# Fuzzes the command line's readers of files. Builds the targets with Clang, and runs each from its seeds and earlier
+# findings.
 #
 #     tools/fuzz.sh [SECONDS [TARGET...]]
 #
-# Each target runs for SECONDS (default: 60). Default of TARGET: all of command_line, exr, pfm, png. Exit status 1 if a
-# target has found anything. build/fuzz/corpus keeps inputs that reach new code, where the next run begins.
+# Each target runs for SECONDS (default: 60). Default of TARGET: all of exr, pfm, png. Exit status 1 if a target has
+# found anything. build/fuzz/corpus keeps inputs that reach new code, where the next run begins.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -19,7 +19,7 @@ fail() {
 seconds=${1:-60}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "'$seconds' is no number of seconds; usage: tools/fuzz.sh [SECONDS [TARGET...]]"
 targets=("${@:2}")
-[[ ${#targets[@]} -gt 0 ]] || targets=(command_line exr pfm png)
+[[ ${#targets[@]} -gt 0 ]] || targets=(exr pfm png)
 for target in "${targets[@]}"; do
     [[ -d $root/test/fuzz/seeds/$target ]] ||
         fail "there is no target '$target'; there are: $(ls -x "$root/test/fuzz/seeds")"

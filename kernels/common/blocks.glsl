@@ -1,5 +1,4 @@
-// What kernels that read blocks of 64 x 64 texels share: the groups in which they hand nodes over, and the count of NaN
-// texels.
+// What kernels that read blocks of 64 x 64 texels share: the groups in which they hand nodes over, and NaN texels.
 
 // Nodes (texels) of a level that are handed over to one workgroup. Their words in the state buffer: two counters per
 // group; the nodes of the level row by row; the slots (hand_over.glsl) group by group.

@@ -1,5 +1,5 @@
-// The pyramid and the tile list as storage buffers. One descriptor may not reach the whole of one, so each is seen through
-// four, of a chunk each, at a binding and the three after it.
+// The pyramid and the tile list as storage buffers. One descriptor may not reach the whole, so there are four for each,
+// of a chunk each, at a binding and the three after it.
 
 #ifdef PYRAMID_BINDING
 // Chunks of 2^PYRAMID_CHUNK_SHIFT floats.

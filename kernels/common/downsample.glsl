@@ -1,8 +1,7 @@
 // The image of downsample.comp: its base level, the levels above, and weights of texels at the edges.
 //
 // Bindings, set 0:
-//   0    source   base level, sampler2DArray: clamped to the edge for minima and maxima, which repeats a texel of the
-//                 same block and changes nothing; for sums with a border of 0
+//   0    source   base level, sampler2DArray: clamped to the edge for minima and maxima; for sums with a border of 0
 //   1    state    see kernel_parameters.h; counters are 0 again when the dispatch ends
 //   2    source   the same with a sampler of MAX reduction (minimum and maximum together)
 //   3    tables   of the sRGB curve
@@ -84,11 +83,9 @@ float texel_at(uvec2 position) { return texelFetch(source, ivec3(position, layer
 #else
 layout(constant_id = 10) const bool COPY_SOURCE = false;
 
-// Mip levels as storage images, only written: image i is the level i above the base level. Devices that cannot index
-// them at run time get a ladder of constant indices.
-//
-// A device whose shaders have room for fewer images than there are levels gets a window of the levels, and the host
-// runs the whole dispatch again per window. So every level is made from the same values as on other devices.
+// Mip levels as storage images: image i is the level i above the base level. Devices that cannot index them at run time
+// get a ladder of constant indices. If shaders have room for fewer images than there are levels, there is a window of
+// the levels, and the host runs the whole dispatch again per window. So every level is made from the same values.
 layout(constant_id = 9) const bool DYNAMIC_INDEXING = false;
 layout(constant_id = 19) const uint MIP_IMAGES = MAX_LEVELS;  // or the most that a shader of the device can use
 // Bound for devices with fewer images. EAGER_IMAGES (cpu_drivers.glsl).

@@ -1,12 +1,9 @@
-// Reduction of the downsampler: from a texel to an item, from four items to one, and from an item to a texel. The
-// kernel defines
+// Reduction of the downsampler: from a texel to an item, from four items to one, and from an item to a texel. Items are
+// floats, for means and sums. The kernel defines
 //
 //   CHANNELS  1, 2 or 4
-//   EXTREMES  1: minima and maxima, exact for all values with NaN: texels are compared as keys (texel_encoding.h);
-//             items are settled floats, which compare as floats
-//   CUSTOM    1: items are floats, and four become one by the user's reduce; a and b are the upper two
-//
-// Otherwise items are floats, for means and sums.
+//   EXTREMES  1: minima and maxima, exact with NaN: texels are compared as keys, items are settled (texel_encoding.h)
+//   CUSTOM    1: four items become one by the user's reduce; a and b are the upper two
 
 #include "quadtile/mip.h"
 #include "quadtile/texel_encoding.h"

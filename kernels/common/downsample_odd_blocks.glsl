@@ -1,9 +1,7 @@
 // Blocks with odd edges that the edge rule treats specially (mip.h), up to 127 x 127 texels, reduced by the whole
-// workgroup. Part of downsample.comp.
-//
-// Most texels of the second level have all their 4 x 4 texels: one thread makes each in registers, as in even blocks.
-// The rest of the first level are strips of up to three columns and three rows. They are made texel by texel and kept
-// in shared memory for the second level. The levels above are small and are made in shared memory.
+// workgroup of downsample.comp. Most texels of the second level have all their 4 x 4 texels: one thread makes each in
+// registers. The rest of the first level are strips of up to three columns and three rows, made texel by texel and kept
+// in shared memory for the second level. The levels above are made in shared memory.
 
 struct Part {
     uvec2 first;

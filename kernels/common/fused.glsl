@@ -1,26 +1,16 @@
-// Common parts of the fused kernels: from the map to its tiles without a pyramid, for monotone thresholds.
-//
-// If a threshold is monotone, all ancestors of a split node are split. Then a node is a tile exactly if it is not split
-// and its parent is (texels: if the parent is; the root: if it is not split). A node and its parent decide, so no
-// descent is needed.
-//
-// fused_all.comp writes the tiles in any order. Canonical order takes two passes: fused_count.comp counts the tiles
-// below each block, fused_emit.comp writes each tile to its place. A budget takes a pass before them,
-// fused_budget.comp, which finds the factor that scales the thresholds (budget.h); in any order fused_emit.comp follows
-// at once. Balanced lists take balance_marks.comp and balance_tiles.comp. A barrier of the command buffer lies between.
+// Common parts of the fused kernels: from the map to its tiles without a pyramid, for monotone thresholds. There all
+// ancestors of a split node are split, so a node is a tile exactly if it is not split and its parent is (texels: if the
+// parent is; the root: if it is not split). docs/kernels.md has the passes and the steps of a workgroup.
 //
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z); fused_emit.comp and
-// balance_tiles.comp: fused_share.glsl. A workgroup needs little more than its block's maximum: if the block's node is
-// not split, there are no tiles below it. If it is, each thread takes 4 x 4 texels along the Z-order curve and knows all
-// their nodes up to the block's, so it finds the tiles that begin in its texels by itself. One scan gives them places.
+// balance_tiles.comp: fused_share.glsl. A barrier of the command buffer lies between passes.
 //
 // Memory order: each kernel's head. NaN texels count as infinity: the sender of an infinite node releases their number,
 // and its receiver acquires.
 //
 // Bindings, set 0:
 //   0    map    sampler2DArray: level 0, clamped to the edge, which repeats a texel of the same node
-//   1    state  FusedState and the words behind it (kernel_parameters.h); all counters are 0 again when the
-//               dispatches end
+//   1    state  FusedState and the words behind it (kernel_parameters.h); all counters are 0 between runs
 //   2    layer_thresholds  LAYER_THRESHOLDS: of each layer, from level 0 to the root's
 //   6-9  tiles  the tile list (chunks.glsl)
 //   10   node_thresholds  THRESHOLDS_BY_NODE: of each node (threshold_map_index, quadtree.h)
@@ -71,9 +61,6 @@ uvec2 extent_of(uint level) {
 bool exists(uint level, uvec2 position) { return all(lessThan(position, extent_of(level))); }
 
 uint layer_words() { return parameters.layers + layer * parameters.state_words_per_layer; }
-
-// Reserves places in any order, and returns the first. One thread calls this.
-uint reserve_places(uint total) { return ADD_RELAXED(state.place_count, total); }
 
 // Returns the first word for budgets: the index of the factor, then the histogram.
 uint budget_words() { return parameters.layers * (1 + parameters.state_words_per_layer); }
@@ -157,11 +144,11 @@ uint key_of_quad(vec4 quad) {
 }
 
 // Reads four quads of a block and returns their largest keys. The quads are siblings, or one lies in each quarter of
-// the block, so that neighbouring threads read neighbouring texels. Outside the map the texels of its edge repeat.
+// the block, so that neighbouring threads read neighbouring texels.
 uvec4 read_quads(Block block, bool siblings, uint thread) {
     const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
     const uvec2 first = first_of_step_1(block) + morton(siblings ? 4 * thread : thread);
-    const vec2 middle = vec2(2 * first + 1) * texel;  // the point between the four texels of a quad
+    const vec2 middle = vec2(2 * first + 1) * texel;  // between the four texels of a quad
     const vec2 other = middle + (siblings ? 2.0 : 32.0) * texel;
     const vec4 quads[4] = vec4[](textureGather(map, vec3(middle, layer), 0),
                                  textureGather(map, vec3(other.x, middle.y, layer), 0),
@@ -201,8 +188,6 @@ uint inside(uvec2 first, uvec2 extent) {
     return count.y > 1 ? row * 0x5U : (count.y > 0 ? row : 0);
 }
 
-// ---- Operations of the workgroup, which all threads call in uniform control flow --------------------------------------
-
 #define SUMS uint
 #include "workgroup.glsl"
 #if SUBGROUPS
@@ -236,8 +221,6 @@ uint largest_of_all(uint key, uint thread) {
     return key;
 #endif
 }
-
-// ---- The nodes of a block ------------------------------------------------------------------------------
 
 // Keeps the nodes of a thread's keys of step 1, which are siblings or lie in all quarters (read_quads).
 void keep_step_1(bool siblings, uvec4 keys, uint thread) {

@@ -1,16 +1,15 @@
 // Steps of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp, balance_marks.comp):
-// the ascent from a block to the root, as long as this workgroup is the last of its group. Each kernel's main calls them
-// in this order:
+// the ascent from a block to the root, as long as this workgroup is the last of its group. Each main calls
 //
-//   1. read_block: the maximum of the workgroup's block of texels. If the block's node is not split, no node below it
-//      is, and they have no tiles. Most blocks are sent at once and end there.
+//   1. read_block: the maximum of the workgroup's block. If the block's node is not split, there are no tiles below it;
+//      most blocks are sent at once and end there.
 //   2. If the node is split, begin_search, then the kernel's own work on the nodes below it.
-//   3. Thread 0 sends the block's node: what the kernel hands over itself, then send_node. The root ends the ascent.
-//   4. The last workgroup of the group goes on: receive_group, then 2. The group's nodes are treated like quads of texels.
+//   3. On thread 0, what the kernel hands over itself, then send_node. The root ends the ascent.
+//   4. In the last workgroup of the group, receive_group, then 2: the group's nodes are treated like quads of texels.
 //
-// Shared memory: thread 0 writes the messages to all threads (below) once per group. The barrier after that comes
-// before their reads; the barrier of the next group, after its nodes are received, comes behind them. A root that is
-// not split needs no such barrier: only thread 0 reads a message then.
+// Thread 0 writes its messages to all threads (below) once per group. The barrier after that comes before their reads;
+// the barrier of the next group, after its nodes are received, comes behind them. A root that is not split needs no such
+// barrier: only thread 0 reads a message then.
 
 uvec2 blocks_of(uint level, uint levels) { return extent_of(level + levels); }
 uvec2 block_of(uvec2 texel, uint levels, uvec2 blocks) { return texel >> levels; }
@@ -20,10 +19,9 @@ const uint GROUP_LEVELS = 0;
 #define COUNTS_NAN 1
 #include "blocks.glsl"
 
-// ---- NaN -------------------------------------------------------------------------------------------------
-
-// Returns the number of NaN texels of a block that has some. All threads call this.
-uint nan_texels_of(Block block, uvec4 keys, uint thread) {
+// Adds the NaN texels of a block that has some to those of the layer. Its node is infinite, so it is sent by a release
+// afterwards. All threads call this.
+void publish_nan(Block block, uvec4 keys, uint thread) {
     if (thread == 0) {
         nan_texels = 0;
     }
@@ -32,13 +30,8 @@ uint nan_texels_of(Block block, uvec4 keys, uint thread) {
         count_nan(first_of_step_1(block) + morton(thread));
     }
     barrier();
-    return nan_texels;
-}
-
-// Adds a block's NaN texels to those of the layer. Thread 0 calls this before it sends the node.
-void publish_nan(uint nan) {
-    if (nan != 0) {
-        ADD_RELAXED(words[layer_words() + LAYER_NAN_WORD], nan);
+    if (thread == 0) {
+        ADD_RELAXED(words[layer_words() + LAYER_NAN_WORD], nan_texels);
     }
 }
 
@@ -156,8 +149,6 @@ uint split_nodes_of(Block block, uint thread) {
     return split & nodes_of(block, thread);
 }
 
-// ---- Kept nodes --------------------------------------------------------------------------------------------
-
 // Keeps the importance of a node for the next pass.
 void keep_node(uint level, uvec2 index, float importance) {
     HAND_OVER(words[node_word(NODE_IMPORTANCE, level, index)], floatBitsToUint(importance));
@@ -174,8 +165,6 @@ void keep_nodes(Block block, uint thread, float nodes[7]) {
         }
     }
 }
-
-// ---- Ascent --------------------------------------------------------------------------------------------------
 
 // Reads the workgroup's block of texels. With a budget, fused_budget.comp has kept the block's node: if it is not
 // split, no texel is NaN or need be read.
@@ -207,13 +196,11 @@ void receive_group(inout Ascent at, uint thread) {
     at.splits = is_split(level_of(at), at.block.index, at.importance);
 }
 
-// Leaves the nodes of step 1 in shared memory. Returns the block's NaN texels. `acquires`: other results that were
-// handed over, as by each infinite node.
-uint begin_search(Ascent at, bool acquires, uint thread) {
-    uint nan = 0;
+// Leaves the nodes of step 1 in shared memory. `acquires`: other results that were handed over, as by each infinite node.
+void begin_search(Ascent at, bool acquires, uint thread) {
     // A block with NaN is split, because NaN counts as infinity.
     if (at.handovers == 0 && counts_as_nan(at.texel_key)) {
-        nan = nan_texels_of(at.block, at.keys, thread);
+        publish_nan(at.block, at.keys, thread);
     }
     if (at.handovers > 0 && (acquires || may_hold_nan(at.importance))) {
         if (thread == 0) {
@@ -222,5 +209,4 @@ uint begin_search(Ascent at, bool acquires, uint thread) {
         order_threads();
     }
     keep_step_1(at.handovers > 0, at.keys, thread);
-    return nan;
 }

@@ -1,11 +1,9 @@
-// Steps of fused_emit.comp and balance_tiles.comp, which write the tiles of nodes that an earlier pass has kept: by STAGE
-// in any order, or to their places in canonical order; or they count them.
+// Steps of fused_emit.comp and balance_tiles.comp, which by STAGE write or count the tiles of nodes that an earlier pass
+// has kept. A thread per block and level (Around) finds the tile of that level that begins in the block. Then all threads
+// treat the split blocks, which have smaller tiles.
 //
 // Dispatch: workgroups of 256 threads, one per share of 2^SHARE_LEVELS x 2^SHARE_LEVELS blocks (x, y) and layer (z).
 // The blocks of a share lie as far apart as possible, because blocks with small tiles are close to each other.
-//
-// A thread per block and level (Around) finds the tile of that level that begins in the block. Then all threads treat
-// the split blocks, which have smaller tiles.
 
 layout(constant_id = 26) const uint SHARE_LEVELS = 0;  // 0 to MAX_SHARE_LEVELS
 const uint MAX_SHARE_LEVELS = 2;
@@ -25,11 +23,6 @@ shared uint places[1 << 2 * MAX_SHARE_LEVELS];  // of the first tile of each spl
 shared uint place;                              // of the first tile, in any order
 // Thread that reserves places: the last one writes the fewest tiles.
 const uint RESERVER = WORKGROUP_SIZE - 1;
-
-void mark_split(uint own, uint own_place) {
-    places[own] = own_place;
-    atomicOr(split_blocks, 1U << own);
-}
 
 // The node of a level around a block, which is of BLOCK_LEVELS or above.
 struct Around {

@@ -136,8 +136,6 @@ void write_tiles(Block block, uint thread, uint total, uint first_place) {
     }
 }
 
-// ---- The header, and places of layers -----------------------------------------------------------------------
-
 // Completes the header. `flags`: of the kernel's kind of lists.
 void finish_list(uint required, uint flags) {
     const uint factor = WITH_BUDGET ? words[budget_words() + BUDGET_FACTOR_WORD] : 0;

@@ -2,16 +2,15 @@
 // last-block pattern, as in CUDA's threadFenceReduction, and for mip levels single-pass downsampling.)
 //
 // A workgroup writes its results, then adds 1 to the counter of its group. The workgroup that sees the count complete
-// is the last one. It reads the results of the whole group, makes the next levels from them, and hands its own result
+// is the last one: it reads the results of the whole group, makes the next levels from them, and hands its own result
 // over to a group of the next level. No workgroup ever waits for another.
 //
 // Memory order (Vulkan memory model):
 //   - Thread 0 counts its workgroup in by a release at device scope. The results come before: those of thread 0 in
 //     program order, those of other threads by a barrier of the workgroup between.
-//   - The last workgroup acquires: its thread 0 at device scope, and a barrier orders its other threads behind.
-//   - Results are written and read by atomics at device scope. These need order only, no availability or visibility
-//     operation. That is why they are atomics: a MakeVisible at device scope anywhere in a kernel, run or not, cost a
-//     quarter of the time on the H200.
+//   - Thread 0 of the last workgroup acquires at device scope, and a barrier orders its other threads behind.
+//   - Results are atomics at device scope, which need order only: a MakeVisible at device scope anywhere in a kernel,
+//     run or not, cost a quarter of the time on the H200.
 //   - The last workgroup sets the counter back to 0, after every addition to it. So counters are 0 between dispatches.
 //
 // Source: AMD's FidelityFX Single Pass Downsampler (blocks, counter, last workgroup goes on).
@@ -39,22 +38,16 @@ void acquire_arrivals() { memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffe
 
 // ---- Messages: nodes are handed over with no release and no acquire, if nothing else is.
 //
-// 1. A workgroup sends its node: it stores each word of the node in the node's slot, as a word that is not 0.
-// 2. It adds 1 to the counter of its group. The workgroup that sees the count complete is the last one.
-// 3. The last one receives the messages of the whole group. It reads a slot that is still 0 again.
-// 4. It sets slots and counter back to 0, so they are 0 between dispatches.
-//
-// Memory order: all of these are relaxed atomics at device scope.
-//   - Each word is its whole content. Its reader needs no other memory: nothing to release, acquire or make visible.
-//   - A reader that sees 0 waits only for a store that its sender has issued: in the sender's program order it comes
-//     before the addition that the reader has seen. So it waits for no workgroup that may not have started, and for
-//     no progress of another.
+// A workgroup stores each word of its node, never 0, in the node's slot, and adds 1 to the counter of its group. The last
+// one reads each slot of the group again until it is not 0. It sets slots and counter back to 0, so they are 0 between
+// dispatches. Memory order: all of these are relaxed atomics at device scope.
+//   - Each word is its whole content: nothing to release, acquire or make visible.
+//   - A reader that sees 0 waits only for a store that its sender has issued, since in the sender's program order it
+//     comes before the addition that the reader has seen. So it waits for no progress of another workgroup.
 //   - The reader stores 0 behind the value that it has read in the word's modification order (read-write coherence);
 //     likewise behind all additions to the counter.
-//
-// Other results need both: the sender releases before it counts itself in, and the receiver acquires.
-//
-// On the H200 a release in every workgroup costs 0.3 us for a map of 1024 x 1024, 8 us for 8192 x 8192.
+// Other results need both: the sender releases before it counts itself in, and the receiver acquires. On the H200 a
+// release in every workgroup costs 0.3 us for a map of 1024 x 1024, 8 us for 8192 x 8192.
 
 // Stores the bits of a float. One NaN becomes another, so that no message is 0.
 #define SEND(slot, bits) atomicStore(slot, ~min(bits, 0xfffffffeU), gl_ScopeDevice, 0, 0)

@@ -1,13 +1,12 @@
-// Allocates slots for the tiles that need one, and writes the outcome of the frame.
-// CPU twin: place_new, set_crop and count_tiles of lib/shadow/reference/shadow_fitter.cpp.
+// Allocates slots for the tiles that need one, and writes the outcome of the frame. CPU twin: place_new, set_crop and
+// count_tiles of lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 8 and 9. Slots are the
+// blocks of a two-dimensional buddy system (Knowlton, "A Fast Storage Allocator", 1965) along the Z-order curve.
 //
 // Dispatch: workgroups of 128 to 1024 threads; the device's limit decides. Each has 64 tiles. Each looks at all pages
 // of the atlas: its threads have equal numbers of consecutive pages.
-// Bindings: bindings.glsl. Reads cells, found tiles, tallies and the last frame's number of tiles. Writes tiles, their
-// list `render`, header and the last lights. Sets the counters of cull.comp to 0.
+// Bindings: bindings.glsl. Writes tiles, their list `render`, header and the last lights. Sets the counters of cull.comp
+// to 0.
 // Memory order: no workgroup reads what another one writes.
-// Source: docs/shadows_definition.md, steps 8 and 9. Slots are the blocks of a two-dimensional buddy system (Knowlton, "A
-// Fast Storage Allocator", 1965) along the Z-order curve.
 #version 460
 #include "bindings.glsl"
 
@@ -43,8 +42,7 @@ void look_at_page(uint page) {
 
 uvec4 free_slots(uint quad, uint slot_class) {
     const uvec4 cells = page_quads[quad];
-    // Bits at the first cell of each slot of class 1 and 2 with an occupied cell, and words with a cell of one of class
-    // 3.
+    // Bits at the first cell of each slot of class 1 and 2 with an occupied cell; words with a cell of one of class 3.
     const uvec4 occupied_1 = (cells | cells >> 1 | cells >> 2 | cells >> 3) & 0x11111111U;
     const uvec4 occupied_2 = (occupied_1 | occupied_1 >> 4 | occupied_1 >> 8 | occupied_1 >> 12) & 0x10001U;
     const bvec4 occupied_3 = notEqual(cells | cells.yxwz, uvec4(0));
@@ -83,13 +81,6 @@ uint free_of_class(uvec4 count, uint slot_class) {
     return slot_class < 3 ? count[slot_class] : (count.w >> (16 * (slot_class - 3))) & 0xffffU;
 }
 
-uint find_bit(uint bits, uint rank) {
-    for (uint i = 0; i < rank; ++i) {
-        bits &= bits - 1;
-    }
-    return uint(findLSB(bits));
-}
-
 // Returns the first cell of the rank-th free slot. `scanned` has the inclusive sums of the threads' shares of pages.
 // All threads take the same number of steps: LOST_THREADS.
 uint find_free_slot(uint slot_class, uint rank) {
@@ -123,7 +114,10 @@ uint find_free_slot(uint slot_class, uint rank) {
             }
         }
     }
-    return found_word * 32 + find_bit(found_bits, found_rank);
+    for (uint i = 0; i < found_rank; ++i) {
+        found_bits &= found_bits - 1;
+    }
+    return found_word * 32 + uint(findLSB(found_bits));
 }
 
 // ---- Places of a class: its free slots, then quarters of places of the next class that its own tiles leave

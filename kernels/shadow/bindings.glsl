@@ -1,7 +1,5 @@
-// Bindings of the kernels of fitted shadow maps: one set of descriptors and one block of push constants for all
-// (lib/shadow/shadow_fitter.cpp). Unused ones cost nothing.
-//
-// All buffers are parts of one: Vulkan guarantees only four storage buffers per stage, and culling needs three of the
+// Bindings of the kernels of fitted shadow maps: one set of descriptors and one block of push constants for all. All
+// buffers are parts of one: Vulkan guarantees only four storage buffers per stage, and culling needs three of the
 // caller's.
 //
 // Memory order: barriers from COMPUTE_SHADER / SHADER_WRITE to COMPUTE_SHADER / SHADER_READ | SHADER_WRITE separate the
@@ -34,16 +32,14 @@ layout(push_constant, std430) uniform PushConstants {
     ShadowPlaces places;  // in `words`
 };
 
+// places.events: per factor the difference in tiles to the factor before, then per factor that in cells (modulo 2^32).
+// All are 0 before and after a frame.
+
 // Loads a tile without crop matrix and importance.
 ShadowTile load_tile(uint index) {
     const uint first = places.tiles + SHADOW_TILE_WORDS * index;
     return ShadowTile(words[first], words[first + 1], words[first + 2], words[first + 3], 0.0, 0.0, 0.0, 0.0);
 }
-
-// ---- Events: per factor the difference in tiles to the factor before, then per factor that in cells (modulo 2^32).
-// All are 0 before and after a frame.
-
-uint events_word(uint factor) { return places.events + factor; }
 
 // ---- Blocks of 32 x 32 texels (or the whole of a smaller map), and the nodes within and above them
 
@@ -62,10 +58,8 @@ uint light_blocks() { return shadow_light_blocks(parameters); }
 uint all_blocks() { return parameters.lights * light_blocks(); }
 
 // Nodes of a tree are counted from the root down, and along the Z-order curve within a level. Node i is the (i -
-// first_node)-th of its level; its children are 4 i + 1 to 4 i + 4.
+// shadow_first_nodes)-th of its level; its children are 4 i + 1 to 4 i + 4.
 uint levels_below_root(uint i) { return uint(findMSB(3 * i + 1)) / 2; }
-
-uint first_node(uint below_root) { return shadow_first_nodes(below_root); }
 
 uvec2 z_order(uint place) { return uvec2(morton_x(place), morton_y(place)); }
 
@@ -73,7 +67,7 @@ uvec2 z_order(uint place) { return uvec2(morton_x(place), morton_y(place)); }
 // of all blocks, from level 1 on; then the nodes above the blocks of each light.
 uint block_node_word(uint block, uint i) { return places.nodes + 2 * (BLOCK_NODES * block + i); }
 uint upper_node_word(uint light, uint i) {
-    return places.nodes + 2 * (BLOCK_NODES * all_blocks() + first_node(levels_above()) * light + i);
+    return places.nodes + 2 * (BLOCK_NODES * all_blocks() + shadow_first_nodes(levels_above()) * light + i);
 }
 const uint NODE_END = 0;
 const uint NODE_IMPORTANCE = 1;
@@ -145,15 +139,11 @@ const uint MOST_TALLY_LEVELS = 13;  // 2^23 texels at most in all layers togethe
 
 // Returns a word of tallies of all blocks before this one. Loads do not wait for each other.
 uint tallies_before(uint block, uint word) {
-    uint sums[MOST_TALLY_LEVELS];
+    uint sum = 0;
     [[unroll]] for (uint level = 0; level < MOST_TALLY_LEVELS; ++level) {
         const bool counts = level < tally_levels() && (block >> level & 1U) != 0;
         const uint from = words[tally_word(counts ? level : 0, counts ? (block >> level) - 1 : 0) + word];
-        sums[level] = counts ? from : 0;
-    }
-    uint sum = 0;
-    [[unroll]] for (uint level = 0; level < MOST_TALLY_LEVELS; ++level) {
-        sum += sums[level];
+        sum += counts ? from : 0;
     }
     return sum;
 }
@@ -165,25 +155,18 @@ uint listed_tiles() { return tallies_of_all(TALLY_ALL) & 0xffffU; }
 
 bool has_last_frame() { return header.tiles > 0; }
 
-// Words of a light: clip_from_world of the last frame, then the step and the origin of this one's map, which
+// Words of a light: 16 of clip_from_world in the last frame, then the step and the origin of this one's map, which
 // importance.comp finds.
-const uint STEP_CHANGED = 16;
-const uint STEP_X = 17;
-const uint STEP_Y = 18;
-const uint ORIGIN_X = 19;
-const uint ORIGIN_Y = 20;
 uint last_light_word(uint light, uint element) {
     return places.last_lights + SHADOW_LAST_LIGHT_WORDS * light + element;
 }
 
 ShadowStep step_of(uint light) {
-    return ShadowStep(words[last_light_word(light, STEP_CHANGED)], int(words[last_light_word(light, STEP_X)]),
-                      int(words[last_light_word(light, STEP_Y)]));
+    const uint first = last_light_word(light, 16);
+    return ShadowStep(words[first], int(words[first + 1]), int(words[first + 2]));
 }
 
-ivec2 origin_of(uint light) {
-    return ivec2(words[last_light_word(light, ORIGIN_X)], words[last_light_word(light, ORIGIN_Y)]);
-}
+ivec2 origin_of(uint light) { return ivec2(words[last_light_word(light, 19)], words[last_light_word(light, 20)]); }
 
 ivec3 importance_place(uvec2 texel, ivec2 origin, uint light) {
     return ivec3(shadow_importance_texel(parameters, origin.x, texel.x),

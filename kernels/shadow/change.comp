@@ -1,14 +1,11 @@
-// Marks slots that show a change: they must be drawn again. It runs only if the caller gives boxes.
-// CPU twin: is_changed of lib/shadow/reference/shadow_fitter.cpp.
+// Marks slots that show a change: they must be drawn again. It runs only if the caller gives boxes. The test is that of
+// culling, so a slot is drawn again if the box would be drawn in it. CPU twin: is_changed of
+// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, step 7.
 //
 // Dispatch: workgroups of 64 threads, for 64 boxes of the capacity (x) and 8 of max_tiles (y).
-// Bindings: bindings.glsl, and set 1 below; reads the tiles that list.comp has found, sets their bits in
-// rendered_word, and raises tallies.
+// Bindings: bindings.glsl, and set 1 below. Sets the bits of found tiles in rendered_word, and raises tallies.
 // Memory order: bits and tallies are read and written by atomics only. The workgroup that sets a bit raises the
-// tallies. Barriers of the workgroup separate writes and reads of its shared data. All threads take the same number of
-// steps in the loop.
-// Source: docs/shadows_definition.md, step 7; the test is that of culling, so a slot is drawn again if the box would be
-// drawn in it.
+// tallies. Barriers of the workgroup separate writes and reads of its shared data.
 #version 460
 #include "bindings.glsl"
 

@@ -1,12 +1,10 @@
 // Chooses the least factor with which tiles and cells keep their budgets: adds the events of the nodes above the blocks
-// and of the blocks' roots to those of count.comp, and sums them up.
-// CPU twin: least_factor of lib/shadow/reference/shadow_fitter.cpp.
+// and of the blocks' roots to those of count.comp, and sums them up. CPU twin: least_factor of
+// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 3 and 4.
 //
 // Dispatch: a workgroup of 128 to 1024 threads; the device's limit decides.
-// Bindings: bindings.glsl. Reads nodes, page table and tiles of the last frame. Reads events and sets them to 0. Writes
-// NODE_END of the nodes above the blocks, and the header's factor.
+// Bindings: bindings.glsl. Sets the events to 0. Writes NODE_END of the nodes above the blocks, and the header's factor.
 // Memory order: barriers of the workgroup separate its additions to events from its reads, which are atomic.
-// Source: docs/shadows_definition.md, steps 3 and 4.
 #version 460
 #include "bindings.glsl"
 
@@ -21,7 +19,7 @@ const uint BATCH = 1536;  // nodes between two flushes
 
 void count_node(uint light, uint i) {
     const uint below_root = levels_below_root(i);
-    const uint place = i - first_node(below_root);
+    const uint place = i - shadow_first_nodes(below_root);
     const uint level = parameters.map_levels - below_root;
     const uint word = below_root == levels_above() ? block_node_word(light * light_blocks() + place, 0)
                                                    : upper_node_word(light, i);
@@ -43,7 +41,7 @@ void count_node(uint light, uint i) {
 
 // Leaves the events of the last batch in shared memory.
 void count_nodes() {
-    const uint light_nodes = first_node(levels_above() + 1);
+    const uint light_nodes = shadow_first_nodes(levels_above() + 1);
     const uint nodes = parameters.lights * light_nodes;
     for (uint first = 0; first < nodes; first += BATCH) {
         if (first > 0) {
@@ -61,8 +59,8 @@ void count_nodes() {
 }
 
 uvec2 event(uint factor) {
-    return event_here(factor) + uvec2(HANDED_OVER(words[events_word(factor)]),
-                                      HANDED_OVER(words[events_word(BUDGET_FACTORS + factor)]));
+    return event_here(factor) + uvec2(HANDED_OVER(words[places.events + factor]),
+                                      HANDED_OVER(words[places.events + BUDGET_FACTORS + factor]));
 }
 
 shared uint least_factor;
@@ -82,8 +80,8 @@ void choose_factor() {
         if (sums.x <= parameters.max_tiles && sums.y <= parameters.max_cells) {
             least = min(least, first + i);
         }
-        words[events_word(first + i)] = 0;
-        words[events_word(BUDGET_FACTORS + first + i)] = 0;
+        words[places.events + first + i] = 0;
+        words[places.events + BUDGET_FACTORS + first + i] = 0;
     }
     if (least < BUDGET_FACTORS - 1) {
         atomicMin(least_factor, least);

@@ -1,16 +1,14 @@
 // Counts the tiles and cells of the nodes of a block under all factors. Each node gets its importance, the maximum of
 // its texels. From it follow the factors with which the node is split, those with which it is a tile, and the cells of
-// its slot. They become events: differences from one factor to the next.
-// CPU twin: build_pyramid and least_factor of lib/shadow/reference/shadow_fitter.cpp.
+// its slot. They become events: differences from one factor to the next. CPU twin: build_pyramid and least_factor of
+// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 2 to 5.
 //
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
 // four texels.
-// Bindings: bindings.glsl. Reads importance map, requested texels, page table, tiles and factor of the last frame.
-// Lowers the importance of texels without requests, and ends that of places that have left the map. Adds to events,
-// which are 0 before. Raises the importance of nodes above blocks, which is 0 before. Writes nodes. Clears the first
+// Bindings: bindings.glsl. Lowers the importance of texels without requests, and ends that of places that have left the
+// map. Adds to events, and raises the importance of nodes above blocks: both are 0 before. Writes nodes. Clears the first
 // part of the work.
 // Memory order: events and nodes above blocks are raised by atomics. Barriers separate writes and reads of shared data.
-// Source: docs/shadows_definition.md, steps 2 to 5.
 #version 460
 #include "bindings.glsl"
 
@@ -29,7 +27,7 @@ float needed_of_four(uint first) {
 // Computes a level of the block's tree. Expanded four times below: LOST_THREADS (cpu_drivers.glsl).
 #define FIND_NEEDED(below_root)                                       \
     {                                                                 \
-        const uint i = first_node(below_root) + thread;               \
+        const uint i = shadow_first_nodes(below_root) + thread;               \
         if ((below_root) + 1 < quads_below && thread < (1U << (2 * (below_root)))) { \
             needed[i] = needed_of_four(4 * i + 1);                    \
         }                                                             \
@@ -39,14 +37,14 @@ float needed_of_four(uint first) {
 uint block_node_level(uint i) { return block_levels() - levels_below_root(i); }
 uint block_node_page(uint i) {
     const uint below_root = levels_below_root(i);
-    const uint page = pages[(i - first_node(below_root)) << (2 * (block_levels() - below_root) - 2)];
+    const uint page = pages[(i - shadow_first_nodes(below_root)) << (2 * (block_levels() - below_root) - 2)];
     return last_node_page(page, step_here, block_levels() - below_root);
 }
 
 void count_block(uint block, uint light) {
     const uint thread = gl_LocalInvocationIndex;
     const uint quads_below = block_levels();  // levels of nodes; the last has a node per four texels
-    const uint first_quad = first_node(quads_below - 1);
+    const uint first_quad = shadow_first_nodes(quads_below - 1);
     const uvec2 first_texel = (z_order(gl_WorkGroupID.x) << block_levels()) + 2 * z_order(thread);
     const bool has_quad = thread < (1U << (2 * (quads_below - 1)));
     float texels[4] = float[](0.0, 0.0, 0.0, 0.0);
@@ -88,9 +86,9 @@ void count_block(uint block, uint light) {
     const uint needed_here = floatBitsToUint(needed[0]);
     if (thread < levels_above() && needed_here > 0) {
         const uint above = gl_WorkGroupID.x >> (2 * (levels_above() - thread));
-        atomicMax(words[upper_node_word(light, first_node(thread) + above) + NODE_IMPORTANCE], needed_here);
+        atomicMax(words[upper_node_word(light, shadow_first_nodes(thread) + above) + NODE_IMPORTANCE], needed_here);
     }
-    const uint nodes = first_node(quads_below);
+    const uint nodes = shadow_first_nodes(quads_below);
     FOR_EACH(i, nodes) {
         ends[i] = split_end(block_node_level(i), needed[i], block_node_page(i));
         words[block_node_word(block, i) + NODE_END] = ends[i];

@@ -1,11 +1,10 @@
-// Culls objects against slots: makes draws with instances.
-// CPU twin: reference::ShadowFitter::cull; here the instances of different objects are in any order.
+// Culls objects against slots: makes draws with instances. CPU twin: reference::ShadowFitter::cull; here the instances
+// of different objects are in any order. Source: docs/shadows_definition.md, "Culling".
 //
 // Dispatch: workgroups of 64 threads, one thread per object, and per tile of max_tiles.
-// Bindings: bindings.glsl, and set 1 below; reads tiles and their list `render`. Adds to the counter of these objects,
-// which allocate.comp has set to 0, and to that of all.
+// Bindings: bindings.glsl, and set 1 below. Adds to the counter of these objects, which allocate.comp has set to 0, and
+// to that of all.
 // Memory order: an atomic reserves places among the instances; each thread writes its own.
-// Source: docs/shadows_definition.md, "Culling".
 #version 460
 #include "bindings.glsl"
 

@@ -1,11 +1,8 @@
 // Events of the nodes that a workgroup counts, for count.comp and choose.comp: under which factors a node is split, is
-// a tile, and has which class. Many nodes have the same events, and atomics on one word of memory wait for each other.
-// So they are summed in shared memory first.
-// CPU twin: least_factor of lib/shadow/reference/shadow_fitter.cpp.
-// Source: docs/shadows_definition.md, steps 3 and 4; the bins are those of budgets (budget.h).
-
-// ---- Events: per factor the cells in the lower 20 bits, and tiles << 20, both signed. Between two flushes there are
-// less than 2^19 cells and 2^11 tiles.
+// a tile, and has which class (docs/shadows_definition.md, steps 3 and 4; the bins are those of budget.h). Many nodes
+// have the same events, and atomics on one word of memory wait for each other. So they are summed in shared memory first:
+// per factor the cells in the lower 20 bits, and tiles << 20, both signed. Between two flushes there are less than 2^19
+// cells and 2^11 tiles.
 
 const uint CELL_BITS = 20;
 shared uint events_here[BUDGET_FACTORS];
@@ -37,8 +34,8 @@ void flush_events() {
         const uint factor = i + gl_LocalInvocationIndex;
         if (factor < BUDGET_FACTORS && events_here[factor] != 0) {
             const uvec2 more = event_here(factor);
-            atomicAdd(words[events_word(factor)], more.x);
-            atomicAdd(words[events_word(BUDGET_FACTORS + factor)], more.y);
+            atomicAdd(words[places.events + factor], more.x);
+            atomicAdd(words[places.events + BUDGET_FACTORS + factor], more.y);
             events_here[factor] = 0;
         }
     }

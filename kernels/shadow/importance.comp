@@ -1,20 +1,18 @@
 // Scatters the requests of the camera's pixels to the lights' maps, as maxima. Raises them near edges of shadows, which
 // a lookup of this picture's pixels in the last frame's maps finds. Of the looked-up pixels only those count for a
-// request that lie near it on the light's map (shadow_is_near).
-// CPU twin: scatter_importance of lib/shadow/reference/shadow_fitter.cpp.
+// request that lie near it on the light's map (shadow_is_near). CPU twin: scatter_importance of
+// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md; after Giegl and Wimmer, "Fitted Virtual
+// Shadow Maps" (2007), with a request per pixel, too.
 //
 // Dispatch: workgroups of 256 threads for 32 x 32 pixels; layers as z. The workgroups of a light's first layer handle
 // all its layers (faces or levels): each pixel has one of them.
-// Bindings: bindings.glsl, and the atlas. Reads the depth buffer, the frame, page table, tiles and atlas. Raises the
-// importance map, and marks requested texels. Writes the steps and origins of the lights' maps.
+// Bindings: bindings.glsl, and the atlas. Raises the importance map, marks requested texels, and writes the steps and
+// origins of the lights' maps.
 //
 // Hundreds of pixels of a near surface lie in one texel, and their atomics would wait for each other. So a workgroup
-// first finds maxima of texels in shared memory. Texel (x, y) shares its place there with the texels 16 apart: the
-// first request takes it, and requests for the others go to the map directly.
+// first finds maxima of texels in shared memory. Texels 16 apart share a place there: the first request takes it.
 // Memory order: places and maps are only raised, by atomics. Barriers of the workgroup come before and after, and a
 // barrier of the command buffer before readers.
-// Source: docs/shadows_definition.md; after Giegl and Wimmer, "Fitted Virtual Shadow Maps" (2007), with a request per
-// pixel, too.
 #version 460
 #include "bindings.glsl"
 
@@ -34,11 +32,8 @@ float background;
 uint layers;
 
 uint layer_of(ivec2 pixel, float depth) {
-    if (layers == 1) {
-        return 0;
-    }
     uint layer = 0;
-    float most = shadow_claim(parameters, layers_here[0], pixel.x, pixel.y, depth);
+    float most = layers > 1 ? shadow_claim(parameters, layers_here[0], pixel.x, pixel.y, depth) : 0.0;
     for (uint i = 1; i < layers; ++i) {
         const float claim = shadow_claim(parameters, layers_here[i], pixel.x, pixel.y, depth);
         if (claim > most) {
@@ -58,10 +53,13 @@ float depth_step(float before, float depth, float after) {
     return has_before ? depth - before : has_after ? after - depth : 0.0;
 }
 
+bool is_inside(ivec2 pixel, ivec2 extent) {
+    return all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent));
+}
+
 // Returns a pixel's depth; the background outside the picture.
 float fetch_depth(ivec2 pixel, ivec2 extent) {
-    const bool inside = all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent));
-    return inside ? shadow_depth(texelFetch(depth_buffer, pixel, 0).x) : background;
+    return is_inside(pixel, extent) ? shadow_depth(texelFetch(depth_buffer, pixel, 0).x) : background;
 }
 
 // Depth of a pixel within the picture, and its change per column and row.
@@ -111,18 +109,13 @@ uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
     return shadow_is_reached(parameters, last, tile, column, row, stored) ? SHADOW_LIT : SHADOW_SHADED;
 }
 
-bool is_near(uint block, ShadowRequest request, uint layer) {
-    return seen_layers[block] == layer && shadow_is_near(request, seen_places[block].x, seen_places[block].y);
-}
-
 void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
     const int edge = int(SHADOW_EDGE_BLOCK);
     const int thread = int(gl_LocalInvocationIndex);
     const ivec2 block = first_pixel / edge - 1 + ivec2(thread % SEEN_BLOCKS, thread / SEEN_BLOCKS);
     const ivec2 pixel = taken_pixel(block, edge);
     if (thread < SEEN) {
-        const bool is_inside = all(greaterThanEqual(pixel, ivec2(0))) && all(lessThan(pixel, extent));
-        seen[thread] = is_inside ? look_up(pixel, extent, light, thread) : 0;
+        seen[thread] = is_inside(pixel, extent) ? look_up(pixel, extent, light, thread) : 0;
     }
 }
 
@@ -132,7 +125,8 @@ uint words_around(uvec2 place, ShadowRequest request, uint layer) {
     for (uint i = 0; i < 9; ++i) {
         const uint block = (place.y + i / 3) * SEEN_BLOCKS + place.x + i % 3;
         // Most words have no new bits. Blocks outside the picture have none.
-        if ((seen[block] & ~around) != 0 && is_near(block, request, layer)) {
+        if ((seen[block] & ~around) != 0 && seen_layers[block] == layer &&
+            shadow_is_near(request, seen_places[block].x, seen_places[block].y)) {
             around |= seen[block];
         }
     }
@@ -152,11 +146,10 @@ void find_step(uint layer, uint place) {
     steps[place] = step;
     origins[place] = origin;
     if (gl_WorkGroupID.xy == uvec2(0)) {
-        words[last_light_word(layer, STEP_CHANGED)] = step.changed;
-        words[last_light_word(layer, STEP_X)] = uint(step.x);
-        words[last_light_word(layer, STEP_Y)] = uint(step.y);
-        words[last_light_word(layer, ORIGIN_X)] = uint(origin.x);
-        words[last_light_word(layer, ORIGIN_Y)] = uint(origin.y);
+        const uint found[5] = uint[](step.changed, uint(step.x), uint(step.y), uint(origin.x), uint(origin.y));
+        [[unroll]] for (uint i = 0; i < 5; ++i) {
+            words[last_light_word(layer, 16 + i)] = found[i];  // for step_of and origin_of
+        }
     }
 }
 

@@ -1,22 +1,20 @@
 // Finds the tiles with the chosen factor: those that begin in each block, their classification, and tallies from which
-// allocate.comp makes their places.
-// CPU twin: subdivide, thresholds_of and classified of lib/shadow/reference/shadow_fitter.cpp.
+// allocate.comp makes their places. CPU twin: subdivide, thresholds_of and classified of
+// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 5 to 7.
 //
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
-// four texels.
-// Bindings: bindings.glsl. Reads nodes, importance map, page table and tiles of the last frame. The first part of the
-// work is 0 before. Writes the found tiles, blocks, cells, bits of tiles and tallies.
-// Memory order: cells, bits, tallies and the number of found tiles are raised by atomics. Barriers separate writes and
-// reads of shared data.
-// Source: docs/shadows_definition.md, steps 5 to 7. The list is in canonical order, along the Z-order curve. So the
-// tiles of a block are consecutive, and a tile that covers several blocks belongs to the first of them.
+// four texels. The list is in canonical order, along that curve. So the tiles of a block are consecutive, and a tile
+// that covers several blocks belongs to the first of them.
+// Bindings: bindings.glsl. The first part of the work is 0 before. Writes the work and the blocks.
+// Memory order: cells, bits, tallies and the number of found tiles are raised by atomics, and read after a barrier of the
+// command buffer. Barriers separate writes and reads of shared data.
 #version 460
 #include "bindings.glsl"
 
 layout(local_size_x = BLOCK_THREADS) in;
 
 // ---- Classification. All threads take all steps of loops with loads of the last frame, with a tile or without:
-// LOST_THREADS (cpu_drivers.glsl). Several workgroups set cells and bits; readers follow a barrier of the command buffer.
+// LOST_THREADS (cpu_drivers.glsl).
 
 void occupy(bool has_slot, uint cell, uint slot_class) {
     const uint cells = shadow_slot_cells(slot_class);
@@ -42,21 +40,7 @@ const uint BITS = 6;
 const uint BIT_WORDS = SHADOW_BLOCK_TEXELS / 32;
 shared uint bits[BITS * BIT_WORDS];
 
-void clear_bits() {
-    if (gl_LocalInvocationIndex < BITS * BIT_WORDS) {
-        bits[gl_LocalInvocationIndex] = 0;
-    }
-}
-
 void set_bit(uint which, uint rank) { atomicOr(bits[which * BIT_WORDS + rank / 32], 1U << (rank % 32)); }
-
-uint class_in_bits(uint rank) {
-    uint slot_class = 0;
-    for (uint i = 0; i < 3; ++i) {
-        slot_class |= (bits[(BITS_CLASS + i) * BIT_WORDS + rank / 32] >> (rank % 32) & 1U) << i;
-    }
-    return slot_class;
-}
 
 uint bits_of_class(uint slot_class, uint word) {
     uint of_class = 0xffffffffU;
@@ -87,7 +71,11 @@ void tally_block(uint first_found, uint count, uint block) {
     const uint bit_words = (count + 31) / 32;
     for (uint i = 0; i < count; i += BLOCK_THREADS) {
         const uint rank = i + gl_LocalInvocationIndex;
-        const uint slot_class = class_in_bits(min(rank, count - 1));
+        const uint place = min(rank, count - 1);
+        uint slot_class = 0;
+        for (uint bit = 0; bit < 3; ++bit) {
+            slot_class |= (bits[(BITS_CLASS + bit) * BIT_WORDS + place / 32] >> (place % 32) & 1U) << bit;
+        }
         uint ranks = 0;
         for (uint word = 0; word < bit_words; ++word) {
             const uint of_class = bits_of_class(slot_class, word) & bits_below(rank, word);
@@ -111,8 +99,8 @@ float importance_of(uint level, uvec2 node, uint first_texel, uint block, uint l
     }
     const bool is_above = level > block_levels();
     const uint place = is_above ? gl_WorkGroupID.x >> (2 * (level - block_levels())) : first_texel >> (2 * level);
-    const uint word = is_above ? upper_node_word(light, first_node(parameters.map_levels - level) + place)
-                               : block_node_word(block, first_node(block_levels() - level) + place);
+    const uint word = is_above ? upper_node_word(light, shadow_first_nodes(parameters.map_levels - level) + place)
+                               : block_node_word(block, shadow_first_nodes(block_levels() - level) + place);
     return uintBitsToFloat(words[word + NODE_IMPORTANCE]);
 }
 
@@ -125,16 +113,11 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
     const float importance = importance_of(level, node, item & 0xffffU, block, light);
     const uint page = last_node_page(last_page(node << level, step_here, light), step_here, level);
     const bool kept = shadow_page_level(page) == level;
-    uint last_class = 0;
-    uint last_slot = 0;
-    if (kept) {
-        const ShadowTile last = load_tile(shadow_page_tile(page));
-        last_class = last.state & 0xffU;
-        last_slot = last.slot;
-    }
+    const ShadowTile last = load_tile(kept ? shadow_page_tile(page) : 0);
+    const uint last_class = kept ? last.state & 0xffU : 0;
     const uint slot_class = shadow_class(parameters, level, importance, last_class, header.factor_index);
     const bool has_slot = kept && slot_class == last_class;
-    const uint cell = has_slot ? shadow_cell_of_slot(parameters.tile_extent, last_slot) : SHADOW_NONE;
+    const uint cell = has_slot ? shadow_cell_of_slot(parameters.tile_extent, last.slot) : SHADOW_NONE;
     occupy(is_tile && has_slot, cell, slot_class);
     if (!is_tile) {
         return;
@@ -168,8 +151,8 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
 
 shared uint cover;  // 1 + level of the tile that covers the block; 0: none
 shared uint ends[BLOCK_NODES];
-shared uint starts[SHADOW_BLOCK_TEXELS / 32];
-shared uint ranks[SHADOW_BLOCK_TEXELS / 32];
+shared uint starts[BIT_WORDS];
+shared uint ranks[BIT_WORDS];
 shared uint items[SHADOW_BLOCK_TEXELS];  // of the tiles that begin here: first texel, and level << 16
 shared uint first_found;
 shared uint count;
@@ -181,11 +164,13 @@ void begin(uint block, uint light) {
     if (thread == 0) {
         cover = 0;
     }
-    if (thread < SHADOW_BLOCK_TEXELS / 32) {
+    if (thread < BIT_WORDS) {
         starts[thread] = 0;
     }
-    clear_bits();
-    FOR_EACH(i, first_node(block_levels())) {
+    if (thread < BITS * BIT_WORDS) {
+        bits[thread] = 0;
+    }
+    FOR_EACH(i, shadow_first_nodes(block_levels())) {
         ends[i] = words[block_node_word(block, i) + NODE_END];
     }
     barrier();
@@ -195,7 +180,7 @@ void begin(uint block, uint light) {
     }
     if (thread < levels_above()) {
         const uint place = gl_WorkGroupID.x >> (2 * (levels_above() - thread));
-        if (!is_split(words[upper_node_word(light, first_node(thread) + place) + NODE_END])) {
+        if (!is_split(words[upper_node_word(light, shadow_first_nodes(thread) + place) + NODE_END])) {
             atomicMax(cover, 1 + parameters.map_levels - thread);
         }
     }
@@ -204,7 +189,7 @@ void begin(uint block, uint light) {
 
 // Returns the first texel of a node within the block, along the Z-order curve.
 uint first_texel(uint i, uint below_root) {
-    return (i - first_node(below_root)) << (2 * (block_levels() - below_root));
+    return (i - shadow_first_nodes(below_root)) << (2 * (block_levels() - below_root));
 }
 
 bool is_tile(uint i) { return i > 0 && !is_split(ends[i]) && is_split(ends[(i - 1) / 4]); }
@@ -214,12 +199,12 @@ uint rank_of(uint texel) { return ranks[texel / 32] + bitCount(starts[texel / 32
 bool has_texels() {
     const uint quads_below = block_levels() - 1;
     return gl_LocalInvocationIndex < (1U << (2 * quads_below)) &&
-           is_split(ends[first_node(quads_below) + gl_LocalInvocationIndex]);
+           is_split(ends[shadow_first_nodes(quads_below) + gl_LocalInvocationIndex]);
 }
 
 void find_starts() {
     const uint thread = gl_LocalInvocationIndex;
-    FOR_EACH(i, first_node(block_levels())) {
+    FOR_EACH(i, shadow_first_nodes(block_levels())) {
         if (is_tile(i)) {
             const uint texel = first_texel(i, levels_below_root(i));
             atomicOr(starts[texel / 32], 1U << (texel % 32));
@@ -232,7 +217,7 @@ void find_starts() {
 
 void find_items() {
     const uint thread = gl_LocalInvocationIndex;
-    FOR_EACH(i, first_node(block_levels())) {
+    FOR_EACH(i, shadow_first_nodes(block_levels())) {
         if (is_tile(i)) {
             const uint below_root = levels_below_root(i);
             const uint texel = first_texel(i, below_root);
@@ -246,17 +231,14 @@ void find_items() {
     }
 }
 
-bool begins_here() {
-    const uint above = cover - 1 - block_levels();
-    return (gl_WorkGroupID.x & ((1U << (2 * above)) - 1)) == 0;
-}
-
 void write_block(uint block) {
     const uint thread = gl_LocalInvocationIndex;
     const bool covered = cover > 0;
-    if (thread < SHADOW_BLOCK_TEXELS / 32) {
+    const uint above = covered ? cover - 1 - block_levels() : 0;
+    const bool begins_here = (gl_WorkGroupID.x & ((1U << (2 * above)) - 1)) == 0;  // that tile
+    if (thread < BIT_WORDS) {
         uint before = 0;
-        for (uint word = 0; word < (covered ? 0 : SHADOW_BLOCK_TEXELS / 32); ++word) {
+        for (uint word = 0; word < (covered ? 0 : BIT_WORDS); ++word) {
             before += word < thread ? uint(bitCount(starts[word])) : 0;
         }
         ranks[thread] = before;
@@ -264,12 +246,9 @@ void write_block(uint block) {
             words[block_word(block) + BLOCK_STARTS + thread] = starts[thread];
             words[block_word(block) + BLOCK_RANKS + thread] = before;
         }
-        if (thread == SHADOW_BLOCK_TEXELS / 32 - 1) {
-            count = covered ? (begins_here() ? 1 : 0) : before + uint(bitCount(starts[thread]));
-            first_found = 0;
-            if (count > 0) {
-                first_found = atomicAdd(words[found_count_word()], count);
-            }
+        if (thread == BIT_WORDS - 1) {
+            count = covered ? uint(begins_here) : before + uint(bitCount(starts[thread]));
+            first_found = count > 0 ? atomicAdd(words[found_count_word()], count) : 0;
             words[block_word(block) + BLOCK_COVER] = covered ? cover - 1 : SHADOW_NONE;
             words[block_word(block) + BLOCK_COUNT] = count;
             words[block_word(block) + BLOCK_FOUND] = first_found;

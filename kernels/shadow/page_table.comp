@@ -1,13 +1,11 @@
-// Writes the page table, which has the tile of each texel, and the importance map for the next frame.
-// CPU twin: page_table_of and faded_importance of lib/shadow/reference/shadow_fitter.cpp.
+// Writes the page table, which has the tile of each texel, and fades the importance map for the next frame, texel by
+// texel, whatever place of a light's map a texel has. CPU twin: page_table_of and faded_importance of
+// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 10 and 1.
 //
 // Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
 // four texels. It runs beside allocate.comp.
-// Bindings: bindings.glsl. Reads blocks, tallies and found tiles. Writes the page table, reads and writes the
-// importance map, and leaves the importance of nodes above blocks at 0.
-// The importance map fades texel by texel, whatever place of a light's map a texel has.
+// Bindings: bindings.glsl. Leaves the importance of nodes above blocks at 0.
 // Memory order: each texel has one thread. allocate.comp neither reads nor writes what this kernel writes.
-// Source: docs/shadows_definition.md, steps 10 and 1.
 #version 460
 #include "bindings.glsl"
 
@@ -18,7 +16,7 @@ void main() {
     const uint block = light * light_blocks() + gl_WorkGroupID.x;
     const uint thread = gl_LocalInvocationIndex;
     const uint node = block * BLOCK_THREADS + thread;
-    if (node < parameters.lights * first_node(levels_above())) {
+    if (node < parameters.lights * shadow_first_nodes(levels_above())) {
         words[upper_node_word(0, node) + NODE_IMPORTANCE] = 0;
     }
     if (thread >= 1U << (2 * block_levels() - 2)) {

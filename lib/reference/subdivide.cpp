@@ -110,62 +110,20 @@ std::uint32_t BudgetHistogram::smallest_factor(std::uint64_t max_tiles) const {
     return factor;
 }
 
-// ---- The ordinary list
-
-namespace {
-
-class Recursion {
- public:
-    Recursion(const Pyramid& pyramid, const ResolvedThreshold& thresholds, std::uint32_t layer,
-              std::vector<Tile>& tiles)
-        : pyramid_(pyramid), thresholds_(thresholds), layer_(layer), tiles_(tiles) {}
-
-    // Visits children in Morton order, which gives the canonical order.
-    void subdivide(std::uint32_t level, std::uint32_t x, std::uint32_t y) {
-        const Level& nodes = pyramid_.levels[level];
-        if (x >= nodes.width || y >= nodes.height) {
-            return;  // outside the map
-        }
-        const float importance = nodes.at(x, y);
-        const float threshold = thresholds_.at(level, x, y, layer_);
-        if (importance < threshold) {
-            add_tile(level, x, y, 0, importance, threshold);
-        } else if (level == 0) {
-            add_tile(level, x, y, TILE_CLAMPED, importance, threshold);
-        } else {
-            subdivide(level - 1, 2 * x, 2 * y);
-            subdivide(level - 1, 2 * x + 1, 2 * y);
-            subdivide(level - 1, 2 * x, 2 * y + 1);
-            subdivide(level - 1, 2 * x + 1, 2 * y + 1);
-        }
-    }
-
- private:
-    void add_tile(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t flags,
-                  float importance, float threshold) {
-        tiles_.push_back(
-            {tile_position(x, y), tile_node(level, flags, layer_), importance, threshold});
-    }
-
-    const Pyramid& pyramid_;
-    const ResolvedThreshold& thresholds_;
-    std::uint32_t layer_;
-    std::vector<Tile>& tiles_;
-};
-
-// ---- Balanced lists
+// ---- The list
 //
-// The definition: the coarsest refinement of the ordinary list in which
-// touching tiles differ by at most one level.
-//
-// With O_l the nodes of level l that the ordinary list splits, S_l those that the balanced list
-// splits, and S_0 empty:
+// With S_l the nodes of level l that are split, and S_0 empty, the ordinary list splits the nodes
+// O_l: those whose parent is split, or the root, if they reach their threshold. Tiles are the nodes
+// that are not split and whose parent is, or the root. A balanced list is the coarsest refinement
+// of the ordinary one in which touching tiles differ by at most one level:
 //
 //     S_l = O_l + the parents of all nodes of level l - 1 that are in S_(l-1) or next to one.
 //
 // A split node has tiles of level l - 1 or finer on all its sides. So its neighbours must not be
 // coarser than level l: they exist at level l, that is, their parents are split. Nothing else
 // requires a split, and none of these splits can be left out.
+
+namespace {
 
 // A flag per node of a level, row by row.
 struct Nodes {
@@ -179,17 +137,32 @@ struct Nodes {
     void split(std::uint32_t x, std::uint32_t y) { is_split[std::size_t{y} * width + x] = true; }
 };
 
-class BalancedLayer {
+class LayerList {
  public:
-    BalancedLayer(const Pyramid& pyramid, const ResolvedThreshold& thresholds, std::uint32_t layer,
-                  std::vector<Tile>& tiles)
-        : pyramid_(pyramid), thresholds_(thresholds), layer_(layer), tiles_(tiles) {
+    LayerList(const Pyramid& pyramid, const ResolvedThreshold& thresholds, std::uint32_t layer,
+              Balance balance, std::vector<Tile>& tiles)
+        : pyramid_(pyramid),
+          thresholds_(thresholds),
+          layer_(layer),
+          balance_(balance),
+          tiles_(tiles) {
         for (const Level& level : pyramid.levels) {
             levels_.push_back({level.width, level.height,
                                std::vector<bool>(std::size_t{level.width} * level.height)});
         }
     }
 
+    // Appends the tiles in canonical order.
+    void add() {
+        const auto top = static_cast<std::uint32_t>(levels_.size()) - 1;
+        split_ordinary(top, 0, 0);
+        if (balance_ != Balance::none) {
+            split_balancing();
+        }
+        add_tiles(top, 0, 0);
+    }
+
+ private:
     // Splits nodes like the ordinary list, from the root down.
     void split_ordinary(std::uint32_t level, std::uint32_t x, std::uint32_t y) {
         if (level == 0 || !is_inside(level, x, y) ||
@@ -203,13 +176,13 @@ class BalancedLayer {
     }
 
     // Splits nodes that the balance requires, from the finest level up.
-    void split_balancing(Balance balance) {
+    void split_balancing() {
         for (std::uint32_t level = 2; level < levels_.size(); ++level) {
             const Nodes& below = levels_[level - 1];
             for (std::uint32_t y = 0; y < below.height; ++y) {
                 for (std::uint32_t x = 0; x < below.width; ++x) {
                     if (below.at(x, y)) {
-                        split_parents_around(level, x, y, balance);
+                        split_parents_around(level, x, y);
                     }
                 }
             }
@@ -240,25 +213,24 @@ class BalancedLayer {
             {tile_position(x, y), tile_node(level, flags, layer_), importance, threshold});
     }
 
- private:
     [[nodiscard]] bool is_inside(std::uint32_t level, std::uint32_t x, std::uint32_t y) const {
         return x < levels_[level].width && y < levels_[level].height;
     }
 
-    // Returns whether a larger tile covers the place of this node of the map.
+    // Returns whether a larger tile of a balanced list covers the place of this node of the map.
     [[nodiscard]] bool is_coarser(std::uint32_t level, std::uint32_t x, std::uint32_t y) const {
-        return is_inside(level, x, y) && !levels_[level + 1].at(x / 2, y / 2);
+        return balance_ != Balance::none && is_inside(level, x, y) &&
+               !levels_[level + 1].at(x / 2, y / 2);
     }
 
     // Splits the parents, of `level`, of a node and its neighbours.
-    void split_parents_around(std::uint32_t level, std::uint32_t x, std::uint32_t y,
-                              Balance balance) {
+    void split_parents_around(std::uint32_t level, std::uint32_t x, std::uint32_t y) {
         for (int dy = -1; dy <= 1; ++dy) {
             for (int dx = -1; dx <= 1; ++dx) {
                 const std::uint32_t nx = x + static_cast<std::uint32_t>(dx);
                 const std::uint32_t ny = y + static_cast<std::uint32_t>(dy);
                 const bool at_corner = dx != 0 && dy != 0;
-                if ((balance == Balance::corners || !at_corner) && is_inside(level - 1, nx, ny)) {
+                if ((balance_ == Balance::corners || !at_corner) && is_inside(level - 1, nx, ny)) {
                     levels_[level].split(nx / 2, ny / 2);
                 }
             }
@@ -268,19 +240,10 @@ class BalancedLayer {
     const Pyramid& pyramid_;
     const ResolvedThreshold& thresholds_;
     std::uint32_t layer_;
+    Balance balance_;
     std::vector<Tile>& tiles_;
     std::vector<Nodes> levels_;
 };
-
-// Appends the balanced tiles of one layer, in canonical order. `balance` is not `none`.
-void add_balanced_tiles(const Pyramid& pyramid, const ResolvedThreshold& thresholds,
-                        std::uint32_t layer, Balance balance, std::vector<Tile>& tiles) {
-    const auto top = static_cast<std::uint32_t>(pyramid.levels.size()) - 1;
-    BalancedLayer nodes(pyramid, thresholds, layer, tiles);
-    nodes.split_ordinary(top, 0, 0);
-    nodes.split_balancing(balance);
-    nodes.add_tiles(top, 0, 0);
-}
 
 // Returns the factor on the thresholds that leaves at most `max_tiles`.
 float factor_for_budget(const MapView& map, const Threshold& threshold, std::uint64_t max_tiles) {
@@ -298,7 +261,6 @@ TileList subdivide(const MapView& map, const Threshold& threshold,
                    const SubdivideOptions& options) {
     check_shape(map.shape);
     detail::check_balance(options);
-    const std::uint32_t top = top_level(map.shape.width, map.shape.height);
     TileList list;
     list.shape = map.shape;
     list.order = Order::canonical;
@@ -311,16 +273,12 @@ TileList subdivide(const MapView& map, const Threshold& threshold,
     }
     const ResolvedThreshold thresholds = kept.resolve(map.shape);
     if (options.balance != Balance::none) {
-        threshold.check_monotone(top);
+        threshold.check_monotone(top_level(map.shape.width, map.shape.height));
     }
     for (std::uint32_t layer = 0; layer < map.shape.layers; ++layer) {
         const Pyramid pyramid = build_pyramid(map, layer);
         list.nan_texels += pyramid.nan_texels;
-        if (options.balance == Balance::none) {
-            Recursion(pyramid, thresholds, layer, list.tiles).subdivide(top, 0, 0);
-        } else {
-            add_balanced_tiles(pyramid, thresholds, layer, options.balance, list.tiles);
-        }
+        LayerList(pyramid, thresholds, layer, options.balance, list.tiles).add();
     }
     return list;
 }

@@ -430,19 +430,14 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
     if (is_parallel(clip_from_world) && w[3] < 0.0) {
         detail::refuse(what, " makes all w negative; multiply it by -1");
     }
-    const std::array<Vector4, 4> map_from_world{scaled(x, w, map_extent), scaled(y, w, map_extent),
-                                                w, z};
+    const Matrix map_from_pixel = product(
+        {scaled(x, w, map_extent), scaled(y, w, map_extent), w, z}, camera.world_from_pixel);
     ShadowLight light{};
     std::ranges::copy(projection.clip_from_world, light.clip_from_world);
-    for (std::size_t row = 0; row < map_from_world.size(); ++row) {
+    for (std::size_t row = 0; row < 4; ++row) {
         float* const target = row < 3 ? light.map_from_pixel + 4 * row : light.depth_from_pixel;
-        for (std::size_t column = 0; column < 4; ++column) {
-            double sum = 0.0;
-            for (std::size_t i = 0; i < 4; ++i) {
-                sum += map_from_world[row][i] * camera.world_from_pixel[i][column];
-            }
-            target[column] = static_cast<float>(sum);
-        }
+        std::ranges::transform(map_from_pixel[row], target,
+                               [](double number) { return static_cast<float>(number); });
     }
     light.facing = static_cast<float>(camera.turning * turning(clip_from_world, true));
     light.texel_extent = static_cast<float>(texel_extent(clip_from_world, map_extent));

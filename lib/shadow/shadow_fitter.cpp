@@ -189,8 +189,13 @@ struct ShadowFitter::Impl {
     // Makes the writes of a kernel, and of `other_stages`, visible to the next kernel.
     void kernel_barrier(vk::CommandBuffer commands, vk::PipelineStageFlags other_stages = {},
                         vk::AccessFlags other_accesses = {}) const;
-    void record_frame(vk::CommandBuffer commands, const Binding::Impl& bound,
-                      const ShadowFrame& frame) const;
+    // Compiles a kernel.
+    [[nodiscard]] vk::Pipeline make(const std::string& name) const {
+        return program.pipeline(
+            detail::find_kernel(KERNELS, "shadow_" + name,
+                                program.context().info.features.subgroup_operations),
+            {{0, large_group}});
+    }
     // Returns the objects that a dispatch of cull.comp takes, a descriptor reaches, and whose
     // instances in all tiles a word counts.
     [[nodiscard]] std::uint64_t most_objects() const {
@@ -213,14 +218,14 @@ struct ShadowFitter::Impl {
     ComputeProgram program;
     Unique<vk::Sampler> sampler;
     std::uint32_t large_group;  // threads of choose.comp and allocate.comp
-    vk::Pipeline importance;
-    vk::Pipeline count;
-    vk::Pipeline choose;
-    vk::Pipeline list;
-    vk::Pipeline change;
-    vk::Pipeline allocate;
-    vk::Pipeline page_table;
-    vk::Pipeline cull;
+    vk::Pipeline importance = make("importance");
+    vk::Pipeline count = make("count");
+    vk::Pipeline choose = make("choose");
+    vk::Pipeline list = make("list");
+    vk::Pipeline change = make("change");
+    vk::Pipeline allocate = make("allocate");
+    vk::Pipeline page_table = make("page_table");
+    vk::Pipeline cull = make("cull");
 };
 
 namespace {
@@ -291,19 +296,6 @@ ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
           program.make_sampler(vk::Filter::eNearest, vk::SamplerReductionMode::eWeightedAverage)),
       large_group(largest_group(program.context())) {
     detail::watch_exit(made_on.context()->owned);  // a shared library has its own copy of this
-    const auto make = [&](const std::string& name) {
-        return program.pipeline(detail::find_kernel(KERNELS, "shadow_" + name,
-                                                    made_on.info().features.subgroup_operations),
-                                {{0, large_group}});
-    };
-    importance = make("importance");
-    count = make("count");
-    choose = make("choose");
-    list = make("list");
-    change = make("change");
-    allocate = make("allocate");
-    page_table = make("page_table");
-    cull = make("cull");
 }
 
 ShadowFitter::ShadowFitter(const Device& device, const ShadowOptions& options)
@@ -413,14 +405,6 @@ void ShadowFitter::Impl::kernel_barrier(vk::CommandBuffer commands,
                              barrier, {}, {}, program.dispatch());
 }
 
-// Records the copy of the frame.
-void ShadowFitter::Impl::record_frame(vk::CommandBuffer commands, const Binding::Impl& bound,
-                                      const ShadowFrame& frame) const {
-    commands.updateBuffer(bound.memory.buffer, bound.memory.offset_bytes,
-                          offsetof(ShadowFrame, lights) + options.lights * sizeof(ShadowLight),
-                          &frame, program.dispatch());
-}
-
 void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound,
                                        vk::Pipeline pipeline, vk::Extent3D groups,
                                        vk::DescriptorSet set, std::uint32_t object_count,
@@ -452,7 +436,9 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
         impl.record_kernel(buffer, bound.descriptors.set, pipeline, groups, set...);
         impl.kernel_barrier(buffer);
     };
-    impl.record_frame(buffer, bound, frame);
+    buffer.updateBuffer(bound.memory.buffer, bound.memory.offset_bytes,
+                        offsetof(ShadowFrame, lights) + lights * sizeof(ShadowLight), &frame,
+                        impl.program.dispatch());
     impl.kernel_barrier(buffer, Stage::eTransfer, Access::eTransferWrite);
     kernel(impl.importance, {groups_of(frame.depth_width, SHADOW_PICTURE_BLOCK),
                              groups_of(frame.depth_height, SHADOW_PICTURE_BLOCK), lights});

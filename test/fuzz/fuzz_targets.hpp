@@ -1,4 +1,4 @@
-// Targets of the fuzzers: each handles any bytes as the command line does. Errors for users count
+// Targets of the fuzzers: each handles any bytes as the program does. Errors for users count
 // as success. All else is a finding: a crash, a report of a sanitizer, and any exception that
 // leaves a target.
 // libFuzzer calls them through driver.cpp, the tests (test/apps/load_map_test.cpp) with the
@@ -14,9 +14,5 @@ namespace quadtile::app::fuzz {
 void fuzz_exr(std::string_view bytes);
 void fuzz_pfm(std::string_view bytes);
 void fuzz_png(std::string_view bytes);
-
-// The arguments behind the program's name, one a line. NUL, which no argument can have, stands for
-// a line break within one.
-void fuzz_command_line(std::string_view bytes);
 
 }  // namespace quadtile::app::fuzz

@@ -11,7 +11,6 @@
 #include <quadtile/quadtree.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -148,40 +147,17 @@ TEST_F(Recording, HeadersAndOverflow) {
         for (const Strategy strategy : STRATEGIES) {
             Recorded space(variant, strategy, shape, required + 64);
             for (const std::uint64_t capacity : {std::uint64_t{1}, required - 1, required + 10}) {
-                const std::uint64_t written = std::min(capacity, required);
                 space.list.binding =
                     space.subdivider.bind(shape, space.list.resources(space.map, capacity));
                 space.run(threshold);
-                const TileListHeader header = space.list.read_header(space.gpu);
-                EXPECT_EQ(header.required, required);
-                EXPECT_EQ(header.written, written);
-                EXPECT_EQ(header.capacity, capacity);
-                EXPECT_EQ(header.flags, capacity < required ? TILE_LIST_OVERFLOW : 0U);
-                EXPECT_GE(std::uint64_t{header.dispatch_x} * header.dispatch_y, written);
                 const std::uint32_t limit = variant.limits.max_workgroup_count;
-                EXPECT_LE(header.dispatch_x, limit != 0 ? limit : 65535U);
-                EXPECT_EQ((std::array{header.dispatch_z, header.draw_vertex_count,
-                                      header.draw_instance_count, header.draw_first_vertex,
-                                      header.draw_first_instance}),
-                          (std::array{1U, 4U, static_cast<std::uint32_t>(written), 0U, 0U}));
+                EXPECT_EQ(wrong_header(space.list.read_header(space.gpu), required, capacity,
+                                       Balance::none, limit != 0 ? limit : 65535U),
+                          "");
                 expect_state_at_rest(space.gpu, space.list, strategy, shape);
             }
         }
     }
-}
-
-// Strategy::fused only reads the map, as the pyramid does: no barrier lies between them.
-TEST_F(Recording, FusedRunsBesideThePyramid) {
-    const MapShape shape{300, 500, 2};
-    const Threshold threshold = Threshold::max_resolution(16.0F);
-    Recorded space(all_variants().front(), Strategy::fused, shape, 2 * std::uint64_t{300} * 500);
-    space.gpu.run([&](VkCommandBuffer commands) {
-        space.pyramid.record(commands, space.map.binding);
-        space.subdivider.record(commands, space.list.binding, threshold, {Order::canonical});
-    });
-    expect_levels_equal(space.gpu, space.map, space.view);
-    EXPECT_TRUE(space.list.read_tiles(space.gpu) ==
-                reference::subdivide(space.view, threshold).tiles);
 }
 
 // Thresholds of nodes as a kernel might leave them: NaN for infinity and denormals for 0, at an

@@ -6,6 +6,7 @@
 #include "gpu_test.hpp"
 #include "support/glsl.hpp"
 #include "support/maps.hpp"
+#include "support/threshold_function.hpp"
 
 #include <gmock/gmock.h>
 
@@ -28,7 +29,6 @@ class Tiles : public GpuTest {};
 class LargeMaps : public GpuTest {};
 
 struct Content {
-    const char* name;
     std::vector<float> texels;
     Threshold threshold;
 };
@@ -36,20 +36,12 @@ struct Content {
 std::vector<Content> contents_of(const MapShape& shape) {
     const std::vector<float> special = with_special_values(random_map(shape), 32);
     const std::vector<float> fragments = random_fragments(shape);
-    const MapAndThreshold all = all_split(shape);
-    const MapAndThreshold none = none_split(shape);
-    std::vector<float> peak = constant_map(shape, 0.0F);
-    peak.back() = PEAK_IMPORTANCE;
     return {
-        {"special values", special, Threshold::constant(0.9F)},
-        {"denormal threshold", with_special_values(constant_map(shape, -0.0F), 8),
+        {special, Threshold::constant(0.9F)},
+        {with_special_values(constant_map(shape, -0.0F), 8),
          Threshold::constant(std::numeric_limits<float>::denorm_min())},
-        {"all split", all.texels, all.threshold},
-        {"none split", none.texels, none.threshold},
-        {"peak in the last corner", peak, Threshold::constant(1.0F)},
-        {"random thresholds, scaled", special,
-         Threshold::map(random_thresholds(shape, 7)).scaled(1.03125F)},
-        {"memory", smooth_map(shape), Threshold::memory(24.0F, 300.0F, {fragments.data(), shape})},
+        {special, Threshold::map(random_thresholds(shape, 7)).scaled(1.03125F)},
+        {smooth_map(shape), Threshold::memory(24.0F, 300.0F, {fragments.data(), shape})},
     };
 }
 
@@ -57,10 +49,9 @@ void expect_same_as_reference(const MapShape& shape, const Variant& variant, Str
                               std::uint32_t subtree_levels = 6) {
     Tiler& tiler = tiler_for(variant, strategy, subtree_levels);
     const std::uint64_t reach = variant.limits.max_storage_buffer_range_bytes;
-    for (const Content& content : contents_of(shape)) {
-        SCOPED_TRACE(variant.name + ", " + content.name);
-        const MapView map{content.texels.data(), shape};
-        const Threshold& threshold = content.threshold;
+    for (const auto& [texels, threshold] : contents_of(shape)) {
+        SCOPED_TRACE(variant.name);
+        const MapView map{texels.data(), shape};
         const bool is_too_long =
             reach != 0 && threshold.is_by_node() && threshold_map_size_bytes(shape) > reach;
         if (is_too_long || (strategy == Strategy::fused &&
@@ -242,53 +233,32 @@ TEST_F(Tiles, AutomaticChoosesByThresholdAndSaysWhy) {
 
 // ---- Thresholds in GLSL of the user's ----------------------------------------------------------
 
-// NaN, -0 and denormals; a header; what the map tells. Random cases (test/random) have functions
-// whose values differ from node to node. More functions than are kept, in turn and by a service.
+// More functions than are kept, in turn and by a service. Random cases have the same one.
 TEST_F(Tiles, ThresholdsMayBeFunctionsInGlsl) {
     if (!can_compile_glsl()) {
         GTEST_SKIP() << "this build has no run-time GLSL compiler";
     }
-    constexpr const char* FUNCTION = R"(
-#include "quadtile/quadtree.h"
-float threshold(uint level, uvec2 position, uint layer) {
-    const uint number = (position.x * 7 + position.y * 13 + level * 5 + layer * 3) % 32;
-    if (number < 3) {
-        return uintBitsToFloat(number == 0 ? 0x7FC00000U : number == 1 ? 0x80000000U : 1U);
-    }
-    const bool at_edge = position.x + 1 == level_extent(map_extent().x, level);
-    return float(number) * threshold_parameter(0) + (at_edge ? -1.0 : 0.0) + float(map_layers());
-}
-)";
+    const std::string function = THRESHOLD_FUNCTION_GLSL;
     const MapShape shape{70, 61, 3};
-    std::vector<float> texels = random_map(shape);
-    for (float& texel : texels) {
-        texel = 3.0F + 4.0F * texel * texel;
-    }
+    const std::vector<float> texels = random_map(shape);
     const MapView map{texels.data(), shape};
     const auto expected = [&](float parameter) {
-        const auto twin = [&](auto level, auto x, auto y, auto layer) {
-            const std::uint32_t number = (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
-            return number == 0  ? INFINITY
-                   : number < 3 ? 0.0F
-                                : static_cast<float>(number) * parameter + 3.0F -
-                                      (x + 1 == level_extent(shape.width, level) ? 1.0F : 0.0F);
-        };
-        return reference::subdivide(map, Threshold::map(make_thresholds(shape, twin)));
+        return reference::subdivide(map, threshold_function_twin(shape, parameter));
     };
     for (const Variant& variant : all_variants()) {
         Tiler& tiler = tiler_for(variant, Strategy::subtree);
-        for (const float parameter : {0.125F, 0.25F}) {
-            expect_reference(tiler, map, Threshold::function(FUNCTION, {parameter}),
+        for (const float parameter : {0.5F, 1.0F}) {
+            expect_reference(tiler, map, Threshold::function(function, {parameter}),
                              expected(parameter));
-            expect_reference(tiler, map, Threshold::constant(4.0F));  // another kind in between
+            expect_reference(tiler, map, Threshold::constant(0.9F));  // another kind in between
         }
     }
     Service service(device_for());
     for (int i = 0; i < 12; ++i) {
         const Threshold threshold =
-            Threshold::function(FUNCTION + ("// " + std::to_string(i % 10)), {0.125F});
+            Threshold::function(function + "// " + std::to_string(i % 10), {1.0F});
         EXPECT_EQ(difference(service.submit({.map = map, .threshold = threshold}).result.get(),
-                             expected(0.125F)),
+                             expected(1.0F)),
                   "");
     }
 
@@ -310,17 +280,17 @@ float threshold(uint level, uvec2 position, uint layer) {
         };
     };
     const std::pair<std::function<void()>, const char*> rows[] = {
-        {making(FUNCTION, Strategy::fused), "monotone"},
+        {making(function, Strategy::fused), "monotone"},
         {making(one + "\nleve; }", Strategy::subtree),
          "the GLSL of threshold does not compile:\nthreshold:2: error: "},
         {making(std::string(70'000, ' '), Strategy::subtree),
          "the text has 70000 bytes, at most 65536"},
         {asking(table), "a resource at binding 3 of descriptor set 1, which is not bound"},
-        {asking(FUNCTION, Strategy::fused), "function"},
-        {asking(FUNCTION, Strategy::automatic, 10), "function"},
-        {[&] { (void)reference::subdivide(map, Threshold::function(FUNCTION)); },
+        {asking(function, Strategy::fused), "function"},
+        {asking(function, Strategy::automatic, 10), "function"},
+        {[&] { (void)reference::subdivide(map, Threshold::function(function)); },
          "made on the GPU"},
-        {[&] { (void)Threshold::function(FUNCTION, std::vector<float>(17)); },
+        {[&] { (void)Threshold::function(function, std::vector<float>(17)); },
          "at most 16 parameters"},
         {[] { (void)Threshold::function(""); }, "is empty"}};
     for (const auto& [call, text] : rows) {
@@ -330,8 +300,8 @@ float threshold(uint level, uvec2 position, uint layer) {
 
 // ---- Refusals ---------------------------------------------------------------------------------
 
-// What the caller asks wrongly is refused by its name, by each strategy that the row names, and the
-// next run is none the worse.
+// What the caller asks wrongly is refused by its name, by each strategy that the row names, the
+// reference among them, and the next run is none the worse.
 TEST_F(Tiles, WhatCannotWorkIsRefusedByName) {
     const MapShape shape{20, 30};
     const MapShape two{8, 8, 2};
@@ -344,6 +314,7 @@ TEST_F(Tiles, WhatCannotWorkIsRefusedByName) {
     constexpr auto AUTOMATIC = Strategy::automatic;
     constexpr auto FUSED = Strategy::fused;
     constexpr auto SUBTREE = Strategy::subtree;
+    constexpr auto REFERENCE = Strategy::reference;
     struct Row {
         std::vector<Strategy> strategies;
         MapShape shape;
@@ -352,7 +323,7 @@ TEST_F(Tiles, WhatCannotWorkIsRefusedByName) {
         SubdivideOptions options = {};
         bool is_null = false;
     };
-    const std::vector<Strategy> all{AUTOMATIC, FUSED, SUBTREE};
+    const std::vector<Strategy> all{AUTOMATIC, FUSED, SUBTREE, REFERENCE};
     const std::vector<Row> rows{
         {all, {0, 4}, {one}, "is empty"},
         {all, {2, 2}, {one}, "null pointer", {}, true},
@@ -375,7 +346,7 @@ TEST_F(Tiles, WhatCannotWorkIsRefusedByName) {
          {one},
          "a balanced list needs the strategy",
          {.balance = Balance::edges}},
-        {{AUTOMATIC, FUSED},
+        {{AUTOMATIC, FUSED, REFERENCE},
          {8, 8},
          {Threshold::per_level({1, 1, 2, 1})},
          "level 2 has 2",
@@ -383,6 +354,9 @@ TEST_F(Tiles, WhatCannotWorkIsRefusedByName) {
         {all, two, {one, one, one}, "layers of the map (2) and their thresholds (3)"},
         {all, two, {one, Threshold::per_level({1.0F})}, "layer 1 does not fit"},
         {all, two, {Threshold::bound_map(), one}, "layer 0 does not fit"},
+        // It fits the whole map, not its layer.
+        {all, two, {Threshold::map(NodeThresholds(8, 8, 2)), one}, "layer 0 does not fit"},
+        {all, two, {one, one}, "null pointer", {}, true},
         {{FUSED}, two, {one, growing}, "layer 1"},
         {{AUTOMATIC}, two, {one, growing}, "layer 1", {.max_tiles = 100}},
         {{SUBTREE}, two, {one, one}, "needs the strategy", {.max_tiles = 100}},
@@ -392,11 +366,14 @@ TEST_F(Tiles, WhatCannotWorkIsRefusedByName) {
         for (const Strategy strategy : row.strategies) {
             SCOPED_TRACE(row.text);
             const MapView map{row.is_null ? nullptr : texels.data(), row.shape};
-            Tiler& tiler = tiler_for(strategy);
+            const auto by_strategy = [&](const auto& threshold) {
+                return strategy == REFERENCE
+                           ? reference::subdivide(map, threshold, row.options)
+                           : tiler_for(strategy).subdivide(map, threshold, row.options);
+            };
             const auto subdivide = [&] {
-                return row.thresholds.size() == 1
-                           ? tiler.subdivide(map, row.thresholds.front(), row.options)
-                           : tiler.subdivide(map, row.thresholds, row.options);
+                return row.thresholds.size() == 1 ? by_strategy(row.thresholds.front())
+                                                  : by_strategy(row.thresholds);
             };
             EXPECT_THAT(subdivide, is_refused(row.text)) << text_of(strategy);
         }
@@ -467,13 +444,13 @@ TEST_F(LargeMaps, EqualTheReferenceUpToTheDevicesLimit) {
 // The list is read in several parts.
 TEST_F(LargeMaps, CountTheTilesOfAFullGroup) {
     const MapShape shape{2048, 2048};
-    const MapAndThreshold all = all_split(shape);
-    TileList list = tiler_for(Strategy::fused)
-                        .subdivide({all.texels.data(), shape}, all.threshold, {Order::any});
-    ASSERT_EQ(list.tiles.size(), all.texels.size());
+    const std::vector<float> texels = constant_map(shape, 1.0F);
+    const MapView map{texels.data(), shape};
+    const Threshold threshold = Threshold::constant(0.5F);
+    TileList list = tiler_for(Strategy::fused).subdivide(map, threshold, {Order::any});
+    ASSERT_EQ(list.tiles.size(), texels.size());
     sort_canonical(list.tiles);
-    EXPECT_TRUE(list.tiles ==
-                reference::subdivide({all.texels.data(), shape}, all.threshold).tiles);
+    EXPECT_TRUE(list.tiles == reference::subdivide(map, threshold).tiles);
 }
 
 }  // namespace

@@ -111,6 +111,14 @@ MapShape random_shape(Choices& choices, const ShapeLimits& limits) {
     return shape;
 }
 
+TexelFormat random_map_format(Choices& choices, const std::string& name) {
+    constexpr TexelFormat FORMATS[] = {TexelFormat::r32_float, TexelFormat::r8_unorm,
+                                       TexelFormat::r16_unorm, TexelFormat::r16_float,
+                                       TexelFormat::d32_float, TexelFormat::d16_unorm};
+    return FORMATS[choices.one_of(
+        name, {"r32_float", "r8_unorm", "r16_unorm", "r16_float", "d32_float", "d16_unorm"})];
+}
+
 const std::vector<std::string>& shape_choices() {
     static const std::vector<std::string> names{"texels_at_most", "tall", "longer_extent",
                                                 "shorter_extent", "layers"};

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace quadtile::test {
@@ -23,6 +24,9 @@ struct ShapeLimits {
 // From one texel to the limits: small maps mostly, thin ones, extents beside powers of two. Its
 // format is left as it is.
 [[nodiscard]] MapShape random_shape(Choices& choices, const ShapeLimits& limits);
+
+// One of the formats of importance maps.
+[[nodiscard]] TexelFormat random_map_format(Choices& choices, const std::string& name);
 
 // The choices of a shape. A case keeps those of the case before it, mostly: drivers allocate images
 // longer than most cases take.

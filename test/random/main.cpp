@@ -230,8 +230,11 @@ Options parse(int count, char** words) {
 }
 
 std::vector<Subject> chosen_subjects(const Options& options) {
-    std::vector<Subject> all{tiles_subject(options.settings), hand_overs_subject(options.settings),
-                             service_subject(options.settings), mips_subject(options.settings),
+    std::vector<Subject> all{reference_subject(),
+                             tiles_subject(options.settings),
+                             hand_overs_subject(options.settings),
+                             service_subject(options.settings),
+                             mips_subject(options.settings),
                              shadows_subject(options.settings)};
 #ifdef QUADTILE_RANDOM_BAKES
     all.push_back(bakes_subject(options.settings));

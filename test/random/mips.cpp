@@ -12,6 +12,8 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 namespace quadtile::test {
 
@@ -39,37 +41,32 @@ const std::vector<Kind>& all_kinds() {
             {F::rgba32_float, F::rgba32_float}, {F::rgba16_float, F::rgba16_float},
             {F::rgba16_float, F::rgba32_float}, {F::rgba8_unorm, F::rgba8_unorm},
             {F::rgba8_srgb, F::rgba8_srgb},     {F::rgba8_srgb, F::rgba8_unorm}};
-        for (const Reduction reduction : {Reduction::max, Reduction::min, Reduction::mean,
-                                          Reduction::sum, Reduction::min_max, Reduction::custom}) {
-            for (const auto& [source, target] : formats) {
-                try {
-                    check_formats(reduction, source, target);
-                } catch (const Error&) {
-                    continue;
-                }
-                for (const EdgeRule rule : {EdgeRule::round_up, EdgeRule::fold, EdgeRule::drop}) {
-                    for (const MipMethod method :
-                         {MipMethod::spd, MipMethod::subgroup, MipMethod::per_level}) {
-                        for (const bool copy_source : {false, true}) {
-                            for (std::size_t variant = 0; variant < all_variants().size();
-                                 ++variant) {
-                                DownsamplerOptions options;
-                                options.reduction = reduction;
-                                options.source_format = source;
-                                options.format = target;
-                                options.edge_rule = rule;
-                                options.method = method;
-                                options.copy_source = copy_source;
-                                if (reduction == Reduction::custom) {
-                                    options.custom_glsl = CUSTOM_REDUCTION_GLSL;
-                                }
-                                if ((reduction != Reduction::custom || can_compile_glsl())) {
-                                    made.push_back({options, variant});
-                                }
-                            }
-                        }
-                    }
-                }
+        const std::size_t variants = all_variants().size();
+        constexpr MipMethod METHODS[] = {MipMethod::spd, MipMethod::subgroup, MipMethod::per_level};
+        const std::size_t combinations = 6 * formats.size() * 3 * 3 * 2 * variants;
+        for (std::size_t number = 0; number < combinations; ++number) {
+            std::size_t left = number;
+            const auto next = [&](std::size_t count) {
+                return std::exchange(left, left / count) % count;
+            };
+            Kind kind;
+            kind.variant = next(variants);
+            kind.options.copy_source = next(2) == 1;
+            kind.options.method = METHODS[next(3)];
+            kind.options.edge_rule = static_cast<EdgeRule>(next(3));
+            std::tie(kind.options.source_format, kind.options.format) =
+                formats[next(formats.size())];
+            kind.options.reduction = static_cast<Reduction>(next(6));
+            const bool is_custom = kind.options.reduction == Reduction::custom;
+            kind.options.custom_glsl = is_custom ? CUSTOM_REDUCTION_GLSL : "";
+            try {
+                check_formats(kind.options.reduction, kind.options.source_format,
+                              kind.options.format);
+            } catch (const Error&) {
+                continue;
+            }
+            if (!is_custom || can_compile_glsl()) {
+                made.push_back(kind);
             }
         }
         return made;

@@ -37,9 +37,6 @@ struct MapFamily {
 MapFamily random_family(Choices& choices, std::uint32_t number, std::uint32_t texels,
                         const Device& device) {
     const std::string of = "_" + std::to_string(number);
-    constexpr TexelFormat FORMATS[] = {TexelFormat::r8_unorm,  TexelFormat::r16_unorm,
-                                       TexelFormat::d16_unorm, TexelFormat::r16_float,
-                                       TexelFormat::r32_float, TexelFormat::d32_float};
     const auto extent = [&](const std::string& name) {
         return choices.number(name + of, 1, 300, [](Random& random) {
             return 1 + random.below(1U << (1 + random.below(8))) + random.below(44);
@@ -54,7 +51,7 @@ MapFamily random_family(Choices& choices, std::uint32_t number, std::uint32_t te
     family.shape.layers = choices.number("layers" + of, 1, most, [&](Random& random) {
         return random.one_in(2) ? most : 1 + random.below(most);
     });
-    family.shape.format = FORMATS[choices.number("format" + of, 0, 5)];
+    family.shape.format = random_map_format(choices, "format" + of);
     family.palette = random_palette(choices);
     family.texels = random_texels(choices, family.shape, family.palette);
     return family;

@@ -37,6 +37,8 @@ struct Subject {
 
 // Tile lists of all strategies, ways and variants of a device against reference::subdivide.
 [[nodiscard]] Subject tiles_subject(const RandomSettings& settings);
+// Lists, budgets and balances of the reference against their definition.
+[[nodiscard]] Subject reference_subject();
 // Lists of many maps, run back to back in one scratch buffer, against reference::subdivide.
 [[nodiscard]] Subject hand_overs_subject(const RandomSettings& settings);
 // Lists of many requests to a Service, from several threads, against reference::subdivide.

@@ -2,11 +2,14 @@
 
 #include "contents.hpp"
 #include "engine.hpp"
+#include "support/definition.hpp"
 #include "support/glsl.hpp"
 #include "support/maps.hpp"
+#include "support/threshold_function.hpp"
 #include "support/variants.hpp"
 #include "support/workspace.hpp"
 
+#include <quadtile/budget.h>
 #include <quadtile/kernel_parameters.h>
 
 #include <algorithm>
@@ -32,15 +35,6 @@ std::string difference_in(Order order, TileList actual, const TileList& expected
 }
 
 // ---- Thresholds -------------------------------------------------------------------------------
-
-// Exact arithmetic on the GPU and here; grows and falls from node to node.
-constexpr const char* FUNCTION = R"(
-float threshold(uint level, uvec2 position, uint layer) {
-    const uint number = (position.x * 7 + position.y * 13 + level * 5 + layer * 3) % 32;
-    return number < 3 ? (number == 0 ? uintBitsToFloat(0x7fc00000U) : 0.0)
-                      : float(number) * 0.03125 * threshold_parameter(0);
-}
-)";
 
 struct AskedThreshold {
     Threshold threshold;
@@ -117,14 +111,8 @@ AskedThreshold random_threshold(Choices& choices, const Variant& variant, const 
         return same(threshold, threshold.is_monotone(top_level(shape.width, shape.height)));
     }
     const float scale = palette[1] + 0.5F;
-    const auto twin = [&](auto level, auto x, auto y, auto layer) {
-        const std::uint32_t number = (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
-        return number == 0  ? std::numeric_limits<float>::infinity()
-               : number < 3 ? 0.0F
-                            : static_cast<float>(number) * 0.03125F * scale;
-    };
-    return {Threshold::function(FUNCTION, {scale}), Threshold::map(make_thresholds(shape, twin)),
-            false};
+    return {Threshold::function(THRESHOLD_FUNCTION_GLSL, {scale}),
+            threshold_function_twin(shape, scale), false};
 }
 
 // ---- Ways to ask for a list -------------------------------------------------------------------
@@ -201,25 +189,6 @@ std::string check_tilers(Choices& choices, const Variant& variant, const Case& t
         if (!wrong.empty()) {
             return "by " + text_of(strategy) + ": " + wrong;
         }
-    }
-    return {};
-}
-
-// The header of a list of `required` tiles in a buffer for `capacity`.
-std::string wrong_header(const TileListHeader& header, std::uint64_t required,
-                         std::uint64_t capacity, Balance balance) {
-    const std::uint64_t written = std::min(required, capacity);
-    const std::uint32_t flags = (required > capacity ? TILE_LIST_OVERFLOW : 0) |
-                                (balance != Balance::none ? TILE_LIST_BALANCED : 0);
-    if (header.required != required || header.written != written || header.flags != flags ||
-        header.draw_instance_count != written ||
-        std::uint64_t{header.dispatch_x} * header.dispatch_y < written) {
-        return "the header says required " + std::to_string(header.required) + " of " +
-               std::to_string(required) + ", written " + std::to_string(header.written) + " of " +
-               std::to_string(written) + ", flags " + std::to_string(header.flags) + " for " +
-               std::to_string(flags) + ", instances " + std::to_string(header.draw_instance_count) +
-               ", dispatch " + std::to_string(header.dispatch_x) + " x " +
-               std::to_string(header.dispatch_y);
     }
     return {};
 }
@@ -361,7 +330,9 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
         check_runs(engine, made, test.shape, expected, is_fused ? counters_of(made.scratch) : state,
                    is_fused, {order, order}, [&](VkCommandBuffer commands, Order) {
                        engine.pyramid.record(commands, pyramid);
-                       engine.gpu.compute_barrier(commands);
+                       if (!is_fused) {  // which only reads the map, as the pyramid does
+                           engine.gpu.compute_barrier(commands);
+                       }
                        subdivider.record(commands, binding, asked.threshold,
                                          {.order = order, .balance = expected.balance});
                    });
@@ -458,11 +429,7 @@ std::string check_case(Choices& choices, const RandomSettings& settings, Kept& k
         pyramid_size_bytes > 4 * variant.limits.max_storage_buffer_range_bytes) {
         return {};  // long maps: rows of pyramids are 16 floats or more
     }
-    constexpr TexelFormat FORMATS[] = {TexelFormat::r32_float, TexelFormat::r8_unorm,
-                                       TexelFormat::r16_unorm, TexelFormat::r16_float,
-                                       TexelFormat::d32_float, TexelFormat::d16_unorm};
-    test.shape.format = FORMATS[choices.one_of(
-        "format", {"r32_float", "r8_unorm", "r16_unorm", "r16_float", "d32_float", "d16_unorm"})];
+    test.shape.format = random_map_format(choices, "format");
     test.palette = random_palette(choices);
     test.texels = random_texels(choices, test.shape, test.palette);
     Engine& engine = kept.engines.try_emplace(variant.name, device).first->second;
@@ -487,6 +454,68 @@ std::string check_tiles(Choices& choices, const RandomSettings& settings, Kept& 
     return wrong;
 }
 
+// ---- The reference ----------------------------------------------------------------------------
+
+// Each layer as a map of its own.
+std::string check_layers(Choices& choices, const Case& test) {
+    const MapShape one{test.shape.width, test.shape.height};
+    Random random = choices.random("layer thresholds");
+    std::vector<Threshold> thresholds;
+    TileList expected{.shape = test.shape};
+    for (std::uint32_t layer = 0; layer < test.shape.layers; ++layer) {
+        thresholds.push_back(level_threshold(random, one, test.palette));
+        const std::byte* const first =
+            test.texels.data() + layer * (test.texels.size() / test.shape.layers);
+        const TileList alone = reference::subdivide({first, one}, thresholds.back());
+        expected.nan_texels += alone.nan_texels;
+        for (Tile tile : alone.tiles) {
+            tile.node |= layer << 16U;
+            expected.tiles.push_back(tile);
+        }
+    }
+    return difference(reference::subdivide(test.view(), thresholds), expected);
+}
+
+// Without a device. Catches all that kernels would be wrong in together with the reference.
+std::string check_reference(Choices& choices) {
+    Case test;
+    test.shape = {choices.number("width", 1, 40), choices.number("height", 1, 40),
+                  choices.number("layers", 1, 3)};
+    if (choices.one_in("few_peaks", 3)) {  // beside large tiles
+        choices.prefer({{"content", "peaks"}, {"period", "300"}});
+    }
+    test.palette = random_palette(choices);
+    test.texels = random_texels(choices, test.shape, test.palette);
+    if (choices.one_in("by_layers", 4)) {
+        return check_layers(choices, test);
+    }
+    const MapView map = test.view();
+    const Threshold threshold =
+        random_threshold(choices, all_variants().front(), test.shape, test.palette).twin;
+    const bool is_monotone = threshold.is_monotone(top_level(test.shape.width, test.shape.height));
+    const SubdivideOptions options{
+        .max_tiles = is_monotone && choices.one_in("with_budget", 2)
+                         ? std::optional(choices.number("budget", 1, 1 << 10))
+                         : std::nullopt,
+        .balance = is_monotone ? random_balance(choices) : Balance::none};
+    ++lists_compared;
+    TileList list;
+    try {
+        list = reference::subdivide(map, threshold, options);
+    } catch (const Error& error) {
+        const auto least = [&] {
+            const float most = budget_factor(BUDGET_FACTORS - 1);
+            return reference::subdivide(map, threshold.scaled(most)).tiles.size();
+        };
+        const bool is_right =
+            options.max_tiles && (options.balance != Balance::none || least() > *options.max_tiles);
+        return is_right ? "" : error.what();
+    }
+    return options.balance != Balance::none ? wrong_balance(map, threshold, list)
+           : options.max_tiles              ? wrong_budget(map, threshold, list, *options.max_tiles)
+                                            : wrong_by_definition(map, threshold, list);
+}
+
 }  // namespace
 
 Subject tiles_subject(const RandomSettings& settings) {
@@ -494,6 +523,10 @@ Subject tiles_subject(const RandomSettings& settings) {
     return {"tiles", 0.4, 60,
             [=](Choices& choices) { return check_tiles(choices, settings, *kept); },
             &lists_compared};
+}
+
+Subject reference_subject() {
+    return {"reference", 0.05, 4000, check_reference, &lists_compared};
 }
 
 }  // namespace quadtile::test

@@ -3,6 +3,7 @@
 
 #include "requests.hpp"
 
+#include <atomic>
 #include <future>
 #include <string>
 #include <thread>
@@ -19,10 +20,18 @@ TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
     std::vector<SubdivisionRequest> requests;
     std::vector<Ticket> tickets;
     for (std::uint32_t i = 0; i < 20; ++i) {
-        // Layers, thresholds and contents differ; some have another size.
-        const MapShape shape{100, i % 7 == 6 ? 50U : 80U, 1 + i % 3};
-        requests.push_back(request_of(shape, with_special_values(random_map(shape, i), 100, i),
+        // Layers, thresholds and contents differ; some have another size or format, one has a
+        // budget, and one is longer than any batch.
+        const bool is_depth = i % 7 == 5;
+        const MapShape shape{100, i % 7 == 6 ? 50U : 80U, i == 11 ? 13 : 1 + i % 3,
+                             is_depth ? TexelFormat::d32_float : TexelFormat::r32_float};
+        const std::vector<float> texels = random_map(shape, i);
+        requests.push_back(request_of(shape,
+                                      is_depth ? texels : with_special_values(texels, 100, i),
                                       Threshold::constant(0.99F - 0.01F * static_cast<float>(i))));
+        if (i == 9) {
+            requests.back().options.max_tiles = 1'000'000;
+        }
         tickets.push_back(service.submit(requests.back()));
     }
     gated.open();
@@ -33,11 +42,11 @@ TEST_F(ServiceTest, WhatWaitsTogetherRunsTogether) {
         EXPECT_EQ(check_answer(std::move(list), requests[i]), "") << i;
     }
     (void)first.result.get();
-    // The 18 of one size make three batches of 12 layers, six requests each; the two others make
-    // one.
+    // Of those of one size 0, 1, 2, 3, 4, 7, 15 make 12 layers, then 8, 10, 14, 16, 18 make 11, and
+    // 17 is left. The depths make a run, so do those of half the size, the budget, and the longest.
     const ServiceStatistics statistics = service.statistics();
-    EXPECT_EQ(statistics.largest_batch, 6U);
-    EXPECT_EQ(statistics.runs, 1U + 4U);
+    EXPECT_EQ(statistics.largest_batch, 7U);
+    EXPECT_EQ(statistics.runs, 1U + 7U);
 }
 
 // The ways in which a request that waits is answered.
@@ -49,11 +58,14 @@ void answer(GatedService& gated, Service& service, Answered way,
             const std::function<void()>& let_go) {
     Ticket runs = gated.hold_lane();
     Ticket other = service.submit(mixed_request(2));
+    std::atomic<bool> has_gone = false;
     SubdivisionRequest request = mixed_request(1);
     request.texels_owner = std::shared_ptr<const void>(
-        request.map.texels, [&gated, &let_go, texels = request.texels_owner](const void*) {
+        request.map.texels,
+        [&gated, &let_go, &has_gone, texels = request.texels_owner](const void*) {
             gated.open();
             let_go();
+            has_gone = true;
         });
     if (way == Answered::by_expiry) {
         request.deadline = std::chrono::steady_clock::now() + 1ms;
@@ -67,6 +79,7 @@ void answer(GatedService& gated, Service& service, Answered way,
         service.shutdown(Shutdown::cancel);
     }
     ASSERT_EQ(ticket.result.wait_for(PATIENCE), std::future_status::ready);
+    EXPECT_TRUE(has_gone);  // before the answer
     (void)runs.result.get();
     if (way == Answered::by_shutdown) {
         EXPECT_THAT(throwing(other), fails(ErrorCode::cancelled));
@@ -79,16 +92,13 @@ TEST_F(ServiceTest, OwnersMayCallAndEndTheService) {
     for (const Answered way : {Answered::by_list, Answered::by_expiry, Answered::by_cancellation,
                                Answered::by_shutdown}) {
         GatedService called({.lanes = 1});
-        bool has_gone = false;
         answer(called, *called.service, way, [&] {
             EXPECT_EQ(called.service->statistics().submitted, 3U);
             if (way != Answered::by_shutdown) {
                 (void)called.service->try_submit(mixed_request(3)).value().cancel();
             }
             called.service->shutdown();
-            has_gone = true;
         });
-        EXPECT_TRUE(has_gone);
         GatedService ended({.lanes = 1});
         answer(ended, *ended.service, way, [&] { ended.service.reset(); });
         EXPECT_FALSE(ended.service);

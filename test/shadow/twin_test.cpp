@@ -30,74 +30,6 @@ ShadowProjection sun_over_spheres() {
     return directional_shadow_projection({0.4F, -1.0F, 0.3F}, {{-10, 0, -10}, {10, 3, 10}});
 }
 
-// A pixel of a depth buffer, and how its depth must change to the next.
-struct Pixel {
-    std::uint32_t column;
-    std::uint32_t row;
-    float by_column;
-    float by_row;
-};
-
-// The map that these pixels make, and no others; of them those that ask.
-std::vector<float> map_of(const ShadowOptions& options, const ShadowFrame& frame,
-                          const std::vector<float>& depths, const std::vector<Pixel>& pixels) {
-    std::vector<float> map(std::size_t{options.map_extent} * options.map_extent);
-    for (const Pixel& pixel : pixels) {
-        if (!shadow_takes_pixel(pixel.column, pixel.row, SHADOW_REQUEST_STRIDE)) {
-            continue;
-        }
-        const ShadowRequest request = shadow_request(
-            shadow_parameters(options), frame.lights[0], pixel.column, pixel.row,
-            depths[pixel.row * frame.depth_width + pixel.column], pixel.by_column, pixel.by_row);
-        EXPECT_EQ(request.inside, 1U);
-        float& texel = map[request.y * options.map_extent + request.x];
-        texel = std::max(texel, request.importance);
-    }
-    return map;
-}
-
-TEST(ShadowTwin, MissingNeighboursAreLeftOut) {
-    const ShadowOptions options = small_options();
-    const Pinhole camera{
-        .eye = {0, 10, 0}, .target = {0, 0, -0.1}, .tangent = 0.5, .width = 1, .height = 1};
-    const float d = 0.01F;  // the ground
-    const float a = d + 0x1p-15F;
-    const float b = d + 0x1p-13F;
-    // At sixteen places with background before, so that each pixel asks at one of them.
-    const auto importance_of = [&](VkExtent2D extent, const std::vector<float>& depths,
-                                   const std::vector<Pixel>& pixels) {
-        for (std::uint32_t place = 0; place < 16; ++place) {
-            const std::uint32_t right = place % 4;
-            const std::uint32_t down = place / 4;
-            const VkExtent2D around{extent.width + right, extent.height + down};
-            std::vector<float> placed(around.width * around.height, 0.0F);
-            for (std::size_t i = 0; i < depths.size(); ++i) {
-                placed[(down + i / extent.width) * around.width + right + i % extent.width] =
-                    depths[i];
-            }
-            std::vector<Pixel> moved = pixels;
-            for (Pixel& pixel : moved) {
-                pixel.column += right;
-                pixel.row += down;
-            }
-            const ShadowFrame frame =
-                make_shadow_frame(options, camera.view(), around, std::array{sun_over_spheres()});
-            ShadowFitter fitter(options);
-            EXPECT_EQ(fitter.next(frame, placed, test::empty_atlas(options)).importance,
-                      map_of(options, frame, placed, moved));
-        }
-    };
-    importance_of({1, 1}, {d}, {{0, 0, 0.0F, 0.0F}});
-    importance_of({3, 1}, {d, a, 0.0F}, {{0, 0, a - d, 0.0F}, {1, 0, a - d, 0.0F}});
-    importance_of({3, 1}, {0.0F, d, 0.0F}, {{1, 0, 0.0F, 0.0F}});
-    importance_of({4, 1}, {d, a, b, 0.0F},
-                  {{0, 0, a - d, 0.0F}, {1, 0, a - d, 0.0F}, {2, 0, b - a, 0.0F}});
-    importance_of({1, 4}, {b, a, d, 0.0F},
-                  {{0, 0, 0.0F, a - b}, {0, 1, 0.0F, d - a}, {0, 2, 0.0F, d - a}});
-    importance_of({2, 2}, {d, 0.0F, a, b},
-                  {{0, 0, 0.0F, a - d}, {0, 1, b - a, a - d}, {1, 1, b - a, 0.0F}});
-}
-
 // A plane that the camera looks straight down on, under a sun overhead: all pixels need the same.
 class ShadowEdges : public testing::Test {
  protected:
@@ -267,36 +199,6 @@ TEST(ShadowSteps, AreShiftsByWholeTexelsOfTheSameSun) {
     EXPECT_EQ(
         shadow_step(parameters, light_of(moved(sun, 1, 0), 1.0F), light_of(sun, 1.0F)).changed, 1U);
     EXPECT_EQ(shadow_step(parameters, last, ShadowLight{}).changed, 1U);  // the first frame
-}
-
-// Catches needs that stay at their place on the map, and those of places that have left it.
-TEST(ShadowSteps, MoveTheNeedsOfTheLastFrames) {
-    const ShadowOptions options = small_options();
-    const std::vector<float> atlas = test::empty_atlas(options);
-    const Pinhole camera = test::camera_of_frame(3);
-    const std::vector<float> nothing(PICTURE.width * PICTURE.height, 0.0F);
-    const ShadowProjection sun = level_at({6, 0, 0}, 30);
-    for (const auto& [right, down] : {std::array{1, 0}, {0, -2}, {-1, 1}, {-9, 0}}) {
-        ShadowFitter fitter(options);
-        const auto next = [&, right = right, down = down](bool is_moved) {
-            const ShadowProjection light =
-                is_moved ? moved(sun, static_cast<float>(right), static_cast<float>(down)) : sun;
-            return fitter
-                .next(make_shadow_frame(options, camera.view(), PICTURE, std::array{light}),
-                      is_moved ? nothing : test::depth_buffer(camera), atlas)
-                .importance;
-        };
-        const std::vector<float> before = next(false);
-        const std::vector<float> after = next(true);
-        for (int i = 0; i < 64 * 64; ++i) {
-            const int x = i % 64 + 8 * right;
-            const int y = i / 64 + 8 * down;
-            const bool was_inside = x >= 0 && x < 64 && y >= 0 && y < 64;
-            const std::size_t then = was_inside ? static_cast<std::size_t>(64 * y + x) : 0;
-            EXPECT_EQ(after[static_cast<std::size_t>(i)],
-                      was_inside ? shadow_faded(shadow_parameters(options), before[then]) : 0.0F);
-        }
-    }
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <vulkan/vulkan_format_traits.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace quadtile::test {
 
@@ -52,12 +51,7 @@ VkImageSubresourceRange Image::range() const noexcept {
 }
 
 Gpu::Gpu(const Device& device, SubmitFunction submit)
-    : device_(device), gpu_(std::make_shared<app::Gpu>(device, std::move(submit))) {
-    const vk::PhysicalDevice physical_device = device.physical_device();
-    properties_ = physical_device.getProperties();
-    timestamp_valid_bits_ =
-        physical_device.getQueueFamilyProperties().at(device.queue_family()).timestampValidBits;
-}
+    : device_(device), gpu_(std::make_shared<app::Gpu>(device, std::move(submit))) {}
 
 Buffer Gpu::make_buffer(VkDeviceSize size_bytes, VkBufferUsageFlags usage, Memory memory) const {
     const auto made = allocating([&] {
@@ -144,45 +138,6 @@ void Gpu::run(const Recorder& record) {
     });
 }
 
-std::vector<double> Gpu::time_ns(const Recorder& record, std::uint32_t submissions,
-                                 std::uint32_t repeats) {
-    if (timestamp_valid_bits_ == 0) {
-        throw Error(ErrorCode::unsupported, "the device's compute queue has no timestamps");
-    }
-    const vk::Device device = gpu_->device();
-    const std::uint32_t query_count = 2 * repeats;
-    const auto queries = device.createQueryPoolUnique(
-        {.queryType = vk::QueryType::eTimestamp, .queryCount = query_count});
-    const std::uint64_t valid_mask =
-        std::numeric_limits<std::uint64_t>::max() >> (64U - timestamp_valid_bits_);
-    std::vector<double> durations_ns;
-    for (std::uint32_t submission = 0; submission < submissions; ++submission) {
-        run([&](vk::CommandBuffer commands) {
-            constexpr auto STAGE = vk::PipelineStageFlagBits::eAllCommands;
-            commands.resetQueryPool(*queries, 0, query_count);
-            for (std::uint32_t query = 0; query < query_count; query += 2) {
-                barrier(commands);
-                commands.writeTimestamp(STAGE, *queries, query);
-                record(commands);
-                commands.writeTimestamp(STAGE, *queries, query + 1);
-            }
-        });
-        const std::vector<std::uint64_t> ticks =
-            device
-                .getQueryPoolResults<std::uint64_t>(
-                    *queries, 0, query_count, query_count * sizeof(std::uint64_t),
-                    sizeof(std::uint64_t),
-                    vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait)
-                .value;
-        for (std::uint32_t query = 0; query < query_count; query += 2) {
-            const std::uint64_t elapsed = (ticks[query + 1] - ticks[query]) & valid_mask;
-            durations_ns.push_back(static_cast<double>(elapsed) *
-                                   double{properties_.limits.timestampPeriod});
-        }
-    }
-    return durations_ns;
-}
-
 void Gpu::fill(const Buffer& buffer, std::uint32_t word) {
     run([&](vk::CommandBuffer commands) {
         commands.fillBuffer(buffer.handle(), 0, VK_WHOLE_SIZE, word);
@@ -263,13 +218,6 @@ void ComputePipeline::record(VkCommandBuffer commands, VkExtent3D workgroups,
                            push_constants.data());
     }
     vk::CommandBuffer(commands).dispatch(workgroups.width, workgroups.height, workgroups.depth);
-}
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values.at(middle)
-                                  : 0.5 * (values.at(middle - 1) + values.at(middle));
 }
 
 }  // namespace quadtile::test

@@ -86,9 +86,6 @@ class Gpu {
     Gpu& operator=(const Gpu&) = delete;
 
     [[nodiscard]] const Device& device() const noexcept { return device_; }
-    [[nodiscard]] const VkPhysicalDeviceProperties& properties() const noexcept {
-        return properties_;
-    }
 
     // Adds TRANSFER_SRC and TRANSFER_DST to `usage`. Device-local contents are undefined.
     [[nodiscard]] Buffer make_buffer(VkDeviceSize size_bytes, VkBufferUsageFlags usage,
@@ -107,13 +104,6 @@ class Gpu {
 
     // Records, submits and waits.
     void run(const Recorder& record);
-
-    // Records and runs the commands `submissions` times. Returns the GPU time of each run in
-    // nanoseconds, from the end of all earlier work to the end of its own. If `repeats` > 1, each
-    // submission runs the commands that many times in a row and times each. Throws
-    // Error(unsupported) if the queue has no timestamps.
-    [[nodiscard]] std::vector<double> time_ns(const Recorder& record, std::uint32_t submissions,
-                                              std::uint32_t repeats = 1);
 
     void fill(const Buffer& buffer, std::uint32_t word);
 
@@ -142,8 +132,6 @@ class Gpu {
     friend class ComputePipeline;
     Device device_;
     std::shared_ptr<app::Gpu> gpu_;
-    VkPhysicalDeviceProperties properties_ = {};
-    std::uint32_t timestamp_valid_bits_ = 0;
 };
 
 // A compute pipeline with one descriptor set: storage buffers at bindings 0, 1, ..., then a
@@ -164,8 +152,5 @@ class ComputePipeline {
     struct Parts;
     std::shared_ptr<const Parts> parts_;
 };
-
-// Returns the middle of the sorted values; for an even number, the mean of the two middle ones.
-[[nodiscard]] double median(std::vector<double> values);
 
 }  // namespace quadtile::test

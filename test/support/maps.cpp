@@ -88,14 +88,6 @@ std::vector<float> peaks_map(const MapShape& shape, std::uint32_t block_extent,
     return texels;
 }
 
-MapAndThreshold all_split(const MapShape& shape) {
-    return {constant_map(shape, 1.0F), Threshold::constant(0.5F)};
-}
-
-MapAndThreshold none_split(const MapShape& shape) {
-    return {constant_map(shape, 0.5F), Threshold::constant(1.0F)};
-}
-
 std::vector<float> with_special_values(std::vector<float> texels, std::uint32_t period,
                                        std::uint32_t seed) {
     using Limits = std::numeric_limits<float>;

@@ -28,18 +28,6 @@ inline constexpr float PEAK_IMPORTANCE = 1000.0F;
 [[nodiscard]] std::vector<float> peaks_map(const MapShape& shape, std::uint32_t block_extent = 64,
                                            std::uint32_t seed = 1);
 
-// A map with a threshold.
-struct MapAndThreshold {
-    std::vector<float> texels;
-    Threshold threshold;
-};
-
-// Returns a map whose nodes are all split: each texel is a clamped tile.
-[[nodiscard]] MapAndThreshold all_split(const MapShape& shape);
-
-// Returns a map whose nodes are not split: each layer is one tile.
-[[nodiscard]] MapAndThreshold none_split(const MapShape& shape);
-
 // Replaces about one in `period` texels by one of: NaN of either sign, infinities, negatives, -0,
 // denormals, the largest float.
 [[nodiscard]] std::vector<float> with_special_values(std::vector<float> texels,

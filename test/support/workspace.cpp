@@ -198,27 +198,20 @@ std::string text_of(const DownsamplerOptions& options) {
 PyramidWorkspace::PyramidWorkspace(Gpu& gpu, const Pyramid& pyramid, const MapView& view)
     : shape(view.shape),
       map(gpu.upload(view)),
-      levels(gpu.make_buffer(pyramid.requirements(shape).pyramid_size_bytes,
-                             pyramid.requirements(shape).usage)),
-      state(make_zeros(gpu, pyramid.requirements(shape).state_size_bytes,
-                       pyramid.requirements(shape).usage)),
+      needed(pyramid.requirements(shape)),
+      levels(gpu.make_buffer(needed.pyramid_size_bytes, needed.usage)),
+      state(make_zeros(gpu, needed.state_size_bytes, needed.usage)),
       binding(pyramid.bind(
           shape, {.map = map.map_image(), .pyramid = levels.range(), .state = state.range()})) {}
 
 SubdivisionWorkspace::SubdivisionWorkspace(Gpu& gpu, const Subdivider& subdivider,
                                            const PyramidWorkspace& pyramid,
                                            std::uint64_t tile_capacity, bool balanced)
-    : scratch(make_zeros(gpu,
-                         subdivider.requirements(pyramid.shape, tile_capacity).scratch_size_bytes,
-                         subdivider.requirements(pyramid.shape, tile_capacity).usage)),
-      tile_list(gpu.make_buffer(
-          subdivider.requirements(pyramid.shape, tile_capacity).tile_list_size_bytes,
-          subdivider.requirements(pyramid.shape, tile_capacity).usage)),
-      balance(balanced
-                  ? std::optional(gpu.make_buffer(
-                        subdivider.requirements(pyramid.shape, tile_capacity).balance_size_bytes,
-                        subdivider.requirements(pyramid.shape, tile_capacity).usage))
-                  : std::nullopt),
+    : needed(subdivider.requirements(pyramid.shape, tile_capacity)),
+      scratch(make_zeros(gpu, needed.scratch_size_bytes, needed.usage)),
+      tile_list(gpu.make_buffer(needed.tile_list_size_bytes, needed.usage)),
+      balance(balanced ? std::optional(gpu.make_buffer(needed.balance_size_bytes, needed.usage))
+                       : std::nullopt),
       binding(subdivider.bind(pyramid.shape, resources(pyramid, tile_capacity))) {}
 
 Subdivider::Resources SubdivisionWorkspace::resources(const PyramidWorkspace& pyramid,
@@ -253,6 +246,32 @@ std::vector<Tile> SubdivisionWorkspace::read_sorted(Gpu& gpu) const {
     std::vector<Tile> tiles = read_tiles(gpu);
     sort_canonical(tiles);
     return tiles;
+}
+
+std::string wrong_header(const TileListHeader& header, std::uint64_t required,
+                         std::uint64_t capacity, Balance balance,
+                         std::uint32_t max_workgroup_count) {
+    const auto written = static_cast<std::uint32_t>(std::min(required, capacity));
+    TileListHeader expected = header;
+    expected.written = expected.draw_instance_count = written;
+    expected.required = static_cast<std::uint32_t>(required);
+    expected.capacity = static_cast<std::uint32_t>(capacity);
+    expected.flags = (required > capacity ? TILE_LIST_OVERFLOW : 0) |
+                     (balance != Balance::none ? TILE_LIST_BALANCED : 0);
+    expected.dispatch_z = 1;
+    expected.draw_vertex_count = 4;
+    expected.draw_first_vertex = expected.draw_first_instance = 0;
+    expected.threshold_factor = 1.0F;
+    if (std::memcmp(&header, &expected, sizeof(header)) == 0 &&
+        std::uint64_t{header.dispatch_x} * header.dispatch_y >= written &&
+        header.dispatch_x <= max_workgroup_count) {
+        return {};
+    }
+    return "the header says required " + std::to_string(header.required) + " of " +
+           std::to_string(required) + ", written " + std::to_string(header.written) + " of " +
+           std::to_string(written) + ", flags " + std::to_string(header.flags) + " for " +
+           std::to_string(expected.flags) + ", dispatch " + std::to_string(header.dispatch_x) +
+           " x " + std::to_string(header.dispatch_y) + ", or wrong draws";
 }
 
 std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapShape& shape,

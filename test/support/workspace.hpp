@@ -24,6 +24,7 @@ struct PyramidWorkspace {
 
     MapShape shape;
     Image map;
+    Pyramid::Requirements needed;
     Buffer levels;  // levels 1 to TOP (quadtree.h)
     Buffer state;   // zero at first
     Pyramid::Binding binding;
@@ -99,11 +100,18 @@ struct SubdivisionWorkspace {
     // Reads the tiles and sorts them into canonical order.
     [[nodiscard]] std::vector<Tile> read_sorted(Gpu& gpu) const;
 
+    Subdivider::Requirements needed;
     Buffer scratch;  // zero at first
     Buffer tile_list;
     std::optional<Buffer> balance;
     Subdivider::Binding binding;
 };
+
+// Returns a sentence on a header that is not that of a list of `required` tiles in a buffer for
+// `capacity`, or nothing.
+[[nodiscard]] std::string wrong_header(const TileListHeader& header, std::uint64_t required,
+                                       std::uint64_t capacity, Balance balance = Balance::none,
+                                       std::uint32_t max_workgroup_count = 65535);
 
 // Names the first word of a map's state that is not back at 0, among those that Pyramid and
 // Strategy::fused keep after their own words (kernel_parameters.h); empty if all are 0.

@@ -1,16 +1,14 @@
-// Budgets of tiles: the bins of budget.h against all factors one by one, the histogram against
-// subdivisions, and what `max_tiles` promises.
+// Budgets of tiles: the bins of budget.h against all factors one by one, and what no factor keeps.
+// Random cases (test/random) look for the smallest factor.
 
 #include <quadtile/budget.h>
 #include <quadtile/texel_encoding.h>
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 
-#include "support/definition.hpp"
 #include "reference/budget.hpp"
 #include "support/errors.hpp"
 #include "support/maps.hpp"
-#include "support/tile_lists.hpp"
 
 #include <gmock/gmock.h>
 
@@ -19,7 +17,6 @@
 #include <cmath>
 #include <limits>
 #include <random>
-#include <set>
 
 namespace quadtile {
 namespace {
@@ -110,118 +107,32 @@ TEST(Budget, ScaledThresholdsAndBinsAreThoseOfTheDefinition) {
     EXPECT_GT(rounded_down, 1000);
 }
 
-// ---- Maps --------------------------------------------------------------------------------------
-
-struct SmallMap {
-    MapShape shape;
-    std::vector<float> texels;
-
-    [[nodiscard]] MapView view() const {
-        return view_of(texels, shape.width, shape.height, shape.layers);
-    }
-    [[nodiscard]] std::uint32_t top() const { return top_level(shape.width, shape.height); }
-};
-
-// Importances from 2^-8 to 2^24, so that nodes fall into bins of all octaves.
-SmallMap wide_map(const MapShape& shape, bool special_values) {
-    SmallMap map{shape, test::random_map(shape, shape.width)};
-    for (float& texel : map.texels) {
-        texel = std::ldexp(1.0F + texel, static_cast<int>(texel * 1024.0F) % 32 - 8);
-    }
-    if (special_values) {
-        map.texels = test::with_special_values(map.texels, 24);
-    }
-    return map;
-}
-
-std::vector<SmallMap> small_maps() {
-    std::vector<SmallMap> maps;
-    for (const MapShape& shape :
-         {MapShape{1, 1}, MapShape{1, 1, 3}, MapShape{2, 1}, MapShape{3, 3}, MapShape{1, 13},
-          MapShape{17, 2}, MapShape{16, 16}, MapShape{21, 13}, MapShape{9, 11, 3}}) {
-        maps.push_back(wide_map(shape, false));
-        maps.push_back(wide_map(shape, true));
-    }
-    return maps;
-}
-
-// Monotone.
-std::vector<Threshold> thresholds_for(const SmallMap& map) {
-    const std::vector<float> fragments = test::random_fragments(map.shape);
-    std::vector<float> falling;
-    for (std::uint32_t level = 0; level <= map.top(); ++level) {
-        falling.push_back(level > 2 ? 0.0F : 7.0F / static_cast<float>(level + 1));
-    }
-    return {
-        Threshold::constant(0.3F),
-        Threshold::constant(0.0F),
-        Threshold::constant(INF),
-        Threshold::constant(0x1p24F),
-        Threshold::max_resolution(11.0F),
-        Threshold::per_level(falling),
-        Threshold::constant(0.7F).scaled(1.5F),
-        Threshold::max_resolution(2 * SMALLEST),
-        Threshold::memory(11.0F, 40.0F,
-                          view_of(fragments, map.shape.width, map.shape.height, map.shape.layers))};
-}
-
-TEST(Budget, TheSmallestFactorThatKeepsTheBudgetIsTaken) {
-    std::set<float> factors;
-    for (const SmallMap& map : small_maps()) {
-        for (const Threshold& threshold : thresholds_for(map)) {
-            const auto tiles_under = [&](std::uint32_t factor) {
-                return reference::subdivide(map.view(), threshold.scaled(budget_factor(factor)))
-                    .tiles.size();
-            };
-            const std::uint64_t all = tiles_under(0);
-            std::set<float> checked;  // each factor once: the definition takes its time
-            for (std::uint64_t budget = tiles_under(BUDGET_FACTORS - 1); budget <= all; ++budget) {
-                const TileList list =
-                    reference::subdivide(map.view(), threshold, {.max_tiles = budget});
-                ASSERT_TRUE(test::is_partition(list.tiles, map.shape));
-                ASSERT_EQ(list.tiles,
-                          reference::subdivide(map.view(), threshold.scaled(list.threshold_factor))
-                              .tiles);
-                ASSERT_LE(list.tiles.size(), budget);
-                if (checked.insert(list.threshold_factor).second) {
-                    ASSERT_EQ(test::wrong_budget(map.view(), threshold, list, budget), "");
-                }
-            }
-            factors.merge(checked);
-        }
-    }
-    EXPECT_GT(factors.size(), 200U);
-    EXPECT_EQ(*factors.begin(), 1.0F);
-    EXPECT_GT(*factors.rbegin(), 0x1p20F);
-}
-
-void expect_infeasible(const SmallMap& map, const Threshold& threshold, std::uint64_t least) {
-    EXPECT_EQ(reference::subdivide(map.view(), threshold, {.max_tiles = least}).tiles.size(),
-              least);
+void expect_infeasible(const MapView& map, const Threshold& threshold, std::uint64_t least) {
+    EXPECT_EQ(reference::subdivide(map, threshold, {.max_tiles = least}).tiles.size(), least);
     for (const std::uint64_t budget : {std::uint64_t{0}, least - 1}) {
-        EXPECT_THAT(
-            [&] { (void)reference::subdivide(map.view(), threshold, {.max_tiles = budget}); },
-            is_refused("max_tiles is " + std::to_string(budget) + ",",
-                       "at least " + std::to_string(least) + " tiles",
-                       "allow " + std::to_string(least) + " or more"));
+        EXPECT_THAT([&] { (void)reference::subdivide(map, threshold, {.max_tiles = budget}); },
+                    is_refused("max_tiles is " + std::to_string(budget) + ",",
+                               "at least " + std::to_string(least) + " tiles",
+                               "allow " + std::to_string(least) + " or more"));
     }
 }
 
 TEST(Budget, WhatNoFactorKeepsIsRefused) {
     const MapShape shape{4, 4, 3};
-    SmallMap map{shape, test::constant_map(shape, 1e30F)};
+    std::vector<float> texels = test::constant_map(shape, 1e30F);
+    const MapView map{texels.data(), shape};
     expect_infeasible(map, Threshold::constant(1e30F), 3);  // the layers
     expect_infeasible(map, Threshold::constant(1e20F), 48);
     expect_infeasible(map, Threshold::constant(0.0F), 48);
     expect_infeasible(map, Threshold::constant(DENORMAL), 48);
     expect_infeasible(map, Threshold::per_level({1e30F, 1e30F, 0.0F}), 12);
-    map.texels[20] = INF;
+    texels[20] = INF;
     expect_infeasible(map, Threshold::constant(INF), 9);
-    map.texels[0] = std::nanf("");
+    texels[0] = std::nanf("");
     expect_infeasible(map, Threshold::constant(1e30F), 15);
     EXPECT_THAT(
         [&] {
-            (void)reference::subdivide(map.view(), Threshold::per_level({1.0F, 2.0F, 2.0F}),
+            (void)reference::subdivide(map, Threshold::per_level({1.0F, 2.0F, 2.0F}),
                                        {.max_tiles = 48});
         },
         is_refused("level 1 has 2", "budget"));

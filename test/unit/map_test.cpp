@@ -5,11 +5,15 @@
 #include <quadtile/image.hpp>
 #include <quadtile/reference.hpp>
 
-#include <gtest/gtest.h>
+#include "support/errors.hpp"
+
+#include <gmock/gmock.h>
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace quadtile {
@@ -28,6 +32,23 @@ TEST(Map, ShapesWithoutTexelsAndTooLargeOnesAreRefused) {
 TEST(Map, AViewMustHaveAsManyTexelsAsAnnounced) {
     EXPECT_THROW((void)view_of(std::vector<float>(5), 2, 3), Error);
     EXPECT_NO_THROW((void)view_of(std::vector<float>(6), 2, 3));
+}
+
+// Catches texels that are read all the same.
+TEST(Map, WhatTheReferenceCannotReadIsRefused) {
+    const MapView none{nullptr, {2, 2, 2}};
+    const std::pair<std::function<void()>, const char*> rows[] = {
+        {[&] { (void)reference::decode(none); }, "null pointer"},
+        {[&] { (void)reference::decode_texels(none); }, "null pointer"},
+        {[&] { (void)reference::build_pyramid(none, 1); }, "null pointer"},
+        {[&] { (void)reference::downsample(none, {.format = TexelFormat::r32_float}); },
+         "null pointer"},
+        {[&] { (void)Threshold::memory(1.0F, 1.0F, none); }, "null pointer"},
+        {[] { (void)reference::build_pyramid(view_of(std::vector<float>(8), 2, 2, 2), 2); },
+         "there is no layer 2"}};
+    for (const auto& [call, text] : rows) {
+        EXPECT_THAT(call, test::is_refused(text));
+    }
 }
 
 // Exhaustive: all 65536 halves against the arithmetic of IEEE 754.

@@ -284,32 +284,6 @@ TEST(MemoryThreshold, SumsOfCountsAreExact) {
     EXPECT_EQ(threshold.resolve({16, 16}).at(4, 0, 0, 0), 1.0F);
 }
 
-// Values of one octave, where roundings show, of several, or of all floats.
-TEST(MemoryThreshold, IsMonotone) {
-    constexpr float LARGEST = std::numeric_limits<float>::max();
-    std::mt19937 random(1);
-    for (int run = 0; run < 20; ++run) {
-        const MapShape shape{1 + static_cast<std::uint32_t>(random()) % 70,
-                             1 + static_cast<std::uint32_t>(random()) % 70,
-                             1 + static_cast<std::uint32_t>(random()) % 2};
-        std::vector<float> fragments =
-            test::random_map(shape, static_cast<std::uint32_t>(random()));
-        const auto [lowest, octaves] =
-            std::vector<std::pair<int, std::uint32_t>>{{0, 1}, {0, 20}, {-149, 277}}[random() % 3];
-        for (float& count : fragments) {
-            const int exponent = lowest + static_cast<int>(random() % octaves);
-            count = random() % 4 == 0 ? 0.0F : std::ldexp(1.0F + count, exponent);
-        }
-        for (const float max_resolution : {0.3F, LARGEST, INFINITY}) {
-            for (const float nodes : {std::numeric_limits<float>::denorm_min(), 3.0F, LARGEST}) {
-                const Threshold memory =
-                    Threshold::memory(max_resolution, nodes, {fragments.data(), shape});
-                EXPECT_NO_THROW(memory.check_monotone(top_level(shape.width, shape.height)));
-            }
-        }
-    }
-}
-
 // Counts that are read as parts of 1, or not to the last bit.
 TEST(MemoryThreshold, FragmentsOfEveryFormatAreCounts) {
     const MapShape shape{256, 256};

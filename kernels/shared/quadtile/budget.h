@@ -5,11 +5,9 @@
 /// Factor i is the float with the bits 0x3f800000 + (i << 17): 1, 1 + 1/64, ..., 2, 2 + 1/32, ...,
 /// the last just below 2^32. So thresholds are scaled in steps of 0.8 to 1.6 percent.
 ///
-/// All arithmetic is on integers, because Vulkan leaves the rounding of float products and the last
-/// bits of quotients to the device. Factors have 7 digits, so a product with the 24 digits of a
-/// float fits a word.
-///
-/// Importances are settled as in pyramids (texel_encoding.h: no NaN, no -0, no denormals).
+/// All arithmetic is on integers, because Vulkan leaves the rounding of float products and
+/// quotients to the device. Factors have 7 digits, so a product with the 24 digits of a float fits
+/// a word. Importances are settled as in pyramids (texel_encoding.h: no NaN, no -0, no denormals).
 /// Thresholds are neither NaN nor negative, which Threshold ensures; denormal thresholds count as 0
 /// here.
 
@@ -82,9 +80,9 @@ QUADTILE_SHARED float scaled_threshold(float threshold, uint i) {
 ///
 /// Without rounding, v >= t > 0 reaches f * t for all factors f up to v / t. The integer quotient,
 /// cut off, gives their number exactly. Rounding removes none of them: a product that is at most v
-/// stays so, because v is a float. Rounding may add the next factor, if its product above v is
-/// rounded to v. It adds no further one: that factor is larger by more than 2^-7, so its product is
-/// above the float that follows v (or infinite), and stays there. So one comparison is enough.
+/// stays so, because v is a float. It may add the next factor, if its product above v is rounded to
+/// v, but no further one: that factor is larger by more than 2^-7, so its product is above the
+/// float that follows v (or infinite). So one comparison is enough.
 QUADTILE_SHARED uint budget_bin(float importance, float threshold) {
     const uint v = bits_from_float(importance);
     const uint given = bits_from_float(threshold);
@@ -93,9 +91,8 @@ QUADTILE_SHARED uint budget_bin(float importance, float threshold) {
     if (int(v) < int(t)) {
         return 0;
     }
-    // A threshold of 0 stays 0 under every factor, and no finite one exceeds an infinite
-    // importance. Only an infinite importance reaches an infinite threshold, so this covers that
-    // case too.
+    // A threshold of 0 stays 0 under every factor. No threshold exceeds an infinite importance, and
+    // no other importance reaches an infinite threshold.
     if (t == 0 || v == BITS_INFINITY) {
         return BUDGET_FACTORS;
     }

@@ -1,5 +1,4 @@
-// Parameters of the kernels (push constants), and their state between dispatches. For the library's
-// own use; not part of the public API.
+// Parameters of the kernels (push constants), and their state between dispatches; not public.
 
 #ifndef QUADTILE_KERNEL_PARAMETERS_H
 #define QUADTILE_KERNEL_PARAMETERS_H
@@ -18,8 +17,7 @@ QUADTILE_NAMESPACE_BEGIN
 const uint BLOCK_LEVELS = 6;
 
 // Returns the levels made in one step from the texels of a level: six from the base level (0), and
-// up to five from the levels above, so that a subgroup can make them. The steps are as few as
-// possible, and equal if possible.
+// up to five from the levels above, in steps that are few and equal if possible.
 QUADTILE_SHARED uint step_levels(uint level, uint top_level) {
     if (level == 0) {
         return BLOCK_LEVELS;
@@ -63,11 +61,6 @@ QUADTILE_SHARED uint blocks_along(uint extent, uint level, uint levels, uint edg
                                   : ((texels - 1) >> levels) + 1;
 }
 
-// Returns the block that texel `i` of a level lies in, along one axis with so many blocks.
-QUADTILE_SHARED uint block_of(uint i, uint levels, uint blocks) {
-    return i >> levels < blocks ? i >> levels : blocks - 1;
-}
-
 // Returns the texels of a level in a block, along one axis.
 QUADTILE_SHARED uint block_extent(uint extent, uint level, uint levels, uint block,
                                   uint edge_rule) {
@@ -76,8 +69,7 @@ QUADTILE_SHARED uint block_extent(uint extent, uint level, uint levels, uint blo
     return last || rest < 1U << levels ? rest : 1U << levels;
 }
 
-// Returns the slots of a group of 2^levels texels a side (hand_over.glsl): for 8 x 8 texels or
-// more.
+// Returns the slots of a group of 2^levels texels a side (hand_over.glsl), or of 8 x 8.
 QUADTILE_SHARED uint slots_of_group(uint levels) {
     return 1U << (levels > 3 ? 2 * levels : 6);
 }
@@ -193,9 +185,9 @@ QUADTILE_SHARED uint fused_words_per_layer(uint width, uint height, uint top_lev
            state_words_per_layer(width, height, top_level, EDGE_ROUND_UP, 0, FUSED_SLOT_WORDS);
 }
 
-// Words of a node of the blocks' level or above. Each word of all nodes comes before the next word.
-// Nodes between two hand-overs have words only if the node that they are handed over in is split.
-// The last one exists in canonical order.
+// Words of a node of the blocks' level or above, word by word for all nodes. Nodes between two
+// hand-overs have words only if the node that they are handed over in is split. The last one exists
+// in canonical order.
 const uint NODE_IMPORTANCE = 0;
 const uint NODE_PLACE = 1;  // of its first tile, in the node that it was handed over in
 const uint FUSED_NODE_WORDS = 2;

@@ -1,8 +1,6 @@
 /// \file
-/// Macros with which the headers of this folder compile as C++20 and as GLSL 4.6.
-///
-/// C++ code sees all definitions in namespace quadtile; GLSL has no namespaces. A function for both
-/// languages uses only their common words and is marked QUADTILE_SHARED.
+/// Macros with which the headers of this folder compile as C++20, in namespace quadtile, and as
+/// GLSL 4.6. A function for both uses only their common words and is marked QUADTILE_SHARED.
 
 #ifndef QUADTILE_LANGUAGE_H
 #define QUADTILE_LANGUAGE_H

@@ -1,9 +1,6 @@
 /// \file
-/// Mip levels of an image of any size: the size of each level, the texels of the level below that a
-/// texel is made from, and the part of the image that it covers. A texel here is a node of the
-/// quadtree.
-///
-/// Three edge rules, one axis at a time (n texels at level l, m at level l + 1):
+/// Mip levels of an image of any size, by three edge rules, one axis at a time (n texels at level
+/// l, m at level l + 1):
 ///
 ///   - round_up: m = ceil(n / 2). Texel i is made from the existing ones of 2i and 2i + 1. The
 ///     quadtree's rule.

@@ -1,9 +1,8 @@
 /// \file
 /// The quadtree over a map of any size, and the layout of the pyramid buffer.
 ///
-/// Level l of a map of w x h texels has ceil(w / 2^l) x ceil(h / 2^l) nodes. Level 0 is the map
-/// itself. The pyramid holds the levels from 1 on, as 32-bit floats, side by side in rows of one
-/// pitch (a Vulkan mip chain cannot hold them: its sizes are rounded down):
+/// Level l of a map of w x h texels has ceil(w / 2^l) x ceil(h / 2^l) nodes; level 0 is the map.
+/// The pyramid holds the levels from 1 on, as 32-bit floats, side by side in rows of one pitch:
 ///
 ///     +---------+----+
 ///     | level 1 | 2  |   Level 1 at (0, 0). The others in a column to its right, level 2 on top.

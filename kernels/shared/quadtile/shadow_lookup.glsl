@@ -7,8 +7,8 @@
 ///     SHADOW_BINDING     the first of four bindings:
 ///       + 0  storage buffer: the ShadowFrame at Requirements::frame_offset_bytes
 ///       + 1  storage buffer: the tiles at Requirements::tiles_offset_bytes
-///       + 2  combined image sampler: the page table, all layers, in layout GENERAL; its image has
-///            usage SAMPLED; any sampler
+///       + 2  combined image sampler: the page table, all layers, of usage SAMPLED, in layout
+///            GENERAL; any sampler
 ///       + 3  combined image sampler: the atlas, a depth image or R32_SFLOAT, in its layout for
 ///            reading; a sampler without filtering, clamped to the edge
 ///     SHADOW_PARAMETERS  an expression of type ShadowParameters: those of shadow_parameters, from
@@ -17,21 +17,13 @@
 ///
 /// Before: the results of ShadowFitter::record, and the atlas, visible to SHADER_READ in the
 /// shader's stage. The atlas has depths from 0 near the light to 1 far, drawn with the crop
-/// matrices and without depth bias: ShadowPlane prevents acne.
-///
-/// Needs no extensions, derivatives or uniform control flow.
+/// matrices and without depth bias. Needs no extensions, derivatives or uniform control flow.
 
 #ifndef QUADTILE_SHADOW_LOOKUP_GLSL
 #define QUADTILE_SHADOW_LOOKUP_GLSL
 
-#ifndef SHADOW_SET
-#error "quadtile/shadow_lookup.glsl: define SHADOW_SET, the descriptor set of its four bindings"
-#endif
-#ifndef SHADOW_BINDING
-#error "quadtile/shadow_lookup.glsl: define SHADOW_BINDING, the first of its four bindings"
-#endif
-#ifndef SHADOW_PARAMETERS
-#error "quadtile/shadow_lookup.glsl: define SHADOW_PARAMETERS, an expression of type ShadowParameters"
+#if !defined(SHADOW_SET) || !defined(SHADOW_BINDING) || !defined(SHADOW_PARAMETERS)
+#error "quadtile/shadow_lookup.glsl: define SHADOW_SET, SHADOW_BINDING and SHADOW_PARAMETERS as its head says"
 #endif
 
 #include "shadow.h"
@@ -47,24 +39,18 @@ layout(set = SHADOW_SET, binding = SHADOW_BINDING + 3) uniform sampler2D shadow_
 
 // ---- Bias
 
-/// Bias along the receiving plane's normal, in shadow texels. It covers the error of vertices that
-/// are snapped to a grid, and of surfaces that meet. A lower bias brings false shadows into
-/// corners, a higher one light under edges; here both are about equal.
-#ifndef SHADOW_LIFT_TEXELS
-#define SHADOW_LIFT_TEXELS 0.5
-#endif
+/// Bias along the receiving plane's normal, in shadow texels, for the error of vertices that are
+/// snapped to a grid. A lower one brings false shadows into corners, a higher one light under edges.
+const float SHADOW_LIFT_TEXELS = 0.5;
 /// Bias towards the light, in units of depth: some units in the last place of a depth.
-#ifndef SHADOW_LIFT_DEPTH
-#define SHADOW_LIFT_DEPTH 5e-7
-#endif
+const float SHADOW_LIFT_DEPTH = 5e-7;
 /// Least cosine between a plane's normal and the light; steeper planes count as of this slope.
 const float SHADOW_LEAST_COSINE = 1.0 / 64.0;
 
 // ---- Planes
 
-/// Plane of a surface that receives shadows, in a light's clip space after the division by w. It is
-/// a plane there, too, so its depth is known at each compared texel. Therefore it does not shadow
-/// itself at any slope.
+/// Plane of a surface that receives shadows, in a light's clip space after the division by w, where
+/// it is a plane, too. So its depth is known at each compared texel, and it does not shadow itself.
 struct ShadowPlane {
     vec3 point;   ///< of the surface: x and y, from -1 to 1 in the map; depth
     float w;      ///< in clip coordinates; not positive behind the light
@@ -72,8 +58,7 @@ struct ShadowPlane {
     float lift;   ///< change of depth at the same x and y, by a unit of the world along the normal
 };
 
-/// Returns the plane through a position in the world; `normal` is of length 1 and that of the
-/// geometry.
+/// Returns the plane through a position in the world; `normal`: the geometry's, of length 1.
 ShadowPlane shadow_plane(mat4 clip_from_world, vec3 position, vec3 normal) {
     const vec4 clip = clip_from_world * vec4(position, 1.0);
     const vec3 point = clip.xyz / clip.w;
@@ -91,12 +76,8 @@ ShadowPlane shadow_plane(mat4 clip_from_world, vec3 position, vec3 normal) {
     const float least = 0.5 * SHADOW_LEAST_COSINE * (dot(a.xy, a.xy) + dot(b.xy, b.xy));
     const float divisor = area < 0.0 ? min(area, -least) : max(area, least);
 
-    ShadowPlane plane;
-    plane.point = point;
-    plane.w = clip.w;
-    plane.slope = vec2(a.z * b.y - b.z * a.y, b.z * a.x - a.z * b.x) / divisor;
-    plane.lift = -abs(up.z - dot(plane.slope, up.xy));
-    return plane;
+    const vec2 slope = vec2(a.z * b.y - b.z * a.y, b.z * a.x - a.z * b.x) / divisor;
+    return ShadowPlane(point, clip.w, slope, -abs(up.z - dot(slope, up.xy)));
 }
 
 // ---- Points
@@ -116,16 +97,9 @@ struct ShadowPoint {
 /// Applies the bias to a plane, and converts it to texels of the atlas. `texels` is their number
 /// per unit of x and y of the plane's clip space; `texel` is the place of the plane's point.
 ShadowPoint shadow_point_of_plane(ShadowPlane plane, vec2 texels, vec2 texel, float texel_extent) {
-    ShadowPoint point;
-    point.is_inside = true;
-    point.outside = 0.0;
-    point.tile = SHADOW_NONE;
-    point.level = 0;
-    point.texel = texel;
-    point.depth = clamp(plane.point.z, 0.0, 1.0) + plane.lift * (SHADOW_LIFT_TEXELS * texel_extent) - SHADOW_LIFT_DEPTH;
-    point.slope = plane.slope / texels;
-    point.texel_extent = texel_extent;
-    return point;
+    const float depth =
+        clamp(plane.point.z, 0.0, 1.0) + plane.lift * (SHADOW_LIFT_TEXELS * texel_extent) - SHADOW_LIFT_DEPTH;
+    return ShadowPoint(true, 0.0, SHADOW_NONE, 0, texel, depth, plane.slope / texels, texel_extent);
 }
 
 /// Returns a layer's matrix.
@@ -155,8 +129,7 @@ uint shadow_layer(uint light, vec3 position) {
     return layer;
 }
 
-/// Returns the place of a plane's shadow in the atlas; the plane is in the clip space of layer
-/// `light`.
+/// Returns the place in the atlas of a plane's shadow; it is in the clip space of layer `light`.
 ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     // Of several faces only the first has a number of layers other than 0.
     const bool is_face = shadow_frame.lights[light].layers != 1 && shadow_frame.lights[light].perspective > 0.0;
@@ -196,9 +169,8 @@ ShadowPoint shadow_point(uint light, ShadowPlane plane) {
     return point;
 }
 
-/// Returns the place of a position's shadow in the atlas; `light` is the light's first layer.
-/// `normal` is of length 1 and that of the geometry: interpolated normals and normal maps cause
-/// acne.
+/// Returns the place in the atlas of a position's shadow; `light` is the light's first layer.
+/// `normal`: the geometry's, of length 1; interpolated normals and normal maps cause acne.
 ShadowPoint shadow_point(uint light, vec3 position, vec3 normal) {
     const uint layer = shadow_layer(light, position);
     return shadow_point(layer, shadow_plane(shadow_clip_from_world(layer), position, normal));

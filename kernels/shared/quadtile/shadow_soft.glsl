@@ -2,20 +2,17 @@
 /// Soft shadows in the maps of ShadowFitter (quadtile/shadow.hpp), in GLSL 4.60 of any stage: light
 /// of a source with an extent, by a filter as wide as the penumbra.
 ///
-/// The shader includes quadtile/shadow_lookup.glsl before. This file has no bindings or other state
-/// of its own. Before: as for the lookup.
+/// The shader includes quadtile/shadow_lookup.glsl before, whose conditions hold here, too.
 ///
 /// A *blocker* at depth d in front of a surface at depth D shadows a disc of radius k (D - d)
 /// around the surface's place in the map; at the disc's edge half of the light remains. k follows
-/// from the light's size: in a light's clip space the penumbra's radius is proportional to the
-/// difference of depths, for suns and for point sources. SHADOW_SOFT_SEARCH texels around
-/// the place, denser near it, yield the blockers whose discs reach it. The mean of their radii is
-/// the radius of the filter of SHADOW_SOFT_TAPS bilinear comparisons.
+/// from the light's size. SHADOW_SOFT_SEARCH texels around the place, denser near it, yield the
+/// blockers whose discs reach it. The mean of their radii is the radius of the filter of
+/// SHADOW_SOFT_TAPS bilinear comparisons; without a blocker the result is that of shadow_filtered.
 ///
-/// Each texel is found through the page table, in its own tile, so search and filter cross borders
-/// of tiles of any level. If no blocker is found, the result is that of shadow_filtered. Beyond the
-/// edge of a point light's face the filter reads the texels at the edge; beyond a sun
-/// level it reads light. Needs ShadowOptions::gutter 2.
+/// Each texel is found through the page table, so search and filter cross borders of tiles. Beyond
+/// the edge of a point light's face the filter reads the texels at the edge; beyond a sun level it
+/// reads light. Needs ShadowOptions::gutter 2.
 /// Source: Fernando, "Percentage-Closer Soft Shadows" (2005).
 
 #ifndef QUADTILE_SHADOW_SOFT_GLSL
@@ -25,27 +22,10 @@
 #error "quadtile/shadow_soft.glsl: include quadtile/shadow_lookup.glsl before"
 #endif
 
-/// Texels of the search for blockers.
-#ifndef SHADOW_SOFT_SEARCH
-#define SHADOW_SOFT_SEARCH 16
-#endif
-/// Comparisons of the filter; fewer are noisier.
-#ifndef SHADOW_SOFT_TAPS
-#define SHADOW_SOFT_TAPS 32
-#endif
-/// Largest radius of search and filter, as a share of half the map's extent.
-#ifndef SHADOW_SOFT_LARGEST
-#define SHADOW_SOFT_LARGEST 0.125
-#endif
-/// Least radius of the filter, in texels of the tile.
-#ifndef SHADOW_SOFT_LEAST_TEXELS
-#define SHADOW_SOFT_LEAST_TEXELS 1.5
-#endif
-/// Lookup of a plane: a function of light and ShadowPlane. Shaders with their own maps may define
-/// one that calls shadow_point_of_plane.
-#ifndef SHADOW_SOFT_POINT
-#define SHADOW_SOFT_POINT shadow_point
-#endif
+const int SHADOW_SOFT_SEARCH = 16;           ///< texels of the search for blockers
+const int SHADOW_SOFT_TAPS = 32;             ///< comparisons of the filter; fewer are noisier
+const float SHADOW_SOFT_LARGEST = 0.125;     ///< largest radius of both: a share of half the map
+const float SHADOW_SOFT_LEAST_TEXELS = 1.5;  ///< least radius of the filter, in texels of the tile
 
 /// Disc of a light, for shadow_soft.
 struct ShadowDisc {
@@ -75,16 +55,12 @@ float shadow_soft_turn(vec2 pixel) {
     return 6.2831853 * fract(52.9829189 * fract(dot(pixel, vec2(0.06711056, 0.00583715))));
 }
 
-/// Returns direction i of a pattern.
-vec2 shadow_soft_direction(int i, float turn) {
+/// Returns the point of a pattern's place i, at a distance from a plane's point along the plane.
+ShadowPoint shadow_soft_point(uint light, ShadowDisc disc, ShadowPlane plane, int i, float distance, float turn) {
     const float angle = float(i) * 2.3999632 + turn;  // the golden angle
-    return vec2(cos(angle), sin(angle));
-}
-
-/// Moves a plane's point along the plane by `offset` in clip units.
-ShadowPlane shadow_plane_beside(ShadowPlane plane, vec2 offset) {
+    const vec2 offset = disc.scale * distance * vec2(cos(angle), sin(angle));
     plane.point += vec3(offset, dot(plane.slope, offset));
-    return plane;
+    return shadow_point(light, plane);
 }
 
 /// Returns the share of light at a point, 0 to 1, by a bilinear comparison. Reads one texel to each
@@ -106,8 +82,7 @@ float shadow_penumbra(uint light, ShadowDisc disc, ShadowPlane plane, float wide
     for (int i = 0; i < SHADOW_SOFT_SEARCH; ++i) {
         const float share = (float(i) + 0.5) / float(SHADOW_SOFT_SEARCH);
         const float distance = widest * share * share;
-        const ShadowPoint point = SHADOW_SOFT_POINT(
-            light, shadow_plane_beside(plane, disc.scale * distance * shadow_soft_direction(i, turn)));
+        const ShadowPoint point = shadow_soft_point(light, disc, plane, i, distance, turn);
         if (!point.is_inside) {
             continue;
         }
@@ -126,7 +101,7 @@ float shadow_penumbra(uint light, ShadowDisc disc, ShadowPlane plane, float wide
 /// Returns the share of a disc's light that reaches a plane, 0 to 1. `light`: the layer whose clip
 /// space the plane is in (shadow_layer). `turn`: shadow_soft_turn of the pixel, or 0.
 float shadow_soft(uint light, ShadowDisc disc, ShadowPlane plane, float turn) {
-    const ShadowPoint point = SHADOW_SOFT_POINT(light, plane);
+    const ShadowPoint point = shadow_point(light, plane);
     if (!point.is_inside) {
         return point.outside;
     }
@@ -141,8 +116,7 @@ float shadow_soft(uint light, ShadowDisc disc, ShadowPlane plane, float turn) {
     float sum = 0.0;
     for (int i = 0; i < SHADOW_SOFT_TAPS; ++i) {
         const float distance = radius * sqrt((float(i) + 0.5) / float(SHADOW_SOFT_TAPS));
-        sum += shadow_bilinear(SHADOW_SOFT_POINT(
-            light, shadow_plane_beside(plane, disc.scale * distance * shadow_soft_direction(i, turn))));
+        sum += shadow_bilinear(shadow_soft_point(light, disc, plane, i, distance, turn));
     }
     return sum / float(SHADOW_SOFT_TAPS);
 }

@@ -1,6 +1,6 @@
 /// \file
 /// Fitted virtual shadow maps: constants and structs, as buffers and push constants hold them;
-/// slots in the atlas, order of tiles, thresholds for splits and slot classes, crop matrices.
+/// slots in the atlas, thresholds for splits and slot classes, crop matrices.
 
 #ifndef QUADTILE_SHADOW_TYPES_H
 #define QUADTILE_SHADOW_TYPES_H
@@ -145,6 +145,11 @@ QUADTILE_SHARED uint shadow_slot_extent(uint tile_extent, uint slot_class) {
     return tile_extent >> (SHADOW_CLASSES - 1 - slot_class);
 }
 
+/// Returns the texels on a side of a slot's core.
+QUADTILE_SHARED uint shadow_core(ShadowParameters parameters, uint slot_class) {
+    return shadow_slot_extent(parameters.tile_extent, slot_class) - 2 * parameters.gutter;
+}
+
 /// Returns the cells of a slot.
 QUADTILE_SHARED uint shadow_slot_cells(uint slot_class) {
     return 1U << (2 * slot_class);
@@ -226,9 +231,7 @@ QUADTILE_SHARED uint shadow_class(ShadowParameters parameters, uint level, float
 /// Returns the texels of the atlas per texel of the map, in a slot of this class.
 QUADTILE_SHARED float shadow_crop_density(ShadowParameters parameters, uint level,
                                           uint slot_class) {
-    return shadow_at_level(
-        float(shadow_slot_extent(parameters.tile_extent, slot_class) - 2 * parameters.gutter),
-        level);
+    return shadow_at_level(float(shadow_core(parameters, slot_class)), level);
 }
 
 /// Returns ShadowTile::crop_scale. It is exact: all factors but the core's texels are powers of
@@ -242,8 +245,7 @@ QUADTILE_SHARED float shadow_crop_scale(ShadowParameters parameters, uint level,
 /// Returns ShadowTile::crop_x or crop_y for the tile's x or y and its slot's first column or row.
 QUADTILE_SHARED float shadow_crop_offset(ShadowParameters parameters, uint level, uint slot_class,
                                          uint tile_coordinate, uint slot_coordinate) {
-    const uint core =
-        shadow_slot_extent(parameters.tile_extent, slot_class) - 2 * parameters.gutter;
+    const uint core = shadow_core(parameters, slot_class);
     const int origin = int(slot_coordinate + parameters.gutter) - int(tile_coordinate * core);
     return shadow_crop_scale(parameters, level, slot_class) +
            shadow_at_level(float(2 * origin), parameters.atlas_levels) - 1.0F;
@@ -252,8 +254,7 @@ QUADTILE_SHARED float shadow_crop_offset(ShadowParameters parameters, uint level
 /// Returns the width of the gutter on the map, in texels of the map, rounded up.
 QUADTILE_SHARED uint shadow_gutter_map_texels(ShadowParameters parameters, uint level,
                                               uint slot_class) {
-    const uint core =
-        shadow_slot_extent(parameters.tile_extent, slot_class) - 2 * parameters.gutter;
+    const uint core = shadow_core(parameters, slot_class);
     return ((parameters.gutter << level) + core - 1) / core;
 }
 

@@ -1,5 +1,4 @@
-// Texels as numbers, bit-identical on all devices: encoding of floats as texels, decoding of unorm
-// texels, and keys of importances.
+// Texels as numbers, bit-identical on all devices: encoding, decoding, and keys of importances.
 //
 // Drivers may round when they store to an image, so kernels first round to a value that the format
 // holds. Drivers differ in the last bit of c / 255 and c / 65535. The integer c follows from any of
@@ -25,9 +24,9 @@ QUADTILE_SHARED uint encoding_largest_code(uint encoding) {
 }
 
 // Tables of the sRGB curve: the linear light of each code; the borders between codes (the last is
-// above all light); and for each cell of floats the code to start a search from. The bits of a
-// float from 2^-13 to 1, without the last 16, name its cell. No cell has more than one border in
-// it, so its code is the start or the next one. A word holds four starts.
+// above all light); and for each cell of floats the code to start a search from, four in a word.
+// The bits of a float from 2^-13 to 1, without the last 16, name its cell. No cell has more than
+// one border in it, so its code is the start or the next one.
 const uint SRGB_CODES = 256;
 const uint SRGB_DARKEST = 0x39000000U;    // 2^-13: it and all darker light is code 0
 const uint SRGB_BRIGHTEST = 0x3f7fffffU;  // the float below 1: code 255
@@ -71,11 +70,9 @@ QUADTILE_SHARED uint round_to_half(uint bits) {
     return sign | (rounded >= 0x47800000U ? infinity : rounded);
 }
 
-// Returns the IEEE 754 bits of the float nearest to c / (2^bits - 1), for bits = 8 or 16.
-//
-// In binary that fraction is 0.ccc...: the bits of c, repeated for ever. 32 bits of it hold whole
-// repetitions, so moving the leading one to the top is a rotation. The digits never end, so a
-// remainder whose top bit is set is always above one half.
+// Returns the IEEE 754 bits of the float nearest to c / (2^bits - 1), for bits = 8 or 16. In binary
+// that fraction is the bits of c, repeated for ever. 32 bits hold whole repetitions, so moving the
+// leading one to the top is a rotation. A remainder whose top bit is set is always above one half.
 QUADTILE_SHARED uint bits_from_unorm(uint c, uint bits) {
     const uint largest = (1U << bits) - 1;
     if (c == 0) {
@@ -103,14 +100,10 @@ float unorm_texel(float texel, uint unorm_bits) {
 // ---- Importance as an unsigned key, for exact maxima and comparisons in every float mode of a GPU
 //
 // Drivers differ in how float instructions treat NaN, -0 and denormals. Keys are integers in the
-// order
-//
-//     -inf < ... < -0 < +0 < ... < +inf < NaN of either sign
-//
-// so a maximum of keys is exact. Settling an importance keeps this order, so only the maximum is
-// settled: NaN counts as +inf; -0 and denormals (magnitudes below 2^-126) count as 0, because
-// texture units may flush denormals before a shader sees them. 0 is the key of -inf, the identity
-// of the maximum.
+// order -inf < ... < -0 < +0 < ... < +inf < NaN of either sign, so a maximum of keys is exact.
+// Settling an importance keeps this order, so only the maximum is settled: NaN counts as +inf; -0
+// and denormals (magnitudes below 2^-126) count as 0, because texture units may flush denormals
+// before a shader sees them. 0 is the key of -inf, the identity of the maximum.
 
 const uint KEY_BIAS = 0x807fffffU;      // result of the sign fold for -inf
 const uint KEY_INFINITY = 0xff000001U;  // keys above it: NaN

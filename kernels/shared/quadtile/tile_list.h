@@ -1,8 +1,5 @@
 /// \file
-/// The tile list: tile records and the header in front of them, in C++ and in GLSL.
-///
-/// A tile list buffer holds one TileListHeader at offset 0 and the Tile records from offset
-/// sizeof(TileListHeader) on. In GLSL:
+/// The tile list in C++ and in GLSL: one TileListHeader, and behind it the Tile records. In GLSL:
 ///
 ///     layout(std430, binding = 0) readonly buffer Tiles { TileListHeader header; Tile tiles[]; };
 

@@ -135,10 +135,12 @@ class LastFrame {
     LastFrame(const ShadowParameters& parameters, const Steps& steps, const Result& result)
         : parameters_(parameters), steps_(steps), result_(result) {}
 
-    [[nodiscard]] bool was_split(std::uint32_t level, std::uint32_t x, std::uint32_t y,
-                                 std::uint32_t light) const {
+    // The importance from which on a node is split with a factor.
+    [[nodiscard]] float threshold(std::uint32_t level, std::uint32_t x, std::uint32_t y,
+                                  std::uint32_t light, std::uint32_t factor) const {
         const std::optional<std::uint32_t> last = page(level, x, y, light);
-        return last && shadow_page_level(*last) < level;
+        const bool was_split = last && shadow_page_level(*last) < level;
+        return scaled_threshold(shadow_split_threshold(parameters_, level, was_split), factor);
     }
 
     // Null if the node was no tile.
@@ -258,7 +260,7 @@ class FactorSearch {
             return;  // the count only grows
         }
         const float importance = pyramids_[light].levels[level].at(x, y);
-        if (level > 0 && importance >= threshold(level, x, y, light, factor)) {
+        if (level > 0 && importance >= last_.threshold(level, x, y, light, factor)) {
             for (std::uint32_t child = 0; child < 4; ++child) {
                 add(level - 1, 2 * x + child % 2, 2 * y + child / 2, light, factor, needs);
             }
@@ -267,13 +269,6 @@ class FactorSearch {
         needs.tiles += 1;
         needs.cells += shadow_slot_cells(shadow_class(
             parameters_, level, importance, last_.tile_class(level, x, y, light), factor));
-    }
-
-    [[nodiscard]] float threshold(std::uint32_t level, std::uint32_t x, std::uint32_t y,
-                                  std::uint32_t light, std::uint32_t factor) const {
-        return scaled_threshold(
-            shadow_split_threshold(parameters_, level, last_.was_split(level, x, y, light)),
-            factor);
     }
 
     const ShadowParameters& parameters_;
@@ -302,10 +297,7 @@ Threshold thresholds_of(const ShadowParameters& parameters, const LastFrame& las
                 for (std::uint32_t x = 0; x < extent >> level; ++x) {
                     thresholds.at(level, x, y, light) =
                         level == 0 ? float_from_bits(BITS_INFINITY)
-                                   : scaled_threshold(
-                                         shadow_split_threshold(parameters, level,
-                                                                last.was_split(level, x, y, light)),
-                                         factor);
+                                   : last.threshold(level, x, y, light, factor);
                 }
             }
         }

@@ -4,18 +4,6 @@
 
 namespace quadtile::detail {
 
-namespace {
-
-// Returns the write of a descriptor; it refers to the descriptor.
-vk::WriteDescriptorSet write_of(vk::DescriptorSet set, const BindingType& binding,
-                                const Descriptor& descriptor) {
-    vk::WriteDescriptorSet write(set, binding.binding, 0, binding.count, binding.type);
-    write.setPImageInfo(descriptor.images.data()).setPBufferInfo(&descriptor.buffer);
-    return write;
-}
-
-}  // namespace
-
 Descriptor Descriptor::sampled(vk::Sampler sampler, VkImageView view, VkImageLayout layout) {
     return {vk::DescriptorType::eCombinedImageSampler,
             {{sampler, view, static_cast<vk::ImageLayout>(layout)}},
@@ -146,7 +134,10 @@ DescriptorSet ComputeProgram::make_descriptors(const std::vector<Descriptor>& de
         context_->name(result.set, name_);
         std::vector<vk::WriteDescriptorSet> writes;
         for (const Descriptor& descriptor : descriptors) {
-            writes.push_back(write_of(result.set, bindings_[writes.size()], descriptor));
+            const BindingType& binding = bindings_[writes.size()];
+            writes.emplace_back(result.set, binding.binding, 0, binding.count, binding.type)
+                .setPImageInfo(descriptor.images.data())
+                .setPBufferInfo(&descriptor.buffer);
         }
         context_->device.updateDescriptorSets(writes, nullptr, dispatch());
         return result;

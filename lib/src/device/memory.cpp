@@ -3,7 +3,7 @@
 #include <quadtile/device.hpp>
 #include "values/refuse.hpp"
 
-#include <initializer_list>
+#include <array>
 #include <vector>
 
 namespace quadtile {
@@ -27,24 +27,17 @@ using Property = vk::MemoryPropertyFlagBits;
 
 // Returns properties in order of preference. Host-visible memory is always coherent: Vulkan
 // guarantees such a type.
-std::initializer_list<vk::MemoryPropertyFlags> preferences(MemoryKind kind) {
-    static const std::initializer_list<vk::MemoryPropertyFlags> device{Property::eDeviceLocal,
-                                                                       vk::MemoryPropertyFlags{}};
-    static const std::initializer_list<vk::MemoryPropertyFlags> upload{
-        Property::eDeviceLocal | Property::eHostVisible | Property::eHostCoherent,
-        Property::eHostVisible | Property::eHostCoherent};
-    static const std::initializer_list<vk::MemoryPropertyFlags> readback{
-        Property::eHostVisible | Property::eHostCoherent | Property::eHostCached,
-        Property::eHostVisible | Property::eHostCoherent};
+std::array<vk::MemoryPropertyFlags, 2> preferences(MemoryKind kind) {
+    const vk::MemoryPropertyFlags host = Property::eHostVisible | Property::eHostCoherent;
     switch (kind) {
         case MemoryKind::device:
-            return device;
+            return {Property::eDeviceLocal, {}};
         case MemoryKind::upload:
-            return upload;
+            return {Property::eDeviceLocal | host, host};
         case MemoryKind::readback:
             break;
     }
-    return readback;
+    return {Property::eHostCached | host, host};
 }
 
 // Returns the memory types for a resource in order of preference. The host writes directly to the

@@ -20,12 +20,17 @@ namespace quadtile::detail {
 class Commands {
  public:
     // Makes a command buffer. A run that takes longer than `timeout` counts as hung. Throws
-    // Error(invalid_argument) for a timeout of 0 or less.
+    // Error(invalid_argument) for a timeout of 0 or less, and for a device without a queue.
     Commands(std::shared_ptr<DeviceContext> context, std::chrono::milliseconds timeout)
         : context_(std::move(context)), timeout_(std::min(timeout, LONGEST_TIMEOUT)) {
         if (timeout <= std::chrono::milliseconds::zero()) {
             refuse("gpu_timeout is ", timeout.count(),
                    " ms, it must be more than 0; milliseconds::max() waits for ever");
+        }
+        if (!context_->can_submit()) {
+            refuse(
+                "running commands needs a queue, but the adopted device has none; set "
+                "AdoptedDevice::queue or submit");
         }
         context_->calls("creating a command buffer", [&] {
             const vk::Device device = context_->device;

@@ -491,7 +491,8 @@ void Downsampler::record(VkCommandBuffer commands, const Binding& binding,
     }
     check_rectangle(rectangle, bound.shape);
     const auto block_along = [&](std::uint32_t texel, std::uint32_t extent) {
-        return block_of(texel, BLOCK_LEVELS, blocks_along(extent, 0, BLOCK_LEVELS, impl_->rule()));
+        return std::min(texel >> BLOCK_LEVELS,
+                        blocks_along(extent, 0, BLOCK_LEVELS, impl_->rule()) - 1);
     };
     const Impl::Blocks blocks{
         block_along(rectangle.x, bound.shape.width), block_along(rectangle.y, bound.shape.height),

@@ -1,7 +1,6 @@
 #include "recording/map_resources.hpp"
 
 #include "device/memory.hpp"
-#include "recording/kernel_constants.hpp"
 #include "values/refuse.hpp"
 
 #include <algorithm>
@@ -15,6 +14,14 @@ std::uint64_t pyramid_floats(const MapShape& shape) noexcept {
     return std::uint64_t{pyramid_pitch(shape.width)} * pyramid_rows(shape.height) * shape.layers;
 }
 
+[[noreturn]] void refuse_buffer(const DeviceContext& context, const std::string& what,
+                                std::uint64_t size_bytes, std::uint64_t addressable_bytes,
+                                const char* remedy) {
+    cannot("the buffer of ", what, " would have ", size_bytes, " bytes, ", context.info.name,
+           " can address ", addressable_bytes, "; ", remedy,
+           "cut the map into several or use fewer layers at once");
+}
+
 }  // namespace
 
 void check_map(const DeviceContext& context, const MapShape& shape) {
@@ -26,18 +33,6 @@ void check_map(const DeviceContext& context, const MapShape& shape) {
                "; convert the map to 32-bit floats");
     }
 }
-
-namespace {
-
-[[noreturn]] void refuse_buffer(const DeviceContext& context, const std::string& what,
-                                std::uint64_t size_bytes, std::uint64_t addressable_bytes,
-                                const char* remedy) {
-    cannot("the buffer of ", what, " would have ", size_bytes, " bytes, ", context.info.name,
-           " can address ", addressable_bytes, "; ", remedy,
-           "cut the map into several or use fewer layers at once");
-}
-
-}  // namespace
 
 void check_reach(const DeviceContext& context, const std::string& what, std::uint64_t size_bytes,
                  const char* remedy) {
@@ -56,10 +51,6 @@ void check_pyramid(const DeviceContext& context, const MapShape& shape) {
 
 vk::DeviceSize pyramid_size_bytes(const MapShape& shape) noexcept {
     return pyramid_floats(shape) * sizeof(float);
-}
-
-Specialization::value_type pyramid_chunk_constant(const DeviceContext& context) {
-    return {PYRAMID_CHUNK_SHIFT, context.float_chunk_shift};
 }
 
 bool pyramid_is_one_chunk(const DeviceContext& context, const MapShape& shape) {

@@ -25,9 +25,6 @@ void check_pyramid(const DeviceContext& context, const MapShape& shape);
 
 [[nodiscard]] vk::DeviceSize pyramid_size_bytes(const MapShape& shape) noexcept;
 
-// Returns the specialization constant of kernels/common/chunks.glsl.
-[[nodiscard]] Specialization::value_type pyramid_chunk_constant(const DeviceContext& context);
-
 [[nodiscard]] bool pyramid_is_one_chunk(const DeviceContext& context, const MapShape& shape);
 
 // Appends the descriptors of its bindings.

@@ -73,7 +73,7 @@ struct Pyramid::Impl {
             detail::kernel_code("pyramid", info.features.subgroup_operations),
             {{detail::FILTERED, filtered ? 1U : 0U},
              {detail::SOURCE_ENCODING, encoding},
-             detail::pyramid_chunk_constant(program.context()),
+             {detail::PYRAMID_CHUNK_SHIFT, program.context().float_chunk_shift},
              {detail::PYRAMID_IN_ONE_CHUNK, one_chunk ? 1U : 0U},
              {detail::WHOLE_BLOCKS, whole_blocks ? 1U : 0U},
              {detail::GROUP_LEVELS, upper_levels.group_levels},

@@ -117,11 +117,6 @@ struct Subdivider::Impl {
     // Returns the pipeline of the passes, compiled at its first use; not for `fused`. Thread-safe.
     [[nodiscard]] vk::Pipeline pipeline(ThresholdSource source) const;
 
-    [[nodiscard]] vk::DeviceSize aligned(vk::DeviceSize bytes) const {
-        const vk::DeviceSize alignment = detail::storage_alignment_bytes(program.context());
-        return (bytes + alignment - 1) / alignment * alignment;
-    }
-
     // Returns the bytes of the kernels' state in the scratch. Behind it are the bytes that unused
     // bindings point to (placeholder).
     [[nodiscard]] vk::DeviceSize state_bytes(const MapShape& shape) const {
@@ -138,7 +133,8 @@ struct Subdivider::Impl {
             PLACEHOLDER_BYTES);
     }
     [[nodiscard]] vk::DeviceSize placeholder_offset_bytes(const MapShape& shape) const {
-        return aligned(state_bytes(shape));
+        const vk::DeviceSize alignment = detail::storage_alignment_bytes(program.context());
+        return (state_bytes(shape) + alignment - 1) / alignment * alignment;
     }
 
     void check(const MapShape& shape, std::uint64_t tile_capacity) const;
@@ -326,7 +322,7 @@ vk::Pipeline Subdivider::Impl::pipeline(ThresholdSource source) const {
         calls_function ? detail::KernelCode{"subtree with a function", function_code, subgroups}
                        : detail::kernel_code("subtree", subgroups),
         {{detail::TILE_CHUNK_SHIFT, program.context().tile_chunk_shift},
-         detail::pyramid_chunk_constant(program.context()),
+         {detail::PYRAMID_CHUNK_SHIFT, program.context().float_chunk_shift},
          {detail::THRESHOLDS_BY_NODE, source == ThresholdSource::nodes ? 1 : 0}});
 }
 

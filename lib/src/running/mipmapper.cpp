@@ -83,18 +83,11 @@ struct MipEngine {
           commands(context, gpu_timeout),
           timestamps(context),
           upload_staging({context}, "the staging of the source", MemoryKind::upload),
-          readback_staging({context}, "the staging of the levels", MemoryKind::readback) {
-        if (!context->can_submit()) {
-            detail::refuse(
-                "a Mipmapper needs a queue, but the adopted device has none; set "
-                "AdoptedDevice::queue or submit");
-        }
-    }
+          readback_staging({context}, "the staging of the levels", MemoryKind::readback) {}
 
     [[nodiscard]] bool is_at_work() const noexcept { return commands.is_at_work(); }
 
     void prepare(const Downsampler::Shape& shape);
-    void upload(const ImageView& image);
     // Records all levels, ordered behind and before all other work, and timestamps of both ends.
     void record(vk::CommandBuffer buffer);
     void read_back(std::vector<MipChain::Level>& levels, std::uint32_t first_level);
@@ -172,13 +165,6 @@ void MipEngine::prepare(const Downsampler::Shape& shape) {
     clean = true;
 }
 
-void MipEngine::upload(const ImageView& image) {
-    detail::upload_image("uploading the image", commands, context->dispatch, upload_staging,
-                         {resources->source_image(), resources->source_layout, Stage::eAllCommands,
-                          Access::eMemoryRead},
-                         image.shape, detail::layers_of(image));
-}
-
 void MipEngine::record(vk::CommandBuffer buffer) {
     const Dispatch& d = context->dispatch;
     const auto barrier = [&] {
@@ -239,7 +225,11 @@ MipChain Mipmapper::make(const ImageView& image, std::uint32_t levels) {
         levels = full_mip_levels(source.width, source.height, how.edge_rule);
     }
     engine.prepare({source.width, source.height, source.layers, levels});
-    engine.upload(image);
+    detail::upload_image("uploading the image", engine.commands, engine.context->dispatch,
+                         engine.upload_staging,
+                         {engine.resources->source_image(), engine.resources->source_layout,
+                          Stage::eAllCommands, Access::eMemoryRead},
+                         source, detail::layers_of(image));
     engine.clean = false;
     engine.commands.run("making the levels",
                         [&](vk::CommandBuffer buffer) { engine.record(buffer); });

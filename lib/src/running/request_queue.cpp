@@ -14,10 +14,6 @@ void answer_all(std::vector<WaitingRequest>& requests, const std::exception_ptr&
     }
 }
 
-bool is_expired(const WaitingRequest& request, Clock::time_point now) {
-    return request.request.deadline && *request.request.deadline <= now;
-}
-
 const std::exception_ptr& deadline_exceeded() {
     static const auto& error = *new std::exception_ptr(  // threads may outlive statics
         std::make_exception_ptr(Error(ErrorCode::deadline_exceeded,
@@ -99,6 +95,15 @@ std::vector<WaitingRequest> RequestQueue::remove_if(
     return removed;
 }
 
+std::vector<WaitingRequest> RequestQueue::remove_expired() {
+    std::vector<WaitingRequest> expired =
+        remove_if([now = Clock::now()](const Turn&, const WaitingRequest& request) {
+            return request.request.deadline && *request.request.deadline <= now;
+        });
+    counts_.expired += expired.size();
+    return expired;
+}
+
 std::optional<std::uint64_t> RequestQueue::push(WaitingRequest&& request, WhenFull when_full) {
     std::unique_lock lock(mutex_);
     if (when_full == WhenFull::wait) {
@@ -160,11 +165,7 @@ std::vector<WaitingRequest> RequestQueue::take(const Taker& taker) {
             if (next_for(taker.device) == waiting_.end()) {
                 return {};
             }
-            const Clock::time_point now = Clock::now();
-            expired = remove_if([&](const Turn&, const WaitingRequest& request) {
-                return is_expired(request, now);
-            });
-            counts_.expired += expired.size();
+            expired = remove_expired();
             if (const auto first = next_for(taker.device); first != waiting_.end()) {
                 taken = take_batch(taker, *first);
                 running_ += taken.size();
@@ -238,10 +239,7 @@ void RequestQueue::watch_deadlines() {
             continue;
         }
         deadlines_changed_.wait_until(lock, *next);
-        const Clock::time_point now = Clock::now();
-        std::vector<WaitingRequest> expired = remove_if(
-            [&](const Turn&, const WaitingRequest& request) { return is_expired(request, now); });
-        counts_.expired += expired.size();
+        std::vector<WaitingRequest> expired = remove_expired();
         lock.unlock();
         answer_all(expired, deadline_exceeded());
         lock.lock();

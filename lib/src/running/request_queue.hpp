@@ -98,6 +98,7 @@ class RequestQueue {
     void wake_all();
     [[nodiscard]] std::vector<WaitingRequest> remove_if(
         const std::function<bool(const Turn&, const WaitingRequest&)>& condition);
+    [[nodiscard]] std::vector<WaitingRequest> remove_expired();
 
     const MadeIn made_in_;
     const std::size_t capacity_;

@@ -26,10 +26,6 @@ using detail::WaitingRequest;
 
 using Clock = std::chrono::steady_clock;
 
-std::exception_ptr error(ErrorCode code, const std::string& message) {
-    return std::make_exception_ptr(Error(code, message));
-}
-
 void check(const std::vector<Device>& devices, const ServiceOptions& options) {
     if (devices.empty()) {
         detail::refuse("the list of devices is empty; a service needs at least one device");
@@ -120,7 +116,7 @@ struct Service::Impl : detail::EndsWithProcess {
     void shutdown(Shutdown how);
     void end() noexcept override;
     [[nodiscard]] WaitingRequest admit(SubdivisionRequest&& request) const;
-    [[nodiscard]] Ticket ticket_of(std::uint64_t number, std::future<TileList> result) const;
+    std::optional<Ticket> push(SubdivisionRequest&& request, RequestQueue::WhenFull when_full);
     void work(Lane& lane);
     void run(Lane& lane, std::vector<WaitingRequest>& batch);
     [[nodiscard]] std::vector<TileList> run_together(Lane& lane,
@@ -149,8 +145,8 @@ void Service::Impl::shutdown(Shutdown how) {
     if (made_in.is_forked()) {
         return;
     }
-    const std::exception_ptr reason =
-        error(ErrorCode::cancelled, "the service has been shut down; make a new one");
+    const std::exception_ptr reason = std::make_exception_ptr(
+        Error(ErrorCode::cancelled, "the service has been shut down; make a new one"));
     queue->close(reason);
     if (how == Shutdown::cancel) {
         queue->cancel_waiting(reason);
@@ -194,11 +190,18 @@ WaitingRequest Service::Impl::admit(SubdivisionRequest&& request) const {
         .request = std::move(request), .batches = batches, .promise = {}, .arrival = Clock::now()};
 }
 
-Ticket Service::Impl::ticket_of(std::uint64_t number, std::future<TileList> result) const {
+// Returns no ticket if the queue is full and does not wait.
+std::optional<Ticket> Service::Impl::push(SubdivisionRequest&& request,
+                                          RequestQueue::WhenFull when_full) {
+    WaitingRequest waiting = admit(std::move(request));
     Ticket ticket;
-    ticket.result = std::move(result);
+    ticket.result = waiting.promise.get_future();
     ticket.queue_ = queue;
-    ticket.number_ = number;
+    const std::optional<std::uint64_t> number = queue->push(std::move(waiting), when_full);
+    if (!number) {
+        return std::nullopt;
+    }
+    ticket.number_ = *number;
     return ticket;
 }
 
@@ -366,21 +369,12 @@ Service::~Service() {
 
 Ticket Service::submit(SubdivisionRequest request) {
     const std::shared_ptr<Impl> impl = impl_;
-    WaitingRequest waiting = impl->admit(std::move(request));
-    std::future<TileList> result = waiting.promise.get_future();
-    const auto number = impl->queue->push(std::move(waiting), RequestQueue::WhenFull::wait);
-    return impl->ticket_of(number.value(), std::move(result));
+    return impl->push(std::move(request), RequestQueue::WhenFull::wait).value();
 }
 
 std::optional<Ticket> Service::try_submit(SubdivisionRequest request) {
     const std::shared_ptr<Impl> impl = impl_;
-    WaitingRequest waiting = impl->admit(std::move(request));
-    std::future<TileList> result = waiting.promise.get_future();
-    const auto number = impl->queue->push(std::move(waiting), RequestQueue::WhenFull::refuse);
-    if (!number) {
-        return std::nullopt;
-    }
-    return impl->ticket_of(*number, std::move(result));
+    return impl->push(std::move(request), RequestQueue::WhenFull::refuse);
 }
 
 void Service::shutdown(Shutdown how) {

@@ -48,11 +48,6 @@ TileEngine::TileEngine(const Device& device, const TilerOptions& options,
       timestamps_(context_),
       upload_staging_({context_, account_}, "the staging of the map", MemoryKind::upload),
       readback_staging_({context_, account_}, "the staging of the tiles", MemoryKind::readback) {
-    if (!context_->can_submit()) {
-        refuse(
-            "a Tiler needs a queue, but the adopted device has none; set "
-            "AdoptedDevice::queue or submit");
-    }
     if (options_.strategy != Strategy::automatic) {  // fails here if it cannot work
         (void)prepare_strategy(
             {.strategy = options_.strategy, .subtree_levels = options_.subtree_levels});

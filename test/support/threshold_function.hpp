@@ -1,0 +1,37 @@
+// A threshold of the caller's in GLSL, and its twin: NaN, -0 and denormals; a header; what the map
+// tells. It grows and falls from node to node. One product is rounded, on the GPU and here.
+
+#pragma once
+
+#include "support/maps.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+namespace quadtile::test {
+
+inline constexpr const char* THRESHOLD_FUNCTION_GLSL = R"(
+#include "quadtile/quadtree.h"
+float threshold(uint level, uvec2 position, uint layer) {
+    const uint number = (position.x * 7 + position.y * 13 + level * 5 + layer * 3) % 32;
+    if (number < 3) {
+        return uintBitsToFloat(number == 0 ? 0x7FC00000U : number == 1 ? 0x80000000U : 1U);
+    }
+    const bool at_edge = position.x + 1 == level_extent(map_extent().x, level);
+    const float unit = (at_edge ? 0.5 : 1.0) * (map_layers() > 1 ? 0.0625 : 0.03125);
+    return float(number) * unit * threshold_parameter(0);
+}
+)";
+
+inline Threshold threshold_function_twin(const MapShape& shape, float parameter) {
+    return Threshold::map(make_thresholds(shape, [&](auto level, auto x, auto y, auto layer) {
+        const std::uint32_t number = (x * 7 + y * 13 + level * 5 + layer * 3) % 32;
+        const bool at_edge = x + 1 == level_extent(shape.width, level);
+        const float unit = (at_edge ? 0.5F : 1.0F) * (shape.layers > 1 ? 0.0625F : 0.03125F);
+        return number == 0  ? INFINITY
+               : number < 3 ? 0.0F
+                            : static_cast<float>(number) * unit * parameter;
+    }));
+}
+
+}  // namespace quadtile::test
