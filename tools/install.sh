@@ -16,7 +16,7 @@ packages=(
     libglfw3-dev libimgui-dev fonts-dejavu-core xvfb xdotool
     # Lightmap baker.
     libglm-dev libtinygltf-dev libtinyobjloader-dev libeigen3-dev libdraco-dev libmeshoptimizer-dev
-    libstb-dev libembree-dev
+    libstb-dev libwebp-dev libembree-dev
     # Baker as an MPI job.
     libopenmpi-dev openmpi-bin
     # German numbers in tests.

@@ -27,9 +27,12 @@ class LightChoice {
 
     [[nodiscard]] Sky choose() {
         const LightKinds& lights = options_.lights;
-        keep_lights(lights);
-        if (options_.quantity != Quantity::shadow_mask) {
+        const bool has_units = options_.quantity != Quantity::shadow_mask;
+        if (has_units) {
             convert_lights();
+        }
+        keep_lights(lights);
+        if (has_units) {
             compare_lights_with_emission();
         }
         if (options_.sun && lights.suns) {
@@ -57,9 +60,12 @@ class LightChoice {
                 sky_.texels.push_back(radiance);
             }
         }
-        const bool is_lit_by_options =
-            (lights.sky && options_.sky) || (lights.suns && options_.sun) || !sky_.texels.empty();
-        const bool shines_itself =
+        // A picture alone is taken unchanged.
+        sky_.radiance = options_.sky.value_or(glm::vec3(sky_.texels.empty() ? 0.0F : 1.0F)) *
+                        (lights.sky ? 1.0F : 0.0F);
+        const bool is_lit =
+            (shines(sky_.radiance) &&
+             (sky_.texels.empty() || std::ranges::any_of(sky_.texels, shines))) ||
             std::ranges::any_of(scene_.suns,
                                 [&](const Sun& sun) { return shines(sun.irradiance); }) ||
             std::ranges::any_of(scene_.point_lights,
@@ -67,29 +73,26 @@ class LightChoice {
             std::ranges::any_of(scene_.triangles, [&](const Triangle& triangle) {
                 return shines(scene_.materials[triangle.material].emission);
             });
-        if (!is_lit_by_options && !shines_itself) {
+        if (!is_lit) {
             throw std::runtime_error(
                 "the scene '" + options_.scene.string() +
-                "' has no light: no surface emits light, and no light is on (Blender does not "
-                "export area "
-                "lights); give light by --sky, --sky-image or --sun-direction" +
+                "' has no light: no surface emits light, no light is on (Blender does not export "
+                "area lights), and sky and sun are black; give light by --sky, --sky-image or "
+                "--sun-direction" +
                 (lights.sky && lights.suns && lights.points && lights.emission
                      ? ""
                      : ", or name more lights in --lights"));
         }
-        // A picture alone is taken unchanged.
-        sky_.radiance = options_.sky.value_or(glm::vec3(sky_.texels.empty() ? 0.0F : 1.0F)) *
-                        (lights.sky ? 1.0F : 0.0F);
         check_light();
         return std::move(sky_);
     }
 
  private:
-    // Converts lights: Blender's exporter writes watts times 683 for lights, not for emission.
+    // Converts lights: by default, Blender's exporter writes watts times 683 for lights, not for
+    // emission.
     void convert_lights() {
-        const bool is_of_blender = generator_.find("Blender") != std::string::npos;
         const bool divides = options_.light_units == LightUnits::blender ||
-                             (options_.light_units == LightUnits::automatic && is_of_blender);
+                             (options_.light_units == LightUnits::automatic && is_in_lumens());
         if ((scene_.suns.empty() && scene_.point_lights.empty()) || !divides) {
             return;
         }
@@ -100,12 +103,48 @@ class LightChoice {
         for (PointLight& light : scene_.point_lights) {
             light.intensity /= LUMENS_PER_WATT;
         }
-        if (options_.light_units == LightUnits::automatic) {
-            warn_(
-                "the scene is from Blender, whose lights are in lux and candela: they are divided "
-                "by 683 to be in the unit of emission; if they were exported as 'unitless', give "
-                "--light-units photometric");
+    }
+
+    // Returns whether Blender exported the lights as 'Standard', not as 'Unitless' or 'Raw'. The
+    // brightest sun tells, or else the brightest other light.
+    [[nodiscard]] bool is_in_lumens() const {
+        // Standard suns are hundreds and more, unitless ones 0.1 to 20. Other lights have powers of
+        // 10 W and more: 543 in candela, where 1000 W without unit are 80.
+        struct Limits {
+            float between;  // where the light may be of either
+            float standard;
+            float end;
+        };
+        constexpr Limits OF_SUNS{20.0F, 60.0F, 200.0F};
+        constexpr Limits OF_POINTS{40.0F, 200.0F, 1000.0F};
+        if (generator_.find("Blender") == std::string::npos) {
+            return false;
         }
+        const float sun = brightest(scene_.suns, &Sun::irradiance);
+        const float light =
+            sun > 0.0F ? sun : brightest(scene_.point_lights, &PointLight::intensity);
+        const auto [between, standard, end] = sun > 0.0F ? OF_SUNS : OF_POINTS;
+        const bool is_standard = light >= standard;
+        const bool is_sure = light < between || light >= end;
+        if (is_standard || !is_sure) {
+            warn_("the scene is from Blender, and its brightest " +
+                  std::string(sun > 0.0F ? "sun" : "light") + " is " + app::text_of(light) +
+                  (is_standard ? ": lights count as exported in lux and candela ('Standard'), and "
+                                 "are divided by 683 to be in the unit of emission"
+                               : ": lights count as exported 'Unitless', and stay as they are") +
+                  (is_sure ? "" : ". This is not sure") + "; --light-units " +
+                  (is_standard ? "photometric" : "blender") + " does otherwise");
+        }
+        return is_standard;
+    }
+
+    template <typename Light>
+    static float brightest(const std::vector<Light>& lights, glm::vec3 Light::*colour) {
+        float most = 0.0F;
+        for (const Light& light : lights) {
+            most = std::max(most, greatest_of(light.*colour));
+        }
+        return most;
     }
 
     // Assigns red, green and blue of a shadow mask to a sun each.
@@ -125,18 +164,10 @@ class LightChoice {
     // Compares lights with emission: those in other units differ by orders of magnitude.
     void compare_lights_with_emission() {
         constexpr float UNLIKELY = 300.0F;
-        float light = 0.0F;
-        for (const Sun& sun : scene_.suns) {
-            light = std::max(light, greatest_of(sun.irradiance));
-        }
-        for (const PointLight& point : scene_.point_lights) {
-            light = std::max(light, greatest_of(point.intensity));
-        }
-        float emission = 0.0F;
-        for (const Material& material : scene_.materials) {
-            emission =
-                std::max(emission, greatest_of(material.emission) * std::numbers::pi_v<float>);
-        }
+        const float light = std::max(brightest(scene_.suns, &Sun::irradiance),
+                                     brightest(scene_.point_lights, &PointLight::intensity));
+        const float emission =
+            brightest(scene_.materials, &Material::emission) * std::numbers::pi_v<float>;
         if (light > 0.0F && emission > 0.0F &&
             (light > UNLIKELY * emission || emission > UNLIKELY * light)) {
             warn_("the brightest light gives " + app::text_of(light) +

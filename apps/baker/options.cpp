@@ -161,7 +161,8 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
     rare.add_choice(
         "--light-units", options.light_units, LIGHT_UNITS, "NAME",
         "Units of SCENE's lux and candela relative to emission: photometric (the same), blender "
-        "(divided by 683), or auto (default): blender for files of Blender");
+        "(divided by 683), or auto (default): blender for files of Blender with "
+        "bright lights");
 }
 
 void define_bake(CLI::App& app, Options& options, Arguments& arguments) {

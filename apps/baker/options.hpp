@@ -21,7 +21,7 @@ using app::UsageError;
 
 // Relation of KHR_lights_punctual's lux and candela to emission.
 enum class LightUnits {
-    automatic,    // `blender` for files from Blender, else `photometric`
+    automatic,    // `blender` for bright lights of Blender, else `photometric`
     photometric,  // emission is in candela per square metre, as in glTF
     blender,      // emission is in watts per square metre and steradian: 683 lumens are a watt
 };

@@ -32,14 +32,19 @@ struct Hit {
     std::array<float, 3> weights{};  // of the corners
 
     // Interpolates; 0 if there are no coordinates.
-    [[nodiscard]] glm::dvec2 interpolate(const Scene& scene,
-                                         const std::vector<glm::vec2>& coordinates) const {
-        glm::dvec2 sum(0.0);
-        for (std::size_t i = 0; i < 3 && !coordinates.empty(); ++i) {
-            sum +=
-                double{weights[i]} * glm::dvec2(coordinates[scene.triangles[triangle].vertices[i]]);
+    template <int N>
+    [[nodiscard]] glm::vec<N, double> interpolate(
+        const Scene& scene, const std::vector<glm::vec<N, float>>& values) const {
+        glm::vec<N, double> sum(0.0);
+        for (std::size_t i = 0; i < 3 && !values.empty(); ++i) {
+            sum += double{weights[i]} *
+                   glm::vec<N, double>(values[scene.triangles[triangle].vertices[i]]);
         }
         return sum;
+    }
+    [[nodiscard]] glm::vec4 colour(const Scene& scene) const {
+        return scene.colours.empty() ? glm::vec4(1.0F)
+                                     : glm::vec4(interpolate(scene, scene.colours));
     }
 };
 
@@ -62,7 +67,8 @@ void leave_out(const RTCFilterFunctionNArguments* arguments) {
     const float towards = ray.dir_x * found.Ng_x + ray.dir_y * found.Ng_y + ray.dir_z * found.Ng_z;
     if ((!material.double_sided && !(towards < 0.0F)) ||
         (material.alpha_mode != AlphaMode::opaque &&
-         coverage_at(scene, material, hit.interpolate(scene, scene.texture_coordinates)) < 128)) {
+         coverage_at(scene, material, hit.interpolate(scene, scene.texture_coordinates),
+                     hit.colour(scene).a) < 128)) {
         arguments->valid[0] = 0;
     }
 }
@@ -152,7 +158,8 @@ glm::vec3 radiance_of(const Scene& scene, const LightMap& map, const Hit& hit) {
         }
     }
     const glm::dvec2 texture = hit.interpolate(scene, scene.texture_coordinates);
-    return albedo_at(scene, material, texture) * irradiance / std::numbers::pi_v<float> +
+    return albedo_at(scene, material, texture) * glm::vec3(hit.colour(scene)) * irradiance /
+               std::numbers::pi_v<float> +
            emission_at(scene, material, texture);
 }
 

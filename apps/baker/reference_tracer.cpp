@@ -236,11 +236,19 @@ class ReferenceTracer : public Tracer {
         };
         const std::uint32_t texel =
             alpha.first + place(1) % alpha.height * alpha.width + place(0) % alpha.width;
-        return scene_.alpha_texels[texel] <=
-               hole_threshold(index, std::bit_cast<std::uint32_t>(frame.offset_x),
-                              std::bit_cast<std::uint32_t>(tile.map_x) * 3 +
-                                  std::bit_cast<std::uint32_t>(tile.map_y),
-                              static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
+        const float of_surface =
+            interpolant(alpha.alpha[0], alpha.alpha[b / 2], alpha.alpha[3 - b / 2])
+                .at(fragment.second, fragment.third) *
+            static_cast<float>(scene_.alpha_texels[texel]);
+        const auto coverage =
+            alpha.limit < 0.0F
+                ? static_cast<std::uint32_t>(std::clamp(of_surface, 0.0F, 255.0F) + 0.5F)
+                : (of_surface >= alpha.limit ? 255U : 0U);
+        return coverage <= hole_threshold(index, std::bit_cast<std::uint32_t>(frame.offset_x),
+                                          std::bit_cast<std::uint32_t>(tile.map_x) * 3 +
+                                              std::bit_cast<std::uint32_t>(tile.map_y),
+                                          static_cast<std::uint32_t>(x),
+                                          static_cast<std::uint32_t>(y));
     }
 
     [[nodiscard]] std::uint32_t texel_at(float x, float y) const {

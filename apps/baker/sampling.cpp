@@ -57,24 +57,25 @@ glm::vec3 emission_at(const Scene& scene, const Material& material, const glm::d
 }
 
 std::uint8_t coverage_at(const Scene& scene, const Material& material,
-                         const glm::dvec2& coordinates) {
+                         const glm::dvec2& coordinates, float vertex_alpha) {
     if (material.alpha_mode == AlphaMode::opaque || !material.albedo_texture ||
         scene.texture_coordinates.empty()) {
-        return material.coverage(255);
+        return material.coverage(255, vertex_alpha);
     }
     const Texture& texture = scene.textures[*material.albedo_texture];
     const glm::dvec2 place =
         glm::dmat3x2(material.albedo_coordinates) * glm::dvec3(coordinates, 1.0);
     const glm::dvec2 part = place - glm::floor(place);
     if (texture.texels.empty() || !(part.x >= 0.0 && part.y >= 0.0)) {
-        return material.coverage(255);
+        return material.coverage(255, vertex_alpha);
     }
     const auto along = [](double at, std::uint32_t size) {
         return std::min(static_cast<std::uint32_t>(at * size), size - 1);
     };
     const std::size_t row = along(part.y, texture.extent.height);
     return material.coverage(
-        texture.texels[row * texture.extent.width + along(part.x, texture.extent.width)][3]);
+        texture.texels[row * texture.extent.width + along(part.x, texture.extent.width)][3],
+        vertex_alpha);
 }
 
 bool has_textures(const Scene& scene, const Material& material) {

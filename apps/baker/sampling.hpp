@@ -35,7 +35,8 @@ inline BilinearFetch bilinear_fetch(const Extent& extent, const glm::dvec2& coor
 // Returns linear values, filtered bilinearly; NaN reads as 0.
 [[nodiscard]] glm::vec3 sample_texture(const Texture& texture, const glm::dvec2& coordinates);
 
-// Returns the albedo at texture coordinates. Textures are ignored in a scene without coordinates.
+// Returns the albedo at texture coordinates, without vertex colours. Textures are ignored in a
+// scene without coordinates.
 [[nodiscard]] glm::vec3 albedo_at(const Scene& scene, const Material& material,
                                   const glm::dvec2& coordinates);
 [[nodiscard]] glm::vec3 emission_at(const Scene& scene, const Material& material,
@@ -43,7 +44,7 @@ inline BilinearFetch bilinear_fetch(const Extent& extent, const glm::dvec2& coor
 
 // Returns Material::coverage of the nearest texel.
 [[nodiscard]] std::uint8_t coverage_at(const Scene& scene, const Material& material,
-                                       const glm::dvec2& coordinates);
+                                       const glm::dvec2& coordinates, float vertex_alpha);
 
 // Returns whether the colours vary over the surface.
 [[nodiscard]] bool has_textures(const Scene& scene, const Material& material);

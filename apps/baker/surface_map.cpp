@@ -125,7 +125,7 @@ class SampledTriangle {
           material_(scene.materials[scene.triangles[index].material]),
           index_(index),
           corners_(corners),
-          has_textures_(has_textures(scene, material_)) {
+          has_textures_(has_textures(scene, material_) || !scene.colours.empty()) {
         const Triangle& triangle = scene.triangles[index];
         normal_ = scene.plane_normal(triangle);
         is_smooth_ = scene.is_smooth(triangle);
@@ -138,7 +138,12 @@ class SampledTriangle {
         }
         set_edges();
         if (has_textures_) {
-            texture_coordinates_ = linear_over(scene_.texture_coordinates, corners);
+            if (!scene.texture_coordinates.empty()) {
+                texture_coordinates_ = linear_over(scene_.texture_coordinates, corners);
+            }
+            if (!scene.colours.empty()) {
+                colours_ = linear_over(scene_.colours, corners);
+            }
         } else {
             albedo_ = albedo_at(scene_, material_, {});
             emission_ = emission_at(scene_, material_, {});
@@ -164,7 +169,8 @@ class SampledTriangle {
 
     // Returns the albedo at a point of the lightmap, in texels.
     [[nodiscard]] glm::vec3 albedo(const glm::dvec2& point) const {
-        return has_textures_ ? albedo_at(scene_, material_, texture_coordinates_.at(point))
+        return has_textures_ ? albedo_at(scene_, material_, texture_coordinates_.at(point)) *
+                                   glm::vec3(colour(point))
                              : albedo_;
     }
     [[nodiscard]] glm::vec3 emission(const glm::dvec2& point) const {
@@ -172,7 +178,8 @@ class SampledTriangle {
                              : emission_;
     }
     [[nodiscard]] float coverage(const glm::dvec2& point) const {
-        return static_cast<float>(coverage_at(scene_, material_, texture_coordinates_.at(point))) /
+        return static_cast<float>(coverage_at(scene_, material_, texture_coordinates_.at(point),
+                                              colour(point).a)) /
                255.0F;
     }
     [[nodiscard]] const Linear<glm::dvec3>& position() const { return position_; }
@@ -199,6 +206,10 @@ class SampledTriangle {
     [[nodiscard]] Part part_within(std::uint32_t x, std::uint32_t y) const;
 
  private:
+    [[nodiscard]] glm::vec4 colour(const glm::dvec2& point) const {
+        return scene_.colours.empty() ? glm::vec4(1.0F)
+                                      : glm::vec4(glm::clamp(colours_.at(point), 0.0, 1.0));
+    }
     void set_edges() {
         std::array<std::array<std::int64_t, 2>, 3> points{};
         for (std::size_t i = 0; i < 3; ++i) {
@@ -249,6 +260,7 @@ class SampledTriangle {
     glm::vec3 albedo_{0.0F};
     glm::vec3 emission_{0.0F};
     Linear<glm::dvec2> texture_coordinates_;
+    Linear<glm::dvec4> colours_;
     Linear<glm::dvec3> position_;
 };
 

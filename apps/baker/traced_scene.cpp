@@ -11,7 +11,6 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
-#include <tuple>
 
 namespace quadtile::baker {
 
@@ -34,55 +33,63 @@ constexpr double FARTHEST_EDGE = 0x1p27;
 // In pixels of the triangle: floats do not resolve those of a triangle that is farther away.
 constexpr double FARTHEST_PIXEL = 0x1p24;
 
-// ---- Shares of the light that surfaces with holes stop, per texel of their textures
+// ---- Textures of surfaces with holes
 
 // Texture of a material, in AlphaTextures::texels.
 struct AlphaTexture {
     std::uint32_t first = 0;
     Extent extent;
+    std::uint8_t least = 255;  // texel
 };
 
 struct AlphaTextures {
-    std::vector<std::optional<AlphaTexture>> materials;  // none: no light goes through
-    std::vector<std::uint8_t> texels;                    // as Material::coverage; a multiple of 4
+    std::vector<AlphaTexture> materials;
+    std::vector<std::uint8_t> texels;  // alpha; a multiple of 4
 };
 
-// Makes the textures of a scene. Materials that differ only in colour share texels. Throws
-// std::runtime_error for more than 2^32 texels.
+// Makes the textures of a scene. Materials share them. Throws std::runtime_error for more than 2^32
+// texels.
 AlphaTextures make_alpha_textures(const Scene& scene) {
     AlphaTextures all;
-    std::map<std::tuple<std::optional<std::uint32_t>, AlphaMode, float, float>,
-             std::optional<AlphaTexture>>
-        known;
+    std::map<std::optional<std::uint32_t>, AlphaTexture> known;
     for (const Material& material : scene.materials) {
+        if (material.alpha_mode == AlphaMode::opaque) {
+            all.materials.emplace_back();
+            continue;
+        }
         const std::optional<std::uint32_t> index =
             scene.texture_coordinates.empty() ? std::nullopt : material.albedo_texture;
-        const auto [place, is_new] =
-            known.try_emplace({index, material.alpha_mode, material.alpha, material.alpha_cutoff});
-        if (is_new && material.alpha_mode != AlphaMode::opaque) {
+        const auto [place, is_new] = known.try_emplace(index);
+        if (is_new) {
             const Texture none{{1, 1}, {{255, 255, 255, 255}}};
             const Texture& texture = index ? scene.textures[*index] : none;
-            const std::size_t first = all.texels.size();
-            bool has_holes = false;
+            place->second = {static_cast<std::uint32_t>(all.texels.size()), texture.extent};
             for (const auto& texel : texture.texels) {
-                all.texels.push_back(material.coverage(texel[3]));
-                has_holes = has_holes || all.texels.back() < 255;
+                all.texels.push_back(texel[3]);
+                place->second.least = std::min(place->second.least, texel[3]);
             }
             if (all.texels.size() > std::numeric_limits<std::uint32_t>::max()) {
                 throw std::runtime_error(
                     "textures of materials with alphaMode MASK and BLEND have more than 2^32 "
                     "texels; make them smaller");
             }
-            if (has_holes) {
-                place->second = {static_cast<std::uint32_t>(first), texture.extent};
-            } else {
-                all.texels.resize(first);
-            }
         }
         all.materials.push_back(place->second);
     }
     all.texels.resize((all.texels.size() + 3) / 4 * 4);
     return all;
+}
+
+float vertex_alpha(const Scene& scene, std::uint32_t vertex) {
+    return scene.colours.empty() ? 1.0F : scene.colours[vertex].a;
+}
+
+bool has_holes(const Scene& scene, const Triangle& triangle, const AlphaTexture& texture) {
+    float alpha = 1.0F;
+    for (const std::uint32_t vertex : triangle.vertices) {
+        alpha = std::min(alpha, vertex_alpha(scene, vertex));
+    }
+    return scene.materials[triangle.material].coverage(texture.least, alpha) < 255;
 }
 
 AlphaTriangle alpha_triangle(const Scene& scene, const Triangle& triangle,
@@ -96,8 +103,15 @@ AlphaTriangle alpha_triangle(const Scene& scene, const Triangle& triangle,
         box.include(places[i]);
     }
     const bool is_finite = std::isfinite(box.size().x) && std::isfinite(box.size().y);
-    AlphaTriangle result{
-        .first = texture.first, .width = texture.extent.width, .height = texture.extent.height};
+    AlphaTriangle result{.limit = material.alpha_mode == AlphaMode::mask
+                                      ? std::max(material.alpha_cutoff * 255.0F, 0.0F)
+                                      : -1.0F,
+                         .first = texture.first,
+                         .width = texture.extent.width,
+                         .height = texture.extent.height};
+    for (std::size_t i = 0; i < 3; ++i) {
+        result.alpha[i] = material.alpha * vertex_alpha(scene, triangle.vertices[i]);
+    }
     for (std::size_t i = 0; i < 6 && is_finite; ++i) {
         const auto axis = static_cast<int>(i % 2);
         result.texture[i] =
@@ -271,17 +285,17 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
     traced.largest_texel = largest_texel_of(scene, areas, light_map) / traced.unit_area;
     traced.triangles.reserve(scene.triangles.size());
     AlphaTextures alpha = make_alpha_textures(scene);
-    const auto alpha_of = [&](std::uint32_t index) {
+    const auto alpha_of = [&](std::uint32_t index) -> const AlphaTexture& {
         return alpha.materials[scene.triangles[index].material];
     };
     std::vector<PlaceOnCurve> places = sort_along_curve(scene, box.low, box.size());
     std::stable_partition(places.begin(), places.end(), [&](const PlaceOnCurve& place) {
-        return alpha_of(place.triangle).has_value();
+        return has_holes(scene, scene.triangles[place.triangle], alpha_of(place.triangle));
     });
     for (const auto& [code, index] : places) {
         const Triangle& triangle = scene.triangles[index];
-        if (const auto texture = alpha_of(index)) {
-            traced.alpha_triangles.push_back(alpha_triangle(scene, triangle, *texture));
+        if (has_holes(scene, triangle, alpha_of(index))) {
+            traced.alpha_triangles.push_back(alpha_triangle(scene, triangle, alpha_of(index)));
         }
         traced.has_two_sides =
             traced.has_two_sides || scene.materials[triangle.material].double_sided;
@@ -317,7 +331,9 @@ TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float
                 "; move it closer, leave it out, or make the lightmap smaller with --size");
         }
     }
-    traced.alpha_texels = std::move(alpha.texels);
+    if (!traced.alpha_triangles.empty()) {
+        traced.alpha_texels = std::move(alpha.texels);
+    }
     for (std::size_t first = 0; first < traced.triangles.size(); first += CLUSTER_TRIANGLES) {
         const std::size_t end =
             std::min<std::size_t>(first + CLUSTER_TRIANGLES, traced.triangles.size());

@@ -153,6 +153,9 @@ void check_files(std::vector<FileArgument> files, const std::vector<fs::path>& s
     }
     std::vector<Identity> identities;
     for (const FileArgument& file : files) {
+        if (file.path == "-") {
+            throw UsageError(file.name + " '-': only files are read and written; give a name");
+        }
         identities.push_back(file.path.empty() ? Identity() : identity_of(file.path));
         for (std::size_t other = 0; other + 1 < identities.size(); ++other) {
             if (!file.path.empty() && !files[other].path.empty() &&

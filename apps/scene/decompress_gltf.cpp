@@ -17,7 +17,6 @@ namespace {
 using Bytes = std::vector<unsigned char>;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* MESHOPT = "EXT_meshopt_compression";
 constexpr const char* DRACO = "KHR_draco_mesh_compression";
 // Largest ratio of decompressed to compressed bytes: meshopt's best case, and more triangles than
 // Draco makes of a plane.
@@ -31,10 +30,12 @@ class Decompressor {
 
     void run() {
         for (std::size_t i = 0; i < views_.size(); ++i) {
-            const auto found = model_.bufferViews[i].extensions.find(MESHOPT);
-            if (found != model_.bufferViews[i].extensions.end()) {
-                place_ = "buffer view " + std::to_string(i) + " (" + MESHOPT + ")";
-                views_[i] = meshopt(found->second);
+            for (const char* const name : MESHOPT_EXTENSIONS) {
+                const auto found = model_.bufferViews[i].extensions.find(name);
+                if (found != model_.bufferViews[i].extensions.end()) {
+                    place_ = "buffer view " + std::to_string(i) + " (" + name + ")";
+                    views_[i] = meshopt(found->second);
+                }
             }
         }
         for (std::size_t i = 0; i < model_.meshes.size(); ++i) {
@@ -274,60 +275,20 @@ class Decompressor {
     std::map<int, std::size_t> sources_;  // by accessor: the buffer view with its data
 };
 
-void drop_extension(Json& from, const char* extension) {
-    if (from.contains("extensions") && from["extensions"].erase(extension) > 0 &&
-        from["extensions"].empty()) {
+void drop_compression(Json& from) {
+    if (!from.contains("extensions")) {
+        return;
+    }
+    from["extensions"].erase(DRACO);
+    for (const char* const name : MESHOPT_EXTENSIONS) {
+        from["extensions"].erase(name);
+    }
+    if (from["extensions"].empty()) {
         from.erase("extensions");
     }
 }
 
 }  // namespace
-
-std::string with_placeholders(std::string file) {
-    const std::string_view old = json_of(file);
-    if (old.find(MESHOPT) == std::string_view::npos && old.find(DRACO) == std::string_view::npos) {
-        return file;
-    }
-    Json json;
-    try {
-        json = Json::parse(old);
-        for (Json& buffer : json["buffers"]) {
-            const Json::json_pointer fallback(std::string("/extensions/") + MESHOPT + "/fallback");
-            if (buffer.contains(fallback) && buffer[fallback] == true) {
-                buffer["uri"] = "data:application/octet-stream;base64,AAAA";
-                buffer["byteLength"] = 3;
-            }
-        }
-        for (Json& mesh : json["meshes"]) {
-            for (Json& primitive : mesh.at("primitives")) {
-                const Json::json_pointer view(std::string("/extensions/") + DRACO + "/bufferView");
-                if (primitive.contains(view)) {
-                    json["accessors"].at(primitive.at("indices").get<std::size_t>())["bufferView"] =
-                        primitive[view];
-                }
-            }
-        }
-    } catch (const Json::exception&) {
-        return file;  // tinygltf refuses it
-    }
-    const std::string text = json.dump();
-    if (!file.starts_with("glTF")) {
-        return text;
-    }
-    const std::size_t first = static_cast<std::size_t>(old.data() - file.data());
-    const std::size_t padded = (text.size() + 3) / 4 * 4;
-    const auto set = [&](std::size_t at, std::size_t number) {
-        const auto value = static_cast<std::uint32_t>(number);
-        std::memcpy(&file[at], &value, sizeof value);
-    };
-    std::uint32_t size = 0;
-    std::memcpy(&size, &file[8], sizeof size);
-    const std::size_t old_size = old.size();
-    set(8, size + padded - old_size);
-    set(12, padded);
-    file.replace(first, old_size, text + std::string(padded - text.size(), ' '));
-    return file;
-}
 
 void decompress(const std::filesystem::path& path, tinygltf::Model& model) {
     Decompressor(path, model).run();
@@ -337,7 +298,7 @@ void drop_compression(Json& json, const tinygltf::Model& model) {
     for (std::size_t i = 0; i < model.bufferViews.size(); ++i) {
         const tinygltf::BufferView& from = model.bufferViews[i];
         Json& view = json["bufferViews"][i];
-        drop_extension(view, MESHOPT);
+        drop_compression(view);
         view["buffer"] = from.buffer;
         view["byteOffset"] = from.byteOffset;
         view["byteLength"] = from.byteLength;
@@ -366,18 +327,18 @@ void drop_compression(Json& json, const tinygltf::Model& model) {
     for (std::size_t i = 0; i < model.meshes.size(); ++i) {
         for (Json& primitive : json["meshes"][i].at("primitives")) {
             if (primitive.contains(Json::json_pointer(std::string("/extensions/") + DRACO))) {
-                drop_extension(primitive, DRACO);
+                drop_compression(primitive);
                 primitive.erase("mode");  // triangles
             }
         }
     }
     for (std::size_t i = 0; i < model.buffers.size(); ++i) {
-        drop_extension(json["buffers"][i], MESHOPT);
+        drop_compression(json["buffers"][i]);
     }
     for (const char* const list : {"extensionsUsed", "extensionsRequired"}) {
         if (json.contains(list)) {
             Json& names = json[list];
-            for (const char* const name : {MESHOPT, DRACO}) {
+            for (const char* const name : {MESHOPT_EXTENSIONS[0], MESHOPT_EXTENSIONS[1], DRACO}) {
                 names.erase(std::remove(names.begin(), names.end(), name), names.end());
             }
             if (names.empty()) {

@@ -1,6 +1,7 @@
 #include "lit_gltf.hpp"
 
 #include "parse_gltf.hpp"
+#include "textures.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -40,20 +41,6 @@ void append_number(std::string& bytes, std::size_t number) {
 template <typename Value>
 std::string_view bytes_of(const std::vector<Value>& values) {
     return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value)};
-}
-
-// Returns the type of a picture; empty: glTF has no such type.
-std::string picture_type(std::string_view bytes) {
-    const std::pair<std::string_view, const char*> types[] = {{"\x89PNG", "image/png"},
-                                                              {"\xFF\xD8\xFF", "image/jpeg"},
-                                                              {"RIFF", "image/webp"},
-                                                              {"\xABKTX 20", "image/ktx2"}};
-    for (const auto& [start, type] : types) {
-        if (bytes.starts_with(start)) {
-            return type;
-        }
-    }
-    return {};
 }
 
 // Returns whether a texture of the material, other than a lightmap, uses TEXCOORD_1.
@@ -214,11 +201,11 @@ class LitGltf::File {
         for (std::size_t i = 0; i < model_.images.size(); ++i) {
             Json& image = json_.at("images").at(i);
             const std::string_view bytes = bytes_of(model_.images[i].image);
-            const std::string type = picture_type(bytes);
-            if (image.contains("uri") && !type.empty()) {
+            const PictureFormat* const format = format_of(bytes);
+            if (image.contains("uri") && format != nullptr) {
                 image.erase("uri");
                 image["bufferView"] = add_view(bytes);
-                image["mimeType"] = type;
+                image["mimeType"] = format->type;
             }
         }
     }
@@ -339,9 +326,8 @@ class LitGltf::File {
             }
             Json taken = json_["accessors"].at(old);
             taken.erase("byteOffset");
-            const auto components =
-                from.size / static_cast<std::size_t>(tinygltf::GetComponentSizeInBytes(
-                                static_cast<std::uint32_t>(from.component_type)));
+            taken.erase("sparse");
+            const std::size_t components = from.components();
             for (const bool greatest : {false, true}) {
                 const char* const bound = greatest ? "max" : "min";
                 for (std::size_t c = 0; taken.contains(bound) && c < components; ++c) {

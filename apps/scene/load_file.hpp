@@ -23,8 +23,9 @@ struct FileScene {
     std::string generator;                     // as in LoadedScene
     std::unique_ptr<LitGltf> gltf;             // as in LoadedScene
 
-    // Adds a texture. Returns its number; nothing, with a warning, for an undecoded picture.
-    std::optional<std::uint32_t> add_texture(std::optional<Texture> decoded,
+    // Adds the texture of a picture. Returns its number; nothing, with a warning, for one that
+    // cannot be decoded.
+    std::optional<std::uint32_t> add_texture(std::span<const unsigned char> picture,
                                              const std::string& name);
     // Warns "2 triangles left out", unless the count is 0.
     void warn(std::size_t count, const std::string& thing, const std::string& rest);
@@ -36,8 +37,15 @@ struct FileScene {
 [[nodiscard]] FileScene read_obj(const std::filesystem::path& path, const std::string& bytes,
                                  LightMapCoordinates coordinates);
 
-// Decodes PNG, JPEG and stb's other formats; nothing for other or damaged pictures.
-[[nodiscard]] std::optional<Texture> decode_picture(std::span<const unsigned char> bytes);
+// Returns the text without space at its ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+// Decodes % with two hexadecimal digits. Everything else stays.
+[[nodiscard]] std::string percent_decoded(std::string_view text);
+
+// Returns the file beside the scene with this name as it is written, else with the decoded one.
+[[nodiscard]] std::filesystem::path named_file(const std::filesystem::path& scene,
+                                               const std::string& name);
 
 // Returns a file's bytes; nothing if it cannot be read.
 [[nodiscard]] std::optional<std::string> read_bytes(const std::filesystem::path& path);

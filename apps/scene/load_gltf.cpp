@@ -1,5 +1,4 @@
-#include "load_file.hpp"
-#include "parse_gltf.hpp"
+#include "gltf_materials.hpp"
 
 #include <glm/glm.hpp>
 
@@ -14,17 +13,8 @@ namespace quadtile::baker {
 
 namespace {
 
-constexpr std::array SUPPORTED_EXTENSIONS{
-    "EXT_mesh_gpu_instancing", "EXT_meshopt_compression",         "KHR_draco_mesh_compression",
-    "KHR_lights_punctual",     "KHR_materials_emissive_strength", "KHR_mesh_quantization",
-    "KHR_texture_transform"};
 constexpr std::size_t MAX_DECLARED_SIDE = 65536;
 constexpr double LARGEST_RADIUS = 1e6;  // of a light; world units
-
-// Returns "mesh 3 'Walls'".
-std::string numbered(const std::string& thing, std::size_t index, const std::string& name) {
-    return thing + " " + std::to_string(index) + (name.empty() ? "" : " '" + name + "'");
-}
 
 class GltfReader {
  public:
@@ -36,10 +26,9 @@ class GltfReader {
 
     FileScene read(LightMapCoordinates coordinates) {
         coordinates_ = coordinates;
-        check_extensions();
         file_.generator = model_.asset.generator;
         read_light_map_size();
-        read_materials();
+        read_materials(path_, model_, file_);
         read_nodes();
         warn_of_what_is_ignored();
         return std::move(file_);
@@ -52,15 +41,6 @@ class GltfReader {
     template <typename Item>
     const Item& at(const std::vector<Item>& items, int index, const std::string& why) const {
         return item_at(path_, items, index, why);
-    }
-
-    void check_extensions() const {
-        for (const std::string& name : model_.extensionsRequired) {
-            if (std::ranges::find(SUPPORTED_EXTENSIONS, name) == SUPPORTED_EXTENSIONS.end()) {
-                fail("it requires the extension '" + name +
-                     "', which is not supported; export the scene without it");
-            }
-        }
     }
 
     void read_light_map_size() {
@@ -108,7 +88,8 @@ class GltfReader {
 
     // Accessors
 
-    [[nodiscard]] Elements elements(int index, int type, const std::string& place) const {
+    [[nodiscard]] Elements elements(int index, std::optional<int> type,
+                                    const std::string& place) const {
         return elements_of(path_, model_, index, place, type);
     }
 
@@ -144,71 +125,6 @@ class GltfReader {
         return indices;
     }
 
-    // Materials
-
-    void read_materials() {
-        for (const tinygltf::Material& from : model_.materials) {
-            Material material;
-            material.name = from.name;
-            material.albedo = colour(from.pbrMetallicRoughness.baseColorFactor, glm::vec3(1.0F));
-            material.emission = colour(from.emissiveFactor, glm::vec3(0.0F));
-            const auto strength = from.extensions.find("KHR_materials_emissive_strength");
-            if (strength != from.extensions.end() && strength->second.Has("emissiveStrength")) {
-                material.emission *= static_cast<float>(
-                    strength->second.Get("emissiveStrength").GetNumberAsDouble());
-            }
-            material.double_sided = from.doubleSided;
-            material.albedo_texture = texture(from.pbrMetallicRoughness.baseColorTexture);
-            material.emission_texture = texture(from.emissiveTexture);
-            material.albedo_coordinates =
-                texture_transform(path_, from.pbrMetallicRoughness.baseColorTexture, material.name);
-            material.emission_coordinates =
-                texture_transform(path_, from.emissiveTexture, material.name);
-            read_alpha(from, material);
-            file_.scene.materials.push_back(std::move(material));
-        }
-    }
-
-    static void read_alpha(const tinygltf::Material& from, Material& material) {
-        const std::vector<double>& colour = from.pbrMetallicRoughness.baseColorFactor;
-        material.alpha_mode = from.alphaMode == "MASK"    ? AlphaMode::mask
-                              : from.alphaMode == "BLEND" ? AlphaMode::blend
-                                                          : AlphaMode::opaque;
-        material.alpha = colour.size() < 4 ? 1.0F : static_cast<float>(colour[3]);
-        material.alpha_cutoff = static_cast<float>(from.alphaCutoff);
-    }
-
-    static glm::vec3 colour(const std::vector<double>& from, const glm::vec3& otherwise) {
-        return from.size() < 3 ? otherwise : glm::vec3(from[0], from[1], from[2]);
-    }
-
-    // Reads each picture once. Returns nothing if it is not available.
-    std::optional<std::uint32_t> texture(const tinygltf::TextureInfo& info) {
-        if (info.index < 0) {
-            return std::nullopt;
-        }
-        const auto index = static_cast<std::size_t>(info.index);
-        const int source = index < model_.textures.size() ? model_.textures[index].source : -1;
-        if (source < 0 || static_cast<std::size_t>(source) >= model_.images.size()) {
-            file_.warnings.push_back("texture " + std::to_string(index) +
-                                     " has no picture that can be read: ignored");
-            return std::nullopt;
-        }
-        const auto known = pictures_.find(source);
-        if (known != pictures_.end()) {
-            return known->second;
-        }
-        std::optional<std::uint32_t>& picture = pictures_[source];
-        const tinygltf::Image& image = model_.images[static_cast<std::size_t>(source)];
-        const std::string name = numbered("picture", static_cast<std::size_t>(source),
-                                          image.name.empty() ? image.uri : image.name);
-        const std::span<const unsigned char> bytes =
-            image.bufferView < 0 ? std::span(image.image)
-                                 : buffer_view_of(path_, model_, image.bufferView, name);
-        picture = file_.add_texture(decode_picture(bytes), name);
-        return picture;
-    }
-
     // Nodes
 
     void read_nodes() {
@@ -236,6 +152,10 @@ class GltfReader {
                 fail(name + " is used twice; nodes must form a tree");
             }
             seen[index] = true;
+            if (is_hidden(node)) {
+                ++hidden_;
+                continue;
+            }
             const glm::dmat4 transform = item.parent * local_transform(path_, node, name);
             part_.node = index;
             part_.object = node.name;
@@ -244,6 +164,13 @@ class GltfReader {
             read_node(node, name, transform);
             push(node.children, transform);
         }
+    }
+
+    static bool is_hidden(const tinygltf::Node& node) {
+        const auto found = node.extensions.find("KHR_node_visibility");
+        const tinygltf::Value visible =
+            found == node.extensions.end() ? tinygltf::Value() : found->second.Get("visible");
+        return visible.IsBool() && !visible.Get<bool>();
     }
 
     [[nodiscard]] std::vector<int> roots() const {
@@ -326,8 +253,9 @@ class GltfReader {
             return;
         }
         const glm::vec3 direction(has_direction ? glm::normalize(axis) : axis);
-        const glm::vec3 intensity =
-            colour(light.color, glm::vec3(1.0F)) * static_cast<float>(light.intensity);
+        const std::vector<double>& c = light.color;
+        const glm::vec3 intensity = (c.size() < 3 ? glm::vec3(1.0F) : glm::vec3(c[0], c[1], c[2])) *
+                                    static_cast<float>(light.intensity);
         if (!glm::all(glm::greaterThanEqual(intensity, glm::vec3(0.0F)))) {
             fail(name + " has a negative intensity or colour");
         }
@@ -420,8 +348,8 @@ class GltfReader {
     }
 
     [[nodiscard]] std::optional<Elements> attribute(const tinygltf::Primitive& primitive,
-                                                    const std::string& attribute_name, int type,
-                                                    std::size_t count,
+                                                    const std::string& attribute_name,
+                                                    std::optional<int> type, std::size_t count,
                                                     const std::string& place) const {
         const auto found = primitive.attributes.find(attribute_name);
         if (found == primitive.attributes.end()) {
@@ -441,9 +369,14 @@ class GltfReader {
         Scene& scene = file_.scene;
         const std::size_t count = positions.count;
         const auto normals = attribute(primitive, "NORMAL", TINYGLTF_TYPE_VEC3, count, place);
-        const auto textures =
-            attribute(primitive, "TEXCOORD_" + std::to_string(texture_set(primitive)),
-                      TINYGLTF_TYPE_VEC2, count, place);
+        const auto material = static_cast<std::size_t>(primitive.material);
+        bool has_two_sets = false;
+        const int set = primitive.material >= 0 && material < model_.materials.size()
+                            ? texture_set(model_.materials[material], has_two_sets)
+                            : 0;
+        two_sets_ += has_two_sets ? 1 : 0;
+        const auto textures = attribute(primitive, "TEXCOORD_" + std::to_string(set),
+                                        TINYGLTF_TYPE_VEC2, count, place);
         std::optional<Elements> light_map;
         const bool takes_some = coordinates_ == LightMapCoordinates::where_given;
         if (coordinates_ != LightMapCoordinates::ignore) {
@@ -456,6 +389,7 @@ class GltfReader {
             }
         }
 
+        read_colours(primitive, count, place);
         // The inverse transpose times the determinant also works for flattening transforms.
         const glm::dmat3 linear(transform);
         const glm::dmat3 cofactors(glm::cross(linear[1], linear[2]),
@@ -481,30 +415,26 @@ class GltfReader {
         }
     }
 
-    static glm::vec2 coordinates(const Elements& from, std::size_t i) {
-        return {component(from, i, 0), component(from, i, 1)};
+    // Adds the vertices' colours, white before the first primitive that has them.
+    void read_colours(const tinygltf::Primitive& primitive, std::size_t count,
+                      const std::string& place) {
+        std::vector<glm::vec4>& colours = file_.scene.colours;
+        const auto from = attribute(primitive, "COLOR_0", std::nullopt, count, place);
+        if (!from && colours.empty()) {
+            return;
+        }
+        const std::size_t first = file_.scene.positions.size();
+        colours.resize(first + count, glm::vec4(1.0F));
+        for (std::size_t i = 0; from && i < count; ++i) {
+            for (std::size_t c = 0; c < std::min<std::size_t>(from->components(), 4); ++c) {
+                colours[first + i][static_cast<int>(c)] =
+                    static_cast<float>(component(*from, i, c));
+            }
+        }
     }
 
-    // Returns the only set of texture coordinates that a primitive's textures use.
-    int texture_set(const tinygltf::Primitive& primitive) {
-        const auto index = static_cast<std::size_t>(primitive.material);
-        if (primitive.material < 0 || index >= model_.materials.size()) {
-            return 0;
-        }
-        const tinygltf::Material& material = model_.materials[index];
-        const tinygltf::TextureInfo& albedo = material.pbrMetallicRoughness.baseColorTexture;
-        const tinygltf::TextureInfo& emission = material.emissiveTexture;
-        const auto set = [](const tinygltf::TextureInfo& texture) {
-            const auto transform = texture.extensions.find("KHR_texture_transform");
-            return transform != texture.extensions.end() && transform->second.Has("texCoord")
-                       ? transform->second.Get("texCoord").GetNumberAsInt()
-                       : texture.texCoord;
-        };
-        if (albedo.index < 0) {
-            return emission.index < 0 ? 0 : set(emission);
-        }
-        two_sets_ += emission.index >= 0 && set(emission) != set(albedo) ? 1 : 0;
-        return set(albedo);
+    static glm::vec2 coordinates(const Elements& from, std::size_t i) {
+        return {component(from, i, 0), component(from, i, 1)};
     }
 
     void add_triangles(const tinygltf::Primitive& primitive,
@@ -547,6 +477,8 @@ class GltfReader {
                                      " with a skin baked without it");
         }
         file_.warn(morphed_, "primitive", " with morph targets baked without them");
+        file_.warn(hidden_, "hidden node",
+                   " (KHR_node_visibility) left out, with what belongs to it");
         file_.warn(two_sets_, "primitive",
                    " whose textures use different coordinates: those of the base colour are used");
     }
@@ -555,7 +487,6 @@ class GltfReader {
     const tinygltf::Model& model_;
     FileScene file_;
     LightMapCoordinates coordinates_ = LightMapCoordinates::read;
-    std::map<int, std::optional<std::uint32_t>> pictures_;  // their textures
     std::optional<std::uint32_t> default_material_;
     ScenePart part_;  // the part being read
 
@@ -563,6 +494,7 @@ class GltfReader {
     std::size_t ignored_primitives_ = 0;
     std::size_t skinned_ = 0;
     std::size_t morphed_ = 0;
+    std::size_t hidden_ = 0;
     std::size_t two_sets_ = 0;
 };
 
@@ -573,7 +505,8 @@ FileScene read_gltf(const std::filesystem::path& path, std::string bytes,
     std::vector<std::string> warnings;
     std::vector<std::filesystem::path> files;
     const std::string json(keeps_file ? json_of(bytes) : std::string_view());
-    tinygltf::Model model = parse_gltf(path, std::move(bytes), warnings, files);
+    tinygltf::Model model = parse_gltf(path, bytes, warnings, files);
+    bytes = std::string();
     FileScene file = GltfReader(path, model, std::move(warnings)).read(coordinates);
     file.files = std::move(files);
     if (keeps_file) {

@@ -4,10 +4,12 @@
 
 #include <glm/geometric.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <unordered_map>
 
 namespace quadtile::baker {
@@ -87,28 +89,46 @@ struct IndexHash {
     }
 };
 
-// Reads materials, and adds the read files to `files`.
-class MaterialReader : public tinyobj::MaterialFileReader {
- public:
-    MaterialReader(const std::string& folder, std::vector<std::filesystem::path>& files)
-        : MaterialFileReader(folder), folder_(folder), files_(files) {}
+// In place of spaces in names of materials, at which tinyobjloader ends them.
+constexpr char NAME_SPACE = '\x1f';
 
-    bool operator()(const std::string& name, std::vector<tinyobj::material_t>* materials,
-                    std::map<std::string, int>* numbers, std::string* warning,
-                    std::string* error) override {
-        files_.push_back(folder_ / name);
-        const bool good = MaterialFileReader::operator()(name, materials, numbers, warning, error);
-        if (!good) {
-            *warning = "the materials of '" + files_.back().string() +
-                       "' cannot be read: surfaces are grey and emit no light\n";
-        }
-        return good;
+// Returns an .obj or .mtl file as tinyobjloader reads it: without a byte order mark, lines that
+// backslashes continue, and the names of material files, which are added to `libraries`.
+std::string plain(std::string_view text, std::vector<std::string>& libraries) {
+    if (text.starts_with("\xEF\xBB\xBF")) {
+        text.remove_prefix(3);
     }
+    std::string result;
+    result.reserve(text.size() + 1);
+    std::string line;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
+        line += text.substr(0, end);
+        text.remove_prefix(std::min(end + (text.substr(end, 2) == "\r\n" ? 2 : 1), text.size()));
+        const std::string_view words = trimmed(line);
+        if (line.ends_with('\\') && !words.starts_with('#') && !text.empty()) {
+            line.back() = ' ';
+            continue;
+        }
+        const std::string_view keyword = words.substr(0, words.find_first_of(" \t"));
+        std::string name(trimmed(words.substr(keyword.size())));
+        if (keyword == "mtllib") {
+            libraries.push_back(std::move(name));
+        } else if (keyword == "usemtl" || keyword == "newmtl") {
+            std::ranges::replace(name, ' ', NAME_SPACE);
+            result.append(keyword).append(" ").append(name) += '\n';
+        } else {
+            result.append(line) += '\n';
+        }
+        line.clear();
+    }
+    return result;
+}
 
- private:
-    std::filesystem::path folder_;
-    std::vector<std::filesystem::path>& files_;
-};
+std::string with_spaces(std::string name) {
+    std::ranges::replace(name, NAME_SPACE, ' ');
+    return name;
+}
 
 class ObjReader {
  public:
@@ -152,14 +172,26 @@ class ObjReader {
                 }
             }
         }
+        if (std::ranges::all_of(file_.scene.colours, [](const glm::vec4& colour) {
+                return colour == glm::vec4(1.0F);
+            })) {
+            file_.scene.colours = {};
+        }
         return std::move(file_);
     }
 
  private:
     void parse(const std::string& bytes) {
-        std::istringstream stream(bytes);
-        const std::string folder = path_.parent_path().string();
-        MaterialReader material_reader(folder.empty() ? "." : folder, file_.files);
+        std::vector<std::string> libraries;
+        std::string text = plain(bytes, libraries);
+        std::string materials;
+        for (const std::string& names : libraries) {
+            materials += materials_in(names);
+        }
+        text.insert(0, materials.empty() ? "" : "mtllib all\n");
+        std::istringstream stream(std::move(text));
+        std::istringstream materials_stream(std::move(materials));
+        tinyobj::MaterialStreamReader reader(materials_stream);
         std::string error;
         std::string warning;
         bool good = false;
@@ -167,16 +199,51 @@ class ObjReader {
             // Not triangulated by the library, which has room for 255 corners of a face and takes
             // concave faces for convex ones.
             good = tinyobj::LoadObj(&attributes_, &shapes_, &materials_, &warning, &error, &stream,
-                                    &material_reader, false, false);
-        } catch (const std::exception& exception) {
+                                    &reader, false, true);
+        } catch (const std::logic_error& exception) {
             error = exception.what();
         }
         if (!good) {
             refuse(path_, error.empty() ? "it is not an OBJ file" : first_line(error));
         }
-        if (!warning.empty()) {
-            file_.warnings.push_back(first_line(warning));
+        if (!warning.empty() && file_.warnings.empty()) {
+            file_.warnings.push_back(with_spaces(first_line(warning)));
         }
+    }
+
+    // Returns the text of the files that a line names. Names may have spaces: the longest that
+    // exist are taken.
+    std::string materials_in(std::string_view names) {
+        std::string text;
+        std::string missing;
+        while (!names.empty()) {
+            std::size_t length = names.size();
+            std::optional<std::string> bytes;
+            std::filesystem::path file;
+            while (!bytes && length > 0) {
+                file = named_file(path_, std::string(names.substr(0, length)));
+                bytes = read_bytes(file);
+                if (!bytes) {  // without the last word
+                    const std::size_t space = names.substr(0, length).find_last_of(" \t") + 1;
+                    length = trimmed(names.substr(0, space)).size();
+                }
+            }
+            if (bytes) {
+                std::vector<std::string> none;
+                text += plain(*bytes, none) + '\n';
+                file_.files.push_back(file);
+            } else {
+                length = std::min(names.find_first_of(" \t"), names.size());
+                missing.append(missing.empty() ? "" : " ").append(names.substr(0, length));
+            }
+            names = trimmed(names.substr(length));
+        }
+        if (!missing.empty()) {
+            file_.files.push_back(path_.parent_path() / missing);
+            file_.warnings.push_back("the materials of '" + file_.files.back().string() +
+                                     "' cannot be read: surfaces are grey and emit no light");
+        }
+        return text;
     }
 
     static std::string first_line(const std::string& text) {
@@ -184,15 +251,18 @@ class ObjReader {
     }
 
     void read_materials() {
+        std::size_t opaque = 0;
         for (const tinyobj::material_t& from : materials_) {
             Material material;
-            material.name = from.name;
+            material.name = with_spaces(from.name);
             material.albedo = {from.diffuse[0], from.diffuse[1], from.diffuse[2]};
             material.emission = {from.emission[0], from.emission[1], from.emission[2]};
             material.albedo_texture = texture(from.diffuse_texname);
             material.emission_texture = texture(from.emissive_texname);
+            opaque += from.dissolve < 1.0F || !from.alpha_texname.empty() ? 1 : 0;
             file_.scene.materials.push_back(std::move(material));
         }
+        file_.warn(opaque, "material", " with d or map_d taken as opaque");
     }
 
     std::optional<std::uint32_t> texture(const std::string& name) {
@@ -204,13 +274,11 @@ class ObjReader {
             return known->second;
         }
         std::optional<std::uint32_t>& index = textures_[name];
-        std::optional<Texture> decoded;
-        file_.files.push_back(path_.parent_path() / name);
-        if (const std::optional<std::string> bytes = read_bytes(file_.files.back())) {
-            decoded = decode_picture(
-                {reinterpret_cast<const unsigned char*>(bytes->data()), bytes->size()});
-        }
-        index = file_.add_texture(std::move(decoded), "the picture '" + name + "'");
+        file_.files.push_back(named_file(path_, name));
+        const std::string bytes = read_bytes(file_.files.back()).value_or("");
+        index =
+            file_.add_texture({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()},
+                              "the picture '" + name + "'");
         return index;
     }
 
@@ -282,6 +350,7 @@ class ObjReader {
             coordinates = {attributes_.texcoords[at], 1.0F - attributes_.texcoords[at + 1]};
         }
         scene.texture_coordinates.push_back(coordinates);
+        scene.colours.emplace_back(vector(attributes_.colors, index.vertex_index, name), 1.0F);
         return found->second;
     }
 

@@ -1,9 +1,11 @@
 #include "load_file.hpp"
+#include "textures.hpp"
 
 #include <glm/geometric.hpp>
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -92,6 +94,10 @@ class Finisher {
         if (scene.textures.empty()) {
             scene.texture_coordinates = {};
         }
+        for (glm::vec4& colour : scene.colours) {
+            // NaN becomes 0.
+            colour = glm::min(glm::max(glm::vec4(0.0F), colour), glm::vec4(1.0F));
+        }
         check_materials();
         result_.warnings = std::move(file_.warnings);
         result_.files = std::move(file_.files);
@@ -166,6 +172,9 @@ class Finisher {
         const glm::vec2 texture_coordinates = from.texture_coordinates[vertex];
         to.texture_coordinates.push_back(finite(texture_coordinates) ? texture_coordinates
                                                                      : glm::vec2(0.0F));
+        if (!from.colours.empty()) {
+            to.colours.push_back(from.colours[vertex]);
+        }
         if (!from.light_map_coordinates.empty()) {
             const glm::vec2 coordinates = from.light_map_coordinates[vertex];
             to.light_map_coordinates.push_back(
@@ -218,6 +227,39 @@ class Finisher {
 
 }  // namespace
 
+std::string_view trimmed(std::string_view text) {
+    constexpr const char* SPACE = " \t\r\n\v\f";
+    const std::size_t first = std::min(text.find_first_not_of(SPACE), text.size());
+    return text.substr(first, text.find_last_not_of(SPACE) + 1 - first);
+}
+
+std::string percent_decoded(std::string_view text) {
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        unsigned char byte = 0;
+        const char* const digits = text.data() + i + 1;
+        if (text[i] == '%' && i + 2 < text.size() &&
+            std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+            result += static_cast<char>(byte);
+            i += 2;
+        } else {
+            result += text[i];
+        }
+    }
+    return result;
+}
+
+std::filesystem::path named_file(const std::filesystem::path& scene, const std::string& name) {
+    const std::filesystem::path folder = scene.parent_path();
+    std::error_code error;
+    if (std::filesystem::exists(folder / name, error)) {
+        return folder / name;
+    }
+    std::string decoded = percent_decoded(name);
+    std::ranges::replace(decoded, '\\', '/');  // as browsers do
+    return folder / decoded;
+}
+
 std::optional<std::string> read_bytes(const std::filesystem::path& path) {
     std::error_code error;
     const std::filesystem::file_type type = std::filesystem::status(path, error).type();
@@ -246,10 +288,19 @@ void FileScene::warn(std::size_t count, const std::string& thing, const std::str
     }
 }
 
-std::optional<std::uint32_t> FileScene::add_texture(std::optional<Texture> decoded,
+std::optional<std::uint32_t> FileScene::add_texture(std::span<const unsigned char> picture,
                                                     const std::string& name) {
+    std::optional<Texture> decoded = decode_picture(picture);
     if (!decoded) {
-        warnings.push_back(name + " cannot be read: its materials lack it");
+        const PictureFormat* const format =
+            format_of({reinterpret_cast<const char*>(picture.data()), picture.size()});
+        const std::string what = picture.empty()     ? "is not there"
+                                 : format == nullptr ? "has a format that is not known"
+                                 : format->is_read
+                                     ? std::string("is damaged (") + format->name + ")"
+                                     : std::string("is in the format ") + format->name +
+                                           ", which is not read (convert it to PNG)";
+        warnings.push_back(name + " " + what + ": its materials lack it");
         return std::nullopt;
     }
     scene.textures.push_back(std::move(*decoded));

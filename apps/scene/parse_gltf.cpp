@@ -4,55 +4,45 @@
 #include <glm/gtc/quaternion.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
 namespace quadtile::baker {
 
 namespace {
 
-constexpr std::size_t HEADER = 20;        // up to the JSON of a .glb file
-constexpr std::size_t MAX_NESTING = 256;  // tinygltf reads JSON recursively
+using Json = nlohmann::ordered_json;
 
-// Returns the depth to which arrays and objects of a JSON text are nested.
-std::size_t nesting(std::string_view json) {
-    std::size_t depth = 0;
-    std::size_t deepest = 0;
-    bool in_string = false;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-        const char c = json[i];
-        if (in_string) {
-            i += c == '\\' ? 1 : 0;
-            in_string = c != '"';
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '[' || c == '{') {
-            deepest = std::max(deepest, ++depth);
-        } else if (c == ']' || c == '}') {
-            depth -= depth > 0 ? 1 : 0;
-        }
-    }
-    return deepest;
-}
-
-// Keeps the bytes of a picture. tinygltf passes pictures in buffers without a check of the buffer's
-// length, so these are decoded later.
-bool keep_picture(tinygltf::Image* image, int /*index*/, std::string* /*error*/,
-                  std::string* /*warning*/, int /*width*/, int /*height*/,
-                  const unsigned char* bytes, int size, void* /*user*/) {
-    if (image->bufferView < 0 && size > 0) {
-        image->image.assign(bytes, bytes + size);
-    }
-    return true;
-}
-
-std::string trimmed(std::string text) {
-    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
-        text.pop_back();
-    }
-    return text;
-}
+constexpr std::size_t HEADER = 20;  // up to the JSON of a .glb file
+constexpr int MAX_NESTING = 256;    // JSON is read recursively
+// Beside all KHR_materials_...
+constexpr std::array SUPPORTED_EXTENSIONS{"CESIUM_primitive_outline",
+                                          "EXT_instance_features",
+                                          "EXT_mesh_features",
+                                          "EXT_mesh_manifold",
+                                          "EXT_structural_metadata",
+                                          "FB_ngon_encoding",
+                                          "KHR_interactivity",
+                                          "KHR_node_hoverability",
+                                          "KHR_node_selectability",
+                                          "EXT_mesh_gpu_instancing",
+                                          "EXT_meshopt_compression",
+                                          "EXT_texture_avif",
+                                          "EXT_texture_webp",
+                                          "KHR_animation_pointer",
+                                          "KHR_draco_mesh_compression",
+                                          "KHR_lights_punctual",
+                                          "KHR_mesh_quantization",
+                                          "KHR_meshopt_compression",
+                                          "KHR_node_visibility",
+                                          "KHR_texture_basisu",
+                                          "KHR_texture_transform",
+                                          "KHR_xmp_json_ld",
+                                          "MOZ_lightmap"};
 
 // Returns tinygltf's reason, or that of its JSON parser without the names of exceptions and grammar
 // rules.
@@ -68,11 +58,239 @@ std::string reason_of(const std::string& error) {
                      ": " + error.substr(reason + 3);
 }
 
-// Reads a file, whose path is added to `files`, a std::vector<std::filesystem::path>.
-bool read_named_file(std::vector<unsigned char>* bytes, std::string* error, const std::string& path,
-                     void* files) {
-    static_cast<std::vector<std::filesystem::path>*>(files)->emplace_back(path);
-    return tinygltf::ReadWholeFile(bytes, error, path, nullptr);
+std::uint32_t number_at(std::string_view file, std::size_t place) {
+    std::uint32_t number = 0;
+    std::memcpy(&number, &file[place], sizeof number);
+    return number;
+}
+
+// Returns the bytes of a .glb file behind its JSON; empty: there are none.
+std::string_view binary_of(const std::filesystem::path& path, std::string_view file) {
+    if (!file.starts_with("glTF")) {
+        return {};
+    }
+    if (file.size() <= HEADER) {
+        refuse(path, "it breaks off before its JSON");
+    }
+    if (number_at(file, 4) != 2) {
+        refuse(path, "it is a .glb file of version " + std::to_string(number_at(file, 4)) +
+                         "; convert it to glTF 2.0");
+    }
+    const std::size_t end = HEADER + std::size_t{number_at(file, 12)};
+    if (file.substr(16, 4) != "JSON" || end > file.size()) {
+        refuse(path, "its JSON is not there or breaks off; export the scene again");
+    }
+    const std::string_view rest = file.substr(end);
+    return rest.size() > 8 && rest.substr(4, 4) == std::string_view("BIN\0", 4)
+               ? rest.substr(8, number_at(rest, 0))
+               : std::string_view();
+}
+
+// Makes whole numbers of those like 3.0, and refuses others where glTF has whole numbers from 0 on.
+// `key`: that of the value, or of the array that it is in.
+void check_numbers(const std::filesystem::path& path, Json& value, const std::string& key,
+                   const std::string& place) {
+    static const std::set<std::string_view> WHOLE{
+        "attributes", "buffer", "bufferView", "byteLength", "byteOffset", "byteStride",   "camera",
+        "children",   "count",  "index",      "indices",    "material",   "mesh",         "mode",
+        "nodes",      "scene",  "source",     "targets",    "texCoord",   "componentType"};
+    if (value.is_structured()) {
+        for (const auto& [name, item] : value.items()) {
+            if (name != "extras" && name != "extensions") {
+                const bool keeps_key = value.is_array() || key == "attributes" || key == "targets";
+                std::string item_place = place;
+                item_place.append("/").append(name);
+                check_numbers(path, item, keeps_key ? key : name, item_place);
+            }
+        }
+    } else if (value.is_number() && WHOLE.contains(key)) {
+        const auto number = value.get<double>();
+        const double end = key.starts_with("byte") || key == "count" ? 0x1p53 : 0x1p31;
+        if (!(number >= 0.0 && number < end && number == std::floor(number))) {
+            refuse(
+                path,
+                place.substr(1) + " is " + value.dump() +
+                    ", which is no whole number from 0 on, or too large; export the scene again");
+        }
+        value = static_cast<std::uint64_t>(number);
+    }
+}
+
+void check_extensions(const std::filesystem::path& path, const Json& json) {
+    for (const Json& name : json.value("extensionsRequired", Json::array())) {
+        const auto text = name.get<std::string>();
+        if (!text.starts_with("KHR_materials_") &&
+            std::ranges::find(SUPPORTED_EXTENSIONS, text) == SUPPORTED_EXTENSIONS.end()) {
+            refuse(path, "it requires the extension '" + text +
+                             "', which is not supported; export the scene without it");
+        }
+    }
+}
+
+// ---- Files that a file names
+
+bool equals_ignoring_case(std::string_view a, std::string_view b) {
+    return std::ranges::equal(
+        a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+bool is_data(std::string_view uri) {
+    return equals_ignoring_case(uri.substr(0, 5), "data:");
+}
+
+// Returns the bytes of a URI: of data in it, or of a file named as it is written, else as it is
+// decoded. Nothing: they cannot be read. Adds the path to `files`.
+std::optional<std::string> bytes_at(const std::filesystem::path& path, const std::string& uri,
+                                    std::vector<std::filesystem::path>& files) {
+    const std::string_view text(uri);
+    if (is_data(uri)) {
+        const std::size_t comma = std::min(text.find(','), text.size() - 1);
+        std::string data = percent_decoded(text.substr(comma + 1));
+        const std::string_view head = text.substr(0, comma);
+        constexpr std::string_view BASE64 = ";base64";
+        if (head.size() >= BASE64.size() &&
+            equals_ignoring_case(head.substr(head.size() - BASE64.size()), BASE64)) {
+            std::erase_if(data, [](unsigned char c) { return std::isspace(c) != 0; });
+            std::vector<unsigned char> bytes;
+            std::string type;
+            tinygltf::DecodeDataURI(&bytes, type, "data:application/octet-stream;base64," + data, 0,
+                                    false);
+            return std::string(bytes.begin(), bytes.end());
+        }
+        return data;
+    }
+    const std::filesystem::path file = named_file(path, uri);
+    files.push_back(file);
+    return read_bytes(file);
+}
+
+std::vector<tinygltf::Buffer> read_buffers(const std::filesystem::path& path, const Json& json,
+                                           std::string_view binary,
+                                           std::vector<std::filesystem::path>& files) {
+    std::vector<tinygltf::Buffer> buffers;
+    for (const Json& from : json.value("buffers", Json::array())) {
+        const std::string name = "buffer " + std::to_string(buffers.size());
+        tinygltf::Buffer& buffer = buffers.emplace_back();
+        if (!from.contains("uri") && (buffers.size() > 1 || binary.empty())) {
+            continue;  // as for programs that do not decompress; views of it are refused
+        }
+        std::optional<std::string> bytes;
+        if (from.contains("uri")) {
+            bytes = bytes_at(path, from["uri"].get<std::string>(), files);
+            if (!bytes) {
+                refuse(path, name + " cannot be read: '" + from["uri"].get<std::string>() +
+                                 "' is no file beside the scene; copy it there");
+            }
+        }
+        const std::string_view all = bytes ? std::string_view(*bytes) : binary;
+        const auto length = from.at("byteLength").get<std::size_t>();
+        if (length > all.size()) {
+            refuse(path, name + " has " + counted(all.size(), "byte") + " instead of " +
+                             std::to_string(length) + "; export the scene again");
+        }
+        buffer.data.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(length));
+    }
+    return buffers;
+}
+
+std::vector<tinygltf::Image> read_images(const std::filesystem::path& path, const Json& json,
+                                         std::vector<std::filesystem::path>& files) {
+    std::vector<tinygltf::Image> images;
+    for (const Json& from : json.value("images", Json::array())) {
+        tinygltf::Image& image = images.emplace_back();
+        image.name = from.value("name", "");
+        image.bufferView = from.value("bufferView", -1);
+        if (image.bufferView < 0 && from.contains("uri")) {
+            const auto uri = from["uri"].get<std::string>();
+            image.uri = is_data(uri) ? "" : uri;
+            if (const auto bytes = bytes_at(path, uri, files)) {
+                image.image.assign(bytes->begin(), bytes->end());
+            }
+        }
+    }
+    return images;
+}
+
+// Replaces extensions by what they stand for: textures in other formats, spot lights with default
+// cones, and the diffuse part of materials with gloss.
+void replace_extensions(Json& json) {
+    Json none;
+    for (Json& texture : json["textures"]) {
+        for (const char* const name :
+             {"EXT_texture_webp", "EXT_texture_avif", "KHR_texture_basisu"}) {
+            const Json::json_pointer source(std::string("/extensions/") + name + "/source");
+            if (texture.contains(source) && !texture.contains("source")) {
+                texture["source"] = texture[source];
+            }
+        }
+    }
+    const Json::json_pointer lights("/extensions/KHR_lights_punctual/lights");
+    for (Json& light : json.contains(lights) ? json[lights] : none) {
+        if (light.value("type", "") == "spot" && !light.contains("spot")) {
+            light["spot"] = Json::object();
+        }
+    }
+    for (Json& material : json["materials"]) {
+        const Json::json_pointer place("/extensions/KHR_materials_pbrSpecularGlossiness");
+        if (material.contains(place)) {
+            Json plain{{"metallicFactor", 0.0}};
+            const Json& from = material[place];
+            if (from.contains("diffuseFactor")) {
+                plain["baseColorFactor"] = from["diffuseFactor"];
+            }
+            if (from.contains("diffuseTexture")) {
+                plain["baseColorTexture"] = from["diffuseTexture"];
+            }
+            material["pbrMetallicRoughness"] = std::move(plain);
+        }
+    }
+}
+
+// Returns the model of all but buffers and pictures, which tinygltf would read itself. It refuses
+// indices without a buffer view, so they are added later.
+tinygltf::Model model_of(const std::filesystem::path& path, const Json& json,
+                         std::vector<std::string>& warnings) {
+    Json rest = Json::object();
+    for (const auto& [name, value] : json.items()) {
+        static const std::set<std::string_view> LEFT_OUT{"animations", "buffers", "images",
+                                                         "skins"};
+        if (!LEFT_OUT.contains(name)) {
+            rest[name] = value;
+        }
+    }
+    replace_extensions(rest);
+    std::vector<int> indices;
+    for (Json& mesh : rest["meshes"]) {
+        for (Json& primitive : mesh.at("primitives")) {
+            indices.push_back(primitive.value("indices", -1));
+            primitive.erase("indices");
+        }
+    }
+    tinygltf::TinyGLTF reader;
+    tinygltf::Model model;
+    std::string error;
+    std::string warning;
+    const std::string text = rest.dump();
+    if (!reader.LoadASCIIFromString(&model, &error, &warning, text.data(),
+                                    static_cast<unsigned int>(text.size()), "")) {
+        refuse(path,
+               "it is not a complete glTF 2.0 file: " +
+                   (trimmed(error).empty() ? "a value is missing or of a type that it cannot have"
+                                           : reason_of(std::string(trimmed(error)))));
+    }
+    if (!trimmed(error).empty()) {
+        warnings.push_back("the file is not quite glTF 2.0: " + std::string(trimmed(error)));
+    }
+    if (!trimmed(warning).empty()) {
+        warnings.emplace_back(trimmed(warning));
+    }
+    auto next = indices.begin();
+    for (tinygltf::Mesh& mesh : model.meshes) {
+        for (tinygltf::Primitive& primitive : mesh.primitives) {
+            primitive.indices = *next++;
+        }
+    }
+    return model;
 }
 
 template <typename T>
@@ -89,6 +307,10 @@ double component_as(const unsigned char* at, bool normalized) {
 }
 
 }  // namespace
+
+std::string numbered(const std::string& thing, std::size_t index, const std::string& name) {
+    return thing + " " + std::to_string(index) + (name.empty() ? "" : " '" + name + "'");
+}
 
 double component(const Elements& from, std::size_t element, std::size_t index) {
     const unsigned char* at = from.data + element * from.stride;
@@ -117,26 +339,73 @@ glm::dvec3 vector(const Elements& from, std::size_t i) {
 }
 
 std::string_view json_of(std::string_view file) {
-    if (!file.starts_with("glTF") || file.size() <= HEADER) {
-        return file;
-    }
-    std::uint32_t length = 0;
-    std::memcpy(&length, &file[12], sizeof length);
-    return file.substr(HEADER, length);
+    return file.starts_with("glTF") && file.size() > HEADER
+               ? file.substr(HEADER, number_at(file, 12))
+               : file;
 }
+
+namespace {
+
+// Elements of a buffer view, which are in range.
+struct Range {
+    const unsigned char* data;
+    std::size_t stride;
+};
+
+Range range_of(const std::filesystem::path& path, const tinygltf::Model& model, int view,
+               std::size_t offset, std::size_t size, std::size_t count, const std::string& name) {
+    const std::span<const unsigned char> bytes = buffer_view_of(path, model, view, name);
+    const std::size_t given = model.bufferViews[static_cast<std::size_t>(view)].byteStride;
+    const std::size_t stride = given == 0 ? size : given;
+    if (offset > bytes.size() || bytes.size() - offset < size || stride < size || count == 0 ||
+        count - 1 > (bytes.size() - offset - size) / stride) {
+        refuse(path, name + " reaches beyond its buffer view, or is empty");
+    }
+    return {bytes.data() + offset, stride};
+}
+
+// Returns the elements of a sparse accessor: a copy of others, in which some are replaced.
+std::shared_ptr<std::vector<unsigned char>> dense(const std::filesystem::path& path,
+                                                  const tinygltf::Model& model,
+                                                  const tinygltf::Accessor& accessor,
+                                                  const Elements& from, const std::string& name) {
+    auto bytes = std::make_shared<std::vector<unsigned char>>(from.count * from.size);
+    for (std::size_t i = 0; i < from.count; ++i) {
+        std::memcpy(bytes->data() + i * from.size, from.data + i * from.stride, from.size);
+    }
+    const auto count = static_cast<std::size_t>(std::max(accessor.sparse.count, 0));
+    const auto& at = accessor.sparse.indices;
+    const auto& values = accessor.sparse.values;
+    const std::size_t index_size = static_cast<std::size_t>(std::max(
+        tinygltf::GetComponentSizeInBytes(static_cast<std::uint32_t>(at.componentType)), 1));
+    const Range places =
+        range_of(path, model, at.bufferView, static_cast<std::size_t>(at.byteOffset), index_size,
+                 count, name + ": its sparse indices");
+    const Range elements =
+        range_of(path, model, values.bufferView, static_cast<std::size_t>(values.byteOffset),
+                 from.size, count, name + ": its sparse values");
+    const Elements indices{places.data, places.stride, count, at.componentType, false, index_size};
+    for (std::size_t i = 0; i < count; ++i) {
+        const double index = component(indices, i, 0);
+        if (!(index >= 0.0 && index < static_cast<double>(from.count))) {
+            refuse(path, name + ": its sparse indices are out of range; export the scene again");
+        }
+        std::memcpy(bytes->data() + static_cast<std::size_t>(index) * from.size,
+                    elements.data + i * elements.stride, from.size);
+    }
+    return bytes;
+}
+
+}  // namespace
 
 Elements elements_of(const std::filesystem::path& path, const tinygltf::Model& model, int accessor,
                      const std::string& place, std::optional<int> type) {
+    static constexpr std::array<unsigned char, 128> ZEROS{};  // the largest element
     const std::string number = std::to_string(accessor);
     const tinygltf::Accessor& from = item_at(
         path, model.accessors, accessor,
         place + " is accessor " + number + ", which does not exist; export the scene again");
     const std::string name = place + " (accessor " + number + ")";
-    if (from.sparse.isSparse) {
-        refuse(path, name +
-                         " is sparse, which is not supported; export the scene without sparse "
-                         "accessors");
-    }
     const int component_size =
         tinygltf::GetComponentSizeInBytes(static_cast<std::uint32_t>(from.componentType));
     const int components = tinygltf::GetNumComponentsInType(static_cast<std::uint32_t>(from.type));
@@ -145,20 +414,27 @@ Elements elements_of(const std::filesystem::path& path, const tinygltf::Model& m
     }
     const std::size_t size =
         static_cast<std::size_t>(component_size) * static_cast<std::size_t>(components);
-    const std::span<const unsigned char> bytes = buffer_view_of(path, model, from.bufferView, name);
-    const std::size_t view_stride =
-        model.bufferViews[static_cast<std::size_t>(from.bufferView)].byteStride;
-    const std::size_t stride = view_stride == 0 ? size : view_stride;
-    if (from.byteOffset > bytes.size() || bytes.size() - from.byteOffset < size || stride < size ||
-        from.count == 0 || from.count - 1 > (bytes.size() - from.byteOffset - size) / stride) {
-        refuse(path, name + " reaches beyond its buffer view, or is empty");
+    Range range{ZEROS.data(), 0};
+    if (from.bufferView >= 0) {
+        range = range_of(path, model, from.bufferView, from.byteOffset, size, from.count, name);
+    } else {
+        std::size_t bytes = 0;
+        for (const tinygltf::Buffer& buffer : model.buffers) {
+            bytes += buffer.data.size();
+        }
+        if (from.count == 0 || from.count > bytes) {
+            refuse(path, name + " has no buffer view, and " + counted(from.count, "element") +
+                             ": none, or more than the file has bytes");
+        }
     }
-    return {bytes.data() + from.byteOffset,
-            stride,
-            from.count,
-            from.componentType,
-            from.normalized,
-            size};
+    Elements elements{range.data,      range.stride, from.count, from.componentType,
+                      from.normalized, size,         nullptr};
+    if (from.sparse.isSparse) {
+        elements.own = dense(path, model, from, elements, name);
+        elements.data = elements.own->data();
+        elements.stride = size;
+    }
+    return elements;
 }
 
 std::span<const unsigned char> buffer_view_of(const std::filesystem::path& path,
@@ -170,93 +446,48 @@ std::span<const unsigned char> buffer_view_of(const std::filesystem::path& path,
     const std::vector<unsigned char>& bytes =
         item_at(path, model.buffers, from.buffer, "buffer view " + number + " has no buffer").data;
     if (from.byteOffset > bytes.size() || from.byteLength > bytes.size() - from.byteOffset) {
-        refuse(path, "buffer view " + number + " reaches beyond its buffer");
+        refuse(path, "buffer view " + number + " reaches beyond its buffer, which has " +
+                         counted(bytes.size(), "byte"));
     }
     return std::span(bytes).subspan(from.byteOffset, from.byteLength);
 }
 
-tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
+tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string_view bytes,
                            std::vector<std::string>& warnings,
                            std::vector<std::filesystem::path>& files) {
-    const bool binary = bytes.starts_with("glTF");
     if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - HEADER) {
         refuse(path, "it is larger than 4 GiB");
     }
-    if (nesting(json_of(bytes)) > MAX_NESTING) {
-        refuse(path, "its JSON is nested more than " + std::to_string(MAX_NESTING) + " deep");
-    }
-
-    bytes = with_placeholders(std::move(bytes));
-    const auto size = static_cast<unsigned int>(bytes.size());
-    bytes.append(HEADER, '\0');  // tinygltf 2.7 reads 8 bytes too far if a chunk is too long
-    tinygltf::TinyGLTF reader;
-    reader.SetImageLoader(keep_picture, nullptr);
-    reader.SetFsCallbacks({tinygltf::FileExists, tinygltf::ExpandFilePath, read_named_file,
-                           tinygltf::WriteWholeFile, &files});
-    const std::string folder = path.parent_path().string();
-    tinygltf::Model model;
-    std::string error;
-    std::string warning;
-    bool good = false;
+    const std::string_view binary = binary_of(path, bytes);
     try {
-        good =
-            binary
-                ? reader.LoadBinaryFromMemory(&model, &error, &warning,
-                                              reinterpret_cast<const unsigned char*>(bytes.data()),
-                                              size, folder)
-                : reader.LoadASCIIFromString(&model, &error, &warning, bytes.data(), size, folder);
-    } catch (const std::exception& exception) {
-        error = exception.what();
+        const auto check_depth = [&](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
+            if (depth > MAX_NESTING) {
+                refuse(path,
+                       "its JSON is nested more than " + std::to_string(MAX_NESTING) + " deep");
+            }
+            return true;
+        };
+        Json json = Json::parse(json_of(bytes), check_depth);
+        check_numbers(path, json, "", "");
+        const Json& given = json.at("asset").at("version");
+        const std::string version = given.is_string() ? given.get<std::string>() : given.dump();
+        if (!version.empty() && !version.starts_with('2')) {
+            refuse(path, "it is glTF " + version + "; convert it to glTF 2.0");
+        }
+        check_extensions(path, json);
+        tinygltf::Model model = model_of(path, json, warnings);
+        model.buffers = read_buffers(path, json, binary, files);
+        model.images = read_images(path, json, files);
+        decompress(path, model);
+        return model;
+    } catch (const nlohmann::json::exception& exception) {
+        refuse(path, "it is not a complete glTF 2.0 file: " + reason_of(exception.what()));
     }
-    error = trimmed(error);
-    if (!good) {
-        refuse(path, "it is not a complete glTF 2.0 file: " + reason_of(error));
-    }
-    if (!error.empty()) {
-        warnings.push_back("the file is not quite glTF 2.0: " + error);
-    }
-    if (!trimmed(warning).empty()) {
-        warnings.push_back(trimmed(warning));
-    }
-    if (!model.asset.version.starts_with("2.")) {
-        refuse(path, "it is glTF " + model.asset.version + "; convert it to glTF 2.0");
-    }
-    decompress(path, model);
-    return model;
-}
-
-std::optional<Texture> decode_picture(std::span<const unsigned char> bytes) {
-    if (bytes.empty() || bytes.size() > std::numeric_limits<int>::max()) {
-        return std::nullopt;
-    }
-    tinygltf::Image image;
-    std::string error;
-    std::string warning;
-    if (!tinygltf::LoadImageData(&image, 0, &error, &warning, 0, 0, bytes.data(),
-                                 static_cast<int>(bytes.size()), nullptr) ||
-        image.width <= 0 || image.height <= 0 || image.component != 4) {
-        return std::nullopt;
-    }
-    Texture texture;
-    texture.extent = {static_cast<std::uint32_t>(image.width),
-                      static_cast<std::uint32_t>(image.height)};
-    const std::size_t channel_bytes = image.bits == 16 ? 2 : 1;
-    if (image.image.size() != texture.extent.texels() * 4 * channel_bytes) {
-        return std::nullopt;
-    }
-    texture.texels.resize(texture.extent.texels());
-    for (std::size_t i = 0; i < texture.texels.size() * 4; ++i) {
-        // The upper 8 of 16 bits, which come last.
-        texture.texels[i / 4][i % 4] = image.image[i * channel_bytes + channel_bytes - 1];
-    }
-    return texture;
 }
 
 // ---- Transforms
 
 namespace {
-
-constexpr double MOST_REPEATS = 1e9;  // of a texture
 
 glm::dmat4 placed(const glm::dvec3& translation, const glm::dquat& rotation,
                   const glm::dvec3& scale) {
@@ -326,38 +557,6 @@ std::vector<glm::dmat4> instances(const std::filesystem::path& path, const tinyg
                                scales ? vector(*scales, i) : glm::dvec3(1.0));
     }
     return transforms;
-}
-
-glm::mat3x2 texture_transform(const std::filesystem::path& path, const tinygltf::TextureInfo& info,
-                              const std::string& material) {
-    const auto found = info.extensions.find("KHR_texture_transform");
-    if (found == info.extensions.end()) {
-        return glm::mat3x2(1.0F);
-    }
-    const tinygltf::Value& given = found->second;
-    const auto number = [&](const tinygltf::Value& value) {
-        const double got = value.IsNumber() ? value.GetNumberAsDouble() : NAN;
-        if (!(std::abs(got) <= MOST_REPEATS)) {
-            refuse(path, "the KHR_texture_transform of material '" + material +
-                             "' has something else than numbers up to 1e9");
-        }
-        return got;
-    };
-    const auto pair = [&](const char* name, double otherwise) {
-        glm::dvec2 values(otherwise);
-        for (int i = 0; given.Has(name) && i < 2; ++i) {
-            const tinygltf::Value& list = given.Get(name);
-            const bool is_pair = list.IsArray() && list.ArrayLen() == 2;
-            values[i] = number(is_pair ? list.Get(i) : tinygltf::Value());
-        }
-        return values;
-    };
-    const glm::dvec2 offset = pair("offset", 0.0);
-    const glm::dvec2 scale = pair("scale", 1.0);
-    const double angle = given.Has("rotation") ? number(given.Get("rotation")) : 0.0;
-    const glm::dvec2 turn(std::cos(angle), std::sin(angle));
-    return {glm::vec2(scale.x * glm::dvec2(turn.x, -turn.y)),
-            glm::vec2(scale.y * glm::dvec2(turn.y, turn.x)), glm::vec2(offset)};
 }
 
 }  // namespace quadtile::baker

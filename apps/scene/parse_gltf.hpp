@@ -10,7 +10,9 @@
 #include <glm/glm.hpp>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,12 +23,16 @@ namespace quadtile::baker {
 
 // Reads a file and decompresses its meshes. Adds to `warnings`, and to `files` the files that the
 // file names. Throws std::runtime_error.
-[[nodiscard]] tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string bytes,
+[[nodiscard]] tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string_view bytes,
                                          std::vector<std::string>& warnings,
                                          std::vector<std::filesystem::path>& files);
 
 // Returns the JSON of a .glb or .gltf file.
 [[nodiscard]] std::string_view json_of(std::string_view file);
+
+// Returns "mesh 3 'Walls'".
+[[nodiscard]] std::string numbered(const std::string& thing, std::size_t index,
+                                   const std::string& name);
 
 // Throws std::runtime_error with the reason `why` if the index is out of range.
 template <typename Item>
@@ -45,7 +51,13 @@ struct Elements {
     std::size_t count = 0;
     int component_type = 0;
     bool normalized = false;
-    std::size_t size = 0;  // bytes per element
+    std::size_t size = 0;                                   // bytes per element
+    std::shared_ptr<const std::vector<unsigned char>> own;  // of sparse accessors: the data
+
+    [[nodiscard]] std::size_t components() const {
+        return size / static_cast<std::size_t>(tinygltf::GetComponentSizeInBytes(
+                          static_cast<std::uint32_t>(component_type)));
+    }
 };
 
 // Returns the elements of an accessor. `path` and `place` are for messages; `type`: required type
@@ -61,7 +73,7 @@ struct Elements {
 [[nodiscard]] double component(const Elements& from, std::size_t element, std::size_t index);
 [[nodiscard]] glm::dvec3 vector(const Elements& from, std::size_t element);
 
-// ---- Transforms of nodes, instances and textures; they throw std::runtime_error
+// ---- Transforms of nodes and instances; they throw std::runtime_error
 
 // Returns the transform from a node's space to its parent's.
 [[nodiscard]] glm::dmat4 local_transform(const std::filesystem::path& path,
@@ -74,18 +86,10 @@ struct Elements {
                                                 const tinygltf::Node& node,
                                                 const std::string& name);
 
-// Returns KHR_texture_transform as three.js and Cesium read it: coordinates are scaled, then turned
-// by an angle that counts from +v (down) to +u, then moved.
-[[nodiscard]] glm::mat3x2 texture_transform(const std::filesystem::path& path,
-                                            const tinygltf::TextureInfo& info,
-                                            const std::string& material);
+// ---- Compression: meshopt and KHR_draco_mesh_compression
 
-// ---- Compression: EXT_meshopt_compression and KHR_draco_mesh_compression
-
-// Returns the file with bytes for the buffers that only programs without EXT_meshopt_compression
-// read, and with buffer views for indices that Draco compresses, because tinygltf refuses files
-// without them.
-[[nodiscard]] std::string with_placeholders(std::string file);
+inline constexpr std::array MESHOPT_EXTENSIONS{"EXT_meshopt_compression",
+                                               "KHR_meshopt_compression"};
 
 // Decompresses the meshes. The model then has one buffer, and no compressed views or primitives.
 // Throws std::runtime_error.

@@ -39,8 +39,8 @@ const ScenePart& part_of(const Scene& scene, std::size_t triangle) {
     return next == scene.parts.begin() ? OF_NO_PART : *std::prev(next);
 }
 
-std::uint8_t Material::coverage(std::uint8_t texture_alpha) const {
-    const float of_surface = alpha * static_cast<float>(texture_alpha);
+std::uint8_t Material::coverage(std::uint8_t texture_alpha, float vertex_alpha) const {
+    const float of_surface = alpha * vertex_alpha * static_cast<float>(texture_alpha);
     if (alpha_mode == AlphaMode::mask) {
         return of_surface >= alpha_cutoff * 255.0F ? 255 : 0;
     }

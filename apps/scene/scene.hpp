@@ -81,8 +81,9 @@ struct Material {
     float alpha_cutoff = 0.5F;
 
     // Returns the share of the light, from 0 to 255, that a place with this alpha in its texture
-    // stops.
-    [[nodiscard]] std::uint8_t coverage(std::uint8_t texture_alpha) const;
+    // and at its vertices stops.
+    [[nodiscard]] std::uint8_t coverage(std::uint8_t texture_alpha,
+                                        float vertex_alpha = 1.0F) const;
 };
 
 [[nodiscard]] inline float greatest_of(const glm::vec3& colour) {
@@ -163,6 +164,7 @@ struct Scene {
     std::vector<glm::vec3> normals;
     std::vector<glm::vec2> light_map_coordinates;  // 0..1; empty: there are none yet
     std::vector<glm::vec2> texture_coordinates;
+    std::vector<glm::vec4> colours;              // times albedo and alpha, 0..1; empty: white
     std::vector<std::uint32_t> source_vertices;  // numbers in the file; empty: no file
 
     std::vector<Triangle> triangles;

@@ -125,6 +125,7 @@ void write_coordinates(Scene& scene, const std::vector<Chart>& charts,
                         append_copy(scene.positions, old);
                         append_copy(scene.normals, old);
                         append_copy(scene.texture_coordinates, old);
+                        append_copy(scene.colours, old);
                         append_copy(scene.source_vertices, old);
                         scene.light_map_coordinates.emplace_back();
                     }

@@ -55,17 +55,17 @@ glm::vec3 mean_of(const baker::Texture& texture) {
 }
 
 // Returns the colour of each material: the mean of its texture.
-std::vector<std::uint32_t> material_colours(const baker::Scene& scene) {
+std::vector<glm::vec3> material_colours(const baker::Scene& scene) {
     std::vector<glm::vec3> textures;
     for (const baker::Texture& texture : scene.textures) {
         textures.push_back(mean_of(texture));
     }
-    std::vector<std::uint32_t> colours;
+    std::vector<glm::vec3> colours;
     for (const baker::Material& material : scene.materials) {
         const bool is_textured =
             material.albedo_texture.has_value() && !scene.texture_coordinates.empty();
-        colours.push_back(pack(material.albedo * (is_textured ? textures[*material.albedo_texture]
-                                                              : glm::vec3(1.0F))));
+        colours.push_back(material.albedo *
+                          (is_textured ? textures[*material.albedo_texture] : glm::vec3(1.0F)));
     }
     return colours;
 }
@@ -82,7 +82,9 @@ class VertexList {
           vertices_(vertices) {}
 
     std::uint32_t index_of(std::uint32_t vertex, std::uint32_t material) {
-        const std::uint32_t colour = colours_[material];
+        const std::uint32_t colour =
+            pack(scene_.colours.empty() ? colours_[material]
+                                        : colours_[material] * glm::vec3(scene_.colours[vertex]));
         if (first_[vertex] == NONE) {
             return first_[vertex] = append(vertex, colour);
         }
@@ -103,7 +105,7 @@ class VertexList {
     }
 
     const baker::Scene& scene_;
-    std::vector<std::uint32_t> colours_;
+    std::vector<glm::vec3> colours_;    // of materials
     std::vector<std::uint32_t> first_;  // of each vertex of the scene
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> others_;
     std::vector<Vertex>& vertices_;

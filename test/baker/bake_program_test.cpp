@@ -291,13 +291,29 @@ TEST_F(BakeProgram, TakesLightsInTheUnitOfTheirExporter) {
         EXPECT_FALSE(expected == lux);
         EXPECT_TRUE(lux !=
                     bake(options + Arguments{"other.glb", "--light-units", "blender"}, "d.exr"));
-        // Each light belongs to one kind of --lights.
+        // The same by Blender's exporter without unit; and between both.
         const bool is_sun = type == "\"directional\"";
+        for (const std::string light : {"3", is_sun ? "21" : "41", is_sun ? "199" : "999"}) {
+            (void)directory_.add("blender.glb", lit_scene("Blender", light, type));
+            const ProgramResult result =
+                run(options + Arguments{"blender.glb", "-o", "without.exr"});
+            EXPECT_EQ(result.error.find("is not sure") == std::string::npos, light == "3");
+            EXPECT_TRUE(light != "3" || expected == read_file(path("without.exr")));
+        }
+        // Each light belongs to one kind of --lights.
         const Arguments apart = options + Arguments{"other.glb", "--lights"};
         EXPECT_TRUE(expected == bake(apart + Arguments{is_sun ? "suns" : "points"}, "kind.exr"));
         EXPECT_THAT(run(apart + Arguments{is_sun ? "points" : "suns", "-o", "none.exr"}).error,
                     HasSubstr("name more lights in --lights"));
     }
+    // Black light is none.
+    (void)directory_.add("black.glb", lit_scene("another", "0"));
+    for (const Arguments& black :
+         {Arguments{}, Arguments{"--sun-direction", "0,0,-1", "--sun", "0"}}) {
+        EXPECT_THAT(error_of(options + Arguments{"black.glb", "-o", "none.exr"} + black, 1),
+                    HasSubstr("has no light"));
+    }
+    EXPECT_THAT(error_of(options + Arguments{"other.glb", "-o", "-"}, 2), HasSubstr("give a name"));
     // The sphere reaches below the square, so that its light is not that of a point.
     const auto with = [&](const std::string& extras, const std::string& radius) {
         (void)directory_.add("light.glb", lit_scene("another", "3", "\"point\"" + extras));
@@ -452,7 +468,7 @@ TEST_F(BakeProgram, OddScenesAreBakedOrNamed) {
         {with_vertex("0 1e39 0"), sky, 0, "quadtile-bake: warning: "},
         {with_vertex("0 nan 0"), sky, 0, "quadtile-bake: warning: "},
         {corner + "v 0 2 0\nv 0 2 1\nv 1 2 1\nf 7/1 8/2 9/3\n", sky, 0, "quadtile-bake: warning: "},
-        {corner, {"--sky", "0"}, 0, ""},  // darkness that was asked for
+        {corner, {"--sky", "0"}, 1, "has no light"},
         {corner, brightest, 0, ""},
         {"mtllib corner.mtl\nusemtl lamp\n" + corner, {}, 1, "material 'lamp'"}};
     for (const auto& [scene, more, status, text] : cases) {

@@ -118,6 +118,9 @@ baker::test::Quads random_scene(Choices& choices) {
              .direction = glm::normalize(random_vector(random, 0.1F, 1)),
              .outer_angle = 1.5F * random.unit()});
     }
+    for (std::size_t i = 0; has_holes && i < scene.scene.positions.size(); ++i) {
+        scene.scene.colours.emplace_back(random_vector(random, 0.0F, 1.0F), random.unit());
+    }
     return scene;
 }
 

@@ -26,6 +26,8 @@ struct TracedTriangle {
 // on it. The texture repeats.
 struct AlphaTriangle {
     float texture[6];  // texels, none negative
+    float alpha[3];    // at the vertices, times the texels
+    float limit;       // from which on it is opaque, else open; negative: it is open in part
     uint first;
     uint width;
     uint height;
@@ -39,7 +41,7 @@ QUADTILE_SHARED uint scrambled(uint value) {
 }
 
 // Returns 0 to 254, spread evenly over the pixels of a tile (Roberts 2018), independently for each
-// triangle, tile and direction. Texels of the triangle with greater numbers stop the pixel's ray.
+// triangle, tile and direction. Places of the triangle with greater numbers stop the pixel's ray.
 QUADTILE_SHARED uint hole_threshold(uint triangle, uint frame_bits, uint tile_bits, uint x,
                                     uint y) {
     const uint start = scrambled(scrambled(triangle + frame_bits) + tile_bits);

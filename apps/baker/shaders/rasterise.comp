@@ -42,7 +42,15 @@ bool is_hole(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
     const uint texel = alpha_triangles[index].first +
                        uint(max(y, 0.0)) % alpha_triangles[index].height * width +
                        uint(max(x, 0.0)) % width;
-    const uint coverage = bitfieldExtract(alpha_texels[texel >> 2], int(texel & 3U) * 8, 8);
+    const uint b = triangle.faces_forward ? 1 : 2;
+    const float alpha = interpolated(interpolant(alpha_triangles[index].alpha[0],
+                                                 alpha_triangles[index].alpha[b],
+                                                 alpha_triangles[index].alpha[3 - b]),
+                                     weights.x, weights.y) *
+                        float(bitfieldExtract(alpha_texels[texel >> 2], int(texel & 3U) * 8, 8));
+    const float limit = alpha_triangles[index].limit;
+    const uint coverage =
+        limit < 0.0 ? uint(clamp(alpha, 0.0, 255.0) + 0.5) : (alpha >= limit ? 255 : 0);
     return coverage <= hole_threshold(index, floatBitsToUint(frames[tile.frame].offset_x),
                                       floatBitsToUint(tile.map_x) * 3 + floatBitsToUint(tile.map_y),
                                       uint(pixel.x), uint(pixel.y));
