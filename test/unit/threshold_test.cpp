@@ -149,11 +149,10 @@ TEST(NodeThresholds, EveryNodeHasAPlaceOfItsOwn) {
 }
 
 TEST(NodeThresholds, DenormalsAndNegativeZeroCountAsZero) {
-    constexpr float NORMAL = std::numeric_limits<float>::min();
     NodeThresholds nodes(2, 2);
     nodes.at(0, 0, 0) = -0.0F;
-    nodes.at(0, 1, 0) = std::nextafter(NORMAL, 0.0F);
-    nodes.at(0, 0, 1) = NORMAL;
+    nodes.at(0, 1, 0) = std::nextafter(SMALLEST, 0.0F);
+    nodes.at(0, 0, 1) = SMALLEST;
     nodes.at(1, 0, 0) = INFINITY;
     for (const bool is_scaled : {false, true}) {
         const Threshold threshold = Threshold::map(nodes);
@@ -161,7 +160,7 @@ TEST(NodeThresholds, DenormalsAndNegativeZeroCountAsZero) {
             (is_scaled ? threshold.scaled(1.5F).scaled(2.0F) : threshold).resolve({2, 2});
         EXPECT_FALSE(std::signbit(resolved.at(0, 0, 0, 0)));
         EXPECT_EQ(resolved.at(0, 1, 0, 0), 0.0F);
-        EXPECT_EQ(resolved.at(0, 0, 1, 0), is_scaled ? 3 * NORMAL : NORMAL);
+        EXPECT_EQ(resolved.at(0, 0, 1, 0), is_scaled ? 3 * SMALLEST : SMALLEST);
         EXPECT_EQ(resolved.at(1, 0, 0, 0), INFINITY);
     }
 }
