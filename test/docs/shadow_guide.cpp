@@ -3,7 +3,7 @@
 // run. Random cases (test/random) compare what fitters write.
 
 #include "../kernel/gpu_test.hpp"
-#include "../shadow/spheres.hpp"
+#include "../shadow/scene.hpp"
 #include "support/gpu.hpp"
 
 #include <quadtile/shadow.hpp>

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -67,6 +68,9 @@ constexpr std::string_view kind_of(Function function, std::string_view verb) {
                                                           : name.substr(verb.size());
 }
 
+constexpr std::string_view FEATURES = VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
+constexpr auto IS_FEATURES = [](std::string_view name) { return name == FEATURES; };
+
 // Tells whether a function reports a lost device by the specification, if the library calls it.
 constexpr bool tells_of_loss(Function function) {
     return function == Function::CreateDevice || function == Function::QueueSubmit ||
@@ -89,10 +93,9 @@ struct Object {
 struct Origin {
     std::uint64_t parent;  // the device, the physical device, the instance, or 0
     std::uint64_t number;  // in the order of their making
-    bool is_named = false;
 };
 
-struct State {
+struct State : Control {
     PFN_vkGetInstanceProcAddr real_entry = nullptr;
     std::array<std::atomic<PFN_vkVoidFunction>, std::size(NAMES)> real{};
     std::atomic<VkInstance> instance = VK_NULL_HANDLE;  // the last one
@@ -104,23 +107,14 @@ struct State {
     std::vector<Function> calls;
     std::uint64_t counted = 0;  // of the calls, those that the fault may befall
     std::optional<Fault> fault;
-    std::string failed_function;
     bool lost = false;
     VkResult held = VK_SUCCESS;  // what waits return
     std::condition_variable released;
     std::multimap<Object, Origin> objects;
     std::uint64_t objects_made = 0;
-    std::vector<std::string> mistakes;
-    std::set<std::string> nameless;
-    std::vector<std::string> labels;
-    std::map<VkCommandBuffer, int> open_labels;
     std::map<VkShaderModule, std::string> modules;        // their code
     std::map<std::string, VkPipeline> pipelines;          // see make_pipeline
     std::map<VkDevice, std::vector<VkPipeline>> devices;  // with the pipelines made for them
-    std::atomic<bool> pretend_gpu = false;
-    std::atomic<HostMemory> host_memory = HostMemory::real;
-    std::vector<bool> from_host;  // per allocation, whether it is in pretended host memory
-    std::atomic<std::uint32_t> most_storage_images = 0;
 };
 
 State& state() {
@@ -128,11 +122,9 @@ State& state() {
     return *STATE;
 }
 
-// The state under its mutex.
-struct Locked {
-    std::unique_lock<std::mutex> lock{state().mutex};
-    State* operator->() const { return &state(); }
-};
+Locked<State> locked() {
+    return {std::unique_lock(state().mutex), &state()};
+}
 
 // Returns the result of a call that must fail; VK_SUCCESS: the call goes on.
 VkResult enter(Function function, VkDevice device) {
@@ -167,7 +159,7 @@ VkResult enter(Function function, VkDevice device) {
 }
 
 void note_made(std::string_view kind, std::uint64_t handle, std::uint64_t parent) {
-    const Locked s;
+    const auto s = locked();
     s->objects.emplace(Object{handle, kind}, Origin{parent, s->objects_made++});
 }
 
@@ -175,16 +167,12 @@ void note_destroyed(std::string_view kind, std::uint64_t handle) {
     if (handle == 0) {
         return;
     }
-    const Locked s;
+    const auto s = locked();
     const auto found = s->objects.find({handle, kind});
     if (found == s->objects.end()) {
         s->mistakes.push_back("a " + std::string(kind) +
                               " was destroyed that is not there (any more)");
         return;
-    }
-    // An instance comes before what could name it.
-    if (!found->second.is_named && kind != "Instance" && kind != "DebugUtilsMessengerEXT") {
-        s->nameless.emplace(kind);
     }
     s->objects.erase(found);
     for (const auto& [object, origin] : s->objects) {
@@ -192,13 +180,6 @@ void note_destroyed(std::string_view kind, std::uint64_t handle) {
             s->mistakes.push_back("a " + std::string(kind) + " was destroyed before a " +
                                   std::string(object.kind) + " that was made from it");
         }
-    }
-}
-
-void note_named(std::uint64_t handle) {
-    const Locked s;
-    for (auto& [object, origin] : s->objects) {
-        origin.is_named = origin.is_named || object.handle == handle;
     }
 }
 
@@ -242,7 +223,7 @@ VkResult make_pipeline(VkDevice device, VkPipelineCache cache, std::uint32_t cou
 }
 
 void destroy_pipelines_of(VkDevice device) {
-    const Locked s;
+    const auto s = locked();
     for (const VkPipeline pipeline : s->devices[device]) {
         real_of<PFN_vkDestroyPipeline>(Function::DestroyPipeline)(device, pipeline, nullptr);
         std::erase_if(s->pipelines, [&](const auto& known) { return known.second == pipeline; });
@@ -304,16 +285,6 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
         if constexpr (FUNCTION == Function::DestroyDevice) {
             destroy_pipelines_of(std::get<0>(given));
         }
-        if constexpr (FUNCTION == Function::CmdBeginDebugUtilsLabelEXT ||
-                      FUNCTION == Function::CmdEndDebugUtilsLabelEXT) {
-            const Locked s;
-            if constexpr (FUNCTION == Function::CmdBeginDebugUtilsLabelEXT) {
-                s->labels.emplace_back(std::get<1>(given)->pLabelName);
-                ++s->open_labels[std::get<0>(given)];
-            } else if (--s->open_labels[std::get<0>(given)] < 0) {
-                s->mistakes.emplace_back("a label was ended that was not begun");
-            }
-        }
     }
 
     static VkResult go_on(Arguments... arguments) {
@@ -343,7 +314,7 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
                              const VkAllocationCallbacks* callbacks, VkDeviceMemory* memory) {
         VkMemoryAllocateInfo real_info = *info;
         {
-            const Locked s;
+            const auto s = locked();
             const bool pretends = s->host_memory != HostMemory::real;
             real_info.memoryTypeIndex = pretends ? 0 : info->memoryTypeIndex;
             s->from_host.push_back(pretends && info->memoryTypeIndex == 0);
@@ -357,13 +328,24 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
             note_made(KIND, number_of(*made),
                       FUNCTION == Function::CreateInstance ? 0 : number_of(std::get<0>(given)));
         }
-        if constexpr (FUNCTION == Function::SetDebugUtilsObjectNameEXT) {
-            note_named(std::get<1>(given)->objectHandle);
+        if constexpr (FUNCTION == Function::EnumerateInstanceExtensionProperties) {
+            VkExtensionProperties* const all = std::get<2>(given);
+            for (std::uint32_t i = 0; all != nullptr && i < *std::get<1>(given); ++i) {
+                if (all[i].extensionName == FEATURES && !locked()->offers_features) {
+                    all[i].extensionName[0] = '-';
+                }
+            }
         }
-        if constexpr (FUNCTION == Function::EndCommandBuffer) {
-            const Locked s;
-            if (s->open_labels[std::get<0>(given)] != 0) {
-                s->mistakes.emplace_back("a command buffer ended within a label");
+        if constexpr (FUNCTION == Function::CreateInstance) {
+            const VkInstanceCreateInfo& info = *std::get<0>(given);
+            const std::span names(info.ppEnabledExtensionNames, info.enabledExtensionCount);
+            const auto* const next = static_cast<const VkBaseInStructure*>(info.pNext);
+            const bool is_used =
+                next != nullptr && next->sType == VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
+            const auto s = locked();
+            const bool is_expected = s->offers_features && info.enabledLayerCount > 0;
+            if (is_used != is_expected || is_used != std::ranges::any_of(names, IS_FEATURES)) {
+                s->mistakes.emplace_back("validation features are used or enabled wrongly");
             }
         }
         if constexpr (FUNCTION == Function::CreateDescriptorSetLayout) {
@@ -374,14 +356,14 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
                     images += info.pBindings[i].descriptorCount;
                 }
             }
-            const Locked s;
+            const auto s = locked();
             if (s->most_storage_images != 0 && images > s->most_storage_images) {
                 s->mistakes.push_back("a set has " + std::to_string(images) + " storage images");
             }
         }
         if constexpr (FUNCTION == Function::CreateShaderModule) {
             const VkShaderModuleCreateInfo& info = *std::get<1>(given);
-            const Locked s;
+            const auto s = locked();
             std::string& code = s->modules[*std::get<3>(given)];
             code.clear();
             append(code, info.pCode, info.codeSize);
@@ -399,14 +381,15 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
             pretend(*std::get<1>(given));
         }
         if constexpr (FUNCTION == Function::GetBufferMemoryRequirements) {
-            std::get<2>(given)->memoryTypeBits |= state().host_memory == HostMemory::real ? 0 : 2;
+            std::get<2>(given)->memoryTypeBits |= locked()->host_memory == HostMemory::real ? 0 : 2;
         }
     }
 
     // Both CPU drivers have one type, which is everything at once. Types with fewer properties come
     // first.
     static void pretend(VkPhysicalDeviceMemoryProperties& memory) {
-        if (state().host_memory == HostMemory::real) {
+        const auto s = locked();
+        if (s->host_memory == HostMemory::real) {
             return;
         }
         const VkDeviceSize size = memory.memoryHeaps[0].size;
@@ -417,17 +400,18 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
             ~VkMemoryPropertyFlags{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
         memory.memoryTypeCount = 2;
         memory.memoryHeapCount = 2;
-        if (state().host_memory == HostMemory::beside_window) {
+        if (s->host_memory == HostMemory::beside_window) {
             memory.memoryHeaps[2] = {2 * size, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
             memory.memoryHeapCount = 3;
         }
     }
 
     static void pretend(VkPhysicalDeviceProperties& properties) {
-        if (state().pretend_gpu) {
+        const auto s = locked();
+        if (s->pretends_gpu) {
             properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
         }
-        if (const std::uint32_t most = state().most_storage_images; most != 0) {
+        if (const std::uint32_t most = s->most_storage_images; most != 0) {
             properties.limits.maxPerStageDescriptorStorageImages = most;
         }
     }
@@ -487,8 +471,12 @@ PFN_vkGetInstanceProcAddr entry() {
     return get_instance_proc_addr;
 }
 
+Locked<Control> control() {
+    return {std::unique_lock(state().mutex), &state()};
+}
+
 void start(std::optional<Fault> fault) {
-    const Locked s;
+    const auto s = locked();
     s->calls.clear();
     s->counted = 0;
     s->fault = fault;
@@ -497,18 +485,13 @@ void start(std::optional<Fault> fault) {
 }
 
 void recover() {
-    const Locked s;
+    const auto s = locked();
     s->fault.reset();
     s->lost = false;
 }
 
-std::string failed_function() {
-    const Locked s;
-    return s->failed_function;
-}
-
 std::vector<std::string> calls() {
-    const Locked s;
+    const auto s = locked();
     std::vector<std::string> names;
     for (const Function function : s->calls) {
         names.emplace_back(NAMES[static_cast<std::size_t>(function)]);
@@ -517,37 +500,18 @@ std::vector<std::string> calls() {
 }
 
 void hold(VkResult waits_return) {
-    const Locked s;
+    const auto s = locked();
     s->held = waits_return;
 }
 
 void release() {
-    const Locked s;
+    const auto s = locked();
     s->held = VK_SUCCESS;
     s->released.notify_all();
 }
 
-void pretend_gpu(bool pretend) {
-    state().pretend_gpu = pretend;
-}
-
-void pretend_host_memory(HostMemory kind) {
-    const Locked s;
-    s->host_memory = kind;
-    s->from_host.clear();
-}
-
-std::vector<bool> allocations_from_host() {
-    const Locked s;
-    return s->from_host;
-}
-
-void limit_storage_images(std::uint32_t most) {
-    state().most_storage_images = most;
-}
-
 std::string alive() {
-    const Locked s;
+    const auto s = locked();
     std::map<std::string, std::size_t> counts;
     for (const auto& [object, origin] : s->objects) {
         ++counts[std::string(object.kind)];
@@ -560,28 +524,13 @@ std::string alive() {
 }
 
 std::uint64_t mark() {
-    const Locked s;
+    const auto s = locked();
     return s->objects_made;
 }
 
 void forget_since(std::uint64_t mark) {
-    const Locked s;
+    const auto s = locked();
     std::erase_if(s->objects, [&](const auto& object) { return object.second.number >= mark; });
-}
-
-std::set<std::string> take_nameless() {
-    const Locked s;
-    return std::exchange(s->nameless, {});
-}
-
-std::vector<std::string> take_labels() {
-    const Locked s;
-    return std::exchange(s->labels, {});
-}
-
-std::vector<std::string> take_mistakes() {
-    const Locked s;
-    return std::exchange(s->mistakes, {});
 }
 
 }  // namespace quadtile::test::faulty_vulkan

@@ -11,8 +11,8 @@
 #include <vulkan/vulkan_core.h>
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -37,9 +37,6 @@ void start(std::optional<Fault> fault = std::nullopt);
 // No fault from here on; a device that was lost works, as a new one would.
 void recover();
 
-// The name of the function that has failed since `start`; empty where the call did not come.
-[[nodiscard]] std::string failed_function();
-
 // The functions that returned a VkResult since `start`, in their order.
 [[nodiscard]] std::vector<std::string> calls();
 
@@ -48,19 +45,33 @@ void recover();
 void hold(VkResult waits_return = VK_TIMEOUT);
 void release();
 
-// A device says that it is a GPU, so that the library goes about it as it does with one.
-void pretend_gpu(bool pretend);
-
-// A device has host memory beside its own. The host sees all of the device's memory, or a part.
 enum class HostMemory { real, beside_device, beside_window };
-void pretend_host_memory(HostMemory kind);
 
-// Returns for each allocation since pretend_host_memory whether it is in that host memory.
-[[nodiscard]] std::vector<bool> allocations_from_host();
+// What tests set and see.
+struct Control {
+    // A device says that it is a GPU, so that the library goes about it as it does with one.
+    bool pretends_gpu = false;
+    // A device has host memory beside its own. The host sees all of the device's memory, or a part.
+    HostMemory host_memory = HostMemory::real;
+    std::vector<bool> from_host;  // for each allocation, whether it is in that host memory
+    // A device says that its shaders can use so many storage images, and a set's layout with more
+    // is a mistake. 0: as many as there are.
+    std::uint32_t most_storage_images = 0;
+    // Instances offer VK_EXT_validation_features; to use it elsewhere is a mistake.
+    bool offers_features = true;
 
-// A device says that its shaders can use so many storage images, and a set's layout with more is a
-// mistake. 0: as many as there are.
-void limit_storage_images(std::uint32_t most);
+    std::string failed_function;  // since `start`; empty where the call did not come
+    // A sentence each: objects destroyed twice or never made, a device destroyed before its
+    // objects.
+    std::vector<std::string> mistakes;
+};
+template <typename Held>
+struct Locked {
+    std::unique_lock<std::mutex> lock;
+    Held* held;
+    Held* operator->() const { return held; }
+};
+[[nodiscard]] Locked<Control> control();
 
 // Returns the objects that were not destroyed, by kind: "2 Buffer, 1 Fence".
 [[nodiscard]] std::string alive();
@@ -68,14 +79,5 @@ void limit_storage_images(std::uint32_t most);
 // Marks a time. The objects made since then may stay and are no longer counted.
 [[nodiscard]] std::uint64_t mark();
 void forget_since(std::uint64_t mark);
-
-// The kinds of what was destroyed without ever having had a name for debuggers; they are forgotten
-// then. And the labels that were begun in command buffers, in their order.
-[[nodiscard]] std::set<std::string> take_nameless();
-[[nodiscard]] std::vector<std::string> take_labels();
-
-// Returns the mistakes and forgets them, a sentence each: objects destroyed twice or never made, a
-// device destroyed before its objects, labels that do not pair.
-[[nodiscard]] std::vector<std::string> take_mistakes();
 
 }  // namespace quadtile::test::faulty_vulkan

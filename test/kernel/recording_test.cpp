@@ -1,21 +1,25 @@
 // The recording layer: pyramids, headers, lists that are too short, the state that runs leave
-// behind, thresholds in the caller's buffers, and a host's device. Random cases (test/random)
-// record lists of all kinds twice into buffers that may be too short, with a guard behind them.
+// behind, and a host's device. Random cases (test/random) record lists of all kinds twice into
+// buffers that may be too short, with a guard behind them, also by thresholds in bound buffers.
 
 #include "gpu_test.hpp"
 #include "support/gpu.hpp"
 #include "support/maps.hpp"
+#include "support/temporary_directory.hpp"
 #include "support/workspace.hpp"
 
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/quadtree.h>
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdlib>
 #include <functional>
-#include <limits>
+#include <random>
+#include <span>
 #include <thread>
 
 namespace quadtile::test {
@@ -160,37 +164,6 @@ TEST_F(Recording, HeadersAndOverflow) {
     }
 }
 
-// Thresholds of nodes as a kernel might leave them: NaN for infinity and denormals for 0, at an
-// offset.
-TEST_F(Recording, ThresholdsByNodeAreReadFromTheBoundBuffer) {
-    constexpr VkDeviceSize OFFSET = 1024;
-    const MapShape shape{99, 61, 2};
-    Recorded space(all_variants().front(), Strategy::subtree, shape, std::uint64_t{99} * 61 * 2);
-    const Threshold by_node = Threshold::map(random_thresholds(shape, 3));
-    std::vector<float> loose = threshold_map_contents(by_node, shape);
-    for (std::size_t i = 0; i < loose.size(); ++i) {
-        if (loose[i] == INFINITY) {
-            loose[i] = i % 2 == 0 ? std::nanf("") : -std::nanf("");
-        } else if (loose[i] == 0.0F) {
-            loose[i] = i % 3 == 0 ? -0.0F : std::numeric_limits<float>::denorm_min();
-        }
-    }
-    const std::size_t size = loose.size() * sizeof(float);
-    const Buffer bound = space.gpu.make_buffer(OFFSET + size, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
-                                               Memory::host_visible);
-    std::memcpy(bound.mapped() + OFFSET, loose.data(), size);
-    Subdivider::Resources resources = space.list.resources(space.map, std::uint64_t{99} * 61 * 2);
-    resources.node_thresholds = {bound.handle(), OFFSET};
-    space.list.binding = space.subdivider.bind(shape, resources);
-    for (const Threshold& recorded : {Threshold::bound_map(), Threshold::constant(0.8F), by_node}) {
-        space.run(recorded);
-        const Threshold& expected = recorded.needs_threshold_map() ? by_node : recorded;
-        EXPECT_TRUE(space.list.read_sorted(space.gpu) ==
-                    reference::subdivide(space.view, expected).tiles);
-        expect_state_at_rest(space.gpu, space.list, Strategy::subtree, shape);
-    }
-}
-
 // ---- Refusals ---------------------------------------------------------------------------------
 
 TEST_F(Recording, WhatCannotWorkIsRefusedByName) {
@@ -311,6 +284,88 @@ TEST_F(Recording, DevicesOfOneQueueSubmitInTurn) {
     std::thread other(work);
     work();
     other.join();
+}
+
+// ---- The choice of devices, and their caches ---------------------------------------------------
+
+class DeviceChoice : public GpuTest {};
+
+// Would catch a part of a name that is a number ("4090") taken for a device's number alone.
+TEST_F(DeviceChoice, SelectsByNumberAndByPartOfTheName) {
+    const std::vector<DeviceInfo> all = Device::enumerate();
+    for (const DeviceInfo& info : all) {
+        const std::size_t first = std::min(info.name.find_first_of("123456789"), info.name.size());
+        const std::string number =
+            info.name.substr(first, info.name.find_first_not_of("0123456789", first) - first);
+        const bool is_part = !number.empty() && std::stoul(number) >= all.size();
+        for (const std::string& select :
+             {std::to_string(info.index), info.name.substr(1, 4), is_part ? number : info.name}) {
+            if (info.usable()) {
+                EXPECT_EQ(Device::create({.select = select}).info().type, info.type) << select;
+            }
+        }
+        EXPECT_THAT([] { (void)Device::create({.select = "no such device"}); },
+                    fails(ErrorCode::no_device, "no such device",
+                          "(" + info.name + "): neither its number nor its name matches"));
+    }
+}
+
+// Would catch the loader's complaint about a file taken for a lack of memory.
+TEST_F(DeviceChoice, NamesManifestsThatMayBeDamaged) {
+    const TemporaryDirectory directory;
+    const std::string manifest = directory.add("driver.json", "junk{");
+    const char* const before = std::getenv("VK_ICD_FILENAMES");
+    const std::string kept = before != nullptr ? before : "";
+    (void)setenv("VK_ICD_FILENAMES", manifest.c_str(), 1);
+    EXPECT_THAT([] { (void)Device::create(); },
+                fails(ErrorCode::out_of_memory, "VK_ICD_FILENAMES", manifest));
+    (void)(before != nullptr ? setenv("VK_ICD_FILENAMES", kept.c_str(), 1)
+                             : unsetenv("VK_ICD_FILENAMES"));
+}
+
+// Catches bytes that come to a driver although they are damaged or foreign, and pipelines that are
+// lost on the way.
+TEST_F(DeviceChoice, TakesOnlyWholePipelineCaches) {
+    const std::vector<float> texels(97 * 61, 1.0F);
+    const MapView map = view_of(texels, 97, 61);
+    const TileList expected = reference::subdivide(map, Threshold::constant(1.5F));
+    std::vector<std::byte> kept;
+    const auto is_ignored = [&](std::span<const std::byte> bytes) {
+        bool ignored = false;
+        const Device device = Device::create({.log =
+                                                  [&](Severity, std::string_view message) {
+                                                      ignored |= message.find("is damaged or") !=
+                                                                 std::string_view::npos;
+                                                  },
+                                              .pipeline_cache = bytes});
+        if (kept.empty() || !ignored) {
+            EXPECT_EQ(difference(Tiler(device).subdivide(map, Threshold::constant(1.5F)), expected),
+                      "");
+            kept = device.pipeline_cache();
+        }
+        return ignored;
+    };
+    EXPECT_FALSE(is_ignored({}));
+    const std::vector<std::byte> whole = kept;
+    EXPECT_FALSE(is_ignored(whole));
+    EXPECT_EQ(kept, whole);
+    std::mt19937 random(1);
+    for (int i = 0; i < 40; ++i) {
+        std::vector<std::byte> damaged = whole;
+        damaged[random() % damaged.size()] ^= std::byte{1};
+        EXPECT_TRUE(is_ignored(damaged)) << i;
+        EXPECT_TRUE(is_ignored(std::span(whole).first(1 + random() % (whole.size() - 1)))) << i;
+    }
+    // Whole, but of another device: the sum is that of quadtile.
+    std::vector<std::byte> foreign(whole.begin(), whole.end() - 8);
+    foreign[8] ^= std::byte{1};  // vendorID
+    std::uint64_t sum = 0xCBF29CE484222325U;
+    for (const std::byte byte : foreign) {
+        sum = (sum ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3U;
+    }
+    const auto sum_bytes = std::as_bytes(std::span(&sum, 1));
+    foreign.insert(foreign.end(), sum_bytes.begin(), sum_bytes.end());
+    EXPECT_TRUE(is_ignored(foreign));
 }
 
 }  // namespace

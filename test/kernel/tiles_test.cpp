@@ -6,7 +6,6 @@
 #include "gpu_test.hpp"
 #include "support/glsl.hpp"
 #include "support/maps.hpp"
-#include "support/threshold_function.hpp"
 
 #include <gmock/gmock.h>
 

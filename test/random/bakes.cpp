@@ -2,7 +2,7 @@
 // in a furnace, where all that is seen is equally bright.
 
 #include "baker/quads.hpp"
-#include "subjects.hpp"
+#include "choices.hpp"
 #include "support/temporary_directory.hpp"
 
 #include "gpu_tracer.hpp"

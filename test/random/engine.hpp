@@ -2,8 +2,9 @@
 
 #pragma once
 
-#include "subjects.hpp"
+#include "choices.hpp"
 #include "support/gpu.hpp"
+#include "support/variants.hpp"
 
 #include <quadtile/subdivider.hpp>
 
@@ -46,14 +47,10 @@ class Engine {
     explicit Engine(const Device& device) : gpu(device, submit_to(device)), pyramid(device) {}
 
     const Subdivider& subdivider(Strategy strategy, std::uint32_t subtree_levels) {
-        const auto key = std::pair(strategy, subtree_levels);
-        const auto found = subdividers_.find(key);
-        return found != subdividers_.end()
-                   ? found->second
-                   : subdividers_
-                         .emplace(key, Subdivider(gpu.device(), {.strategy = strategy,
-                                                                 .subtree_levels = subtree_levels}))
-                         .first->second;
+        return subdividers_
+            .try_emplace({strategy, subtree_levels}, gpu.device(),
+                         SubdividerOptions{.strategy = strategy, .subtree_levels = subtree_levels})
+            .first->second;
     }
 
     // An image with the texels of a map; that of the map before where it has its shape.

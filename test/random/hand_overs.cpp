@@ -9,12 +9,12 @@
 #include <quadtile/reference.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 
 namespace quadtile::test {
 
 namespace {
-
-std::atomic<std::uint64_t> runs = 0;
 
 // A map with a few peaks, and so a few tiles.
 struct MapOfPeaks {
@@ -103,7 +103,6 @@ std::string check_hand_overs(Choices& choices, const RandomSettings& settings, E
             },
             parts);
         for (std::size_t i = 0; i < sequence.size(); ++i) {
-            ++runs;
             const MapOfPeaks& map = *sequence[i].map;
             const auto header = values_of<TileListHeader>(read[i].first(sizeof(TileListHeader)))[0];
             std::vector<Tile> tiles = values_of<Tile>(read[i].subspan(sizeof(TileListHeader)));
@@ -125,15 +124,13 @@ std::string check_hand_overs(Choices& choices, const RandomSettings& settings, E
 }  // namespace
 
 Subject hand_overs_subject(const RandomSettings& settings) {
-    std::shared_ptr<Engine> engine;
-    return {"hand_overs", 0.1, 20,
-            [engine, settings](Choices& choices) mutable {
-                if (!engine) {
-                    engine = std::make_shared<Engine>(device_for());
+    const auto engine = std::make_shared<std::optional<Engine>>();
+    return {"hand_overs", 0.1, 20, [=](Choices& choices) {
+                if (!*engine) {
+                    engine->emplace(device_for());
                 }
-                return check_hand_overs(choices, settings, *engine);
-            },
-            &runs};
+                return check_hand_overs(choices, settings, **engine);
+            }};
 }
 
 }  // namespace quadtile::test

@@ -11,8 +11,7 @@
 //
 // --threads N (default: 1) runs cases on so many threads, which share the device and its queue. Use
 // it on GPUs: several processes would take turns there. Thread i, from 0 on, takes the cases of
-// --seed S+i. The first case that fails is shrunk; where it is right when it runs alone, the last
-// cases of all threads are printed instead.
+// --seed S+i. The first case that fails is shrunk, and the last cases of all threads are printed.
 //
 // --stretch N (default: 1) lets N cases of `tiles` in a row run the same pipelines, on the same
 // format. Use it to run many cases on CPU drivers, which otherwise compile nearly all of the time.
@@ -22,18 +21,20 @@
 //
 // QUADTILE_DEVICE chooses the device, QUADTILE_VALIDATION=0 turns validation off.
 
-#include "subjects.hpp"
+#include "choices.hpp"
 #include "support/variants.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
+#include <map>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <thread>
 
@@ -47,51 +48,27 @@ using Clock = std::chrono::steady_clock;
 
 // ---- Crashes and hangs ------------------------------------------------------------------------
 
-thread_local const Subject* running_subject = nullptr;
-thread_local const Choices* running_choices = nullptr;
+// The case that each thread runs.
+struct Running {
+    const Subject* subject = nullptr;
+    const Choices* choices = nullptr;  // null: none
+};
+std::array<Running, 256> running;
+thread_local std::size_t thread_number = 0;
 
-void write_error(const std::string& text) {
-    (void)!::write(STDERR_FILENO, text.data(), text.size());
+std::string line_of(const Subject& subject, const Choices& choices) {
+    return "    quadtile_random " + subject.name + " " + choices.text() + "\n";
 }
 
 extern "C" void on_signal(int signal) {
     ::signal(signal, SIG_DFL);
-    if (running_choices != nullptr) {
-        write_error(
-            "quadtile_random: killed by a signal, or hung, while it ran\n    quadtile_random ");
-        write_error(running_subject->name);
-        write_error(" ");
-        write_error(running_choices->text());
-        write_error("\n");
+    std::string text = "quadtile_random: killed by a signal, or hung, while it ran\n";
+    for (const Running& one : running) {
+        text += one.choices != nullptr ? line_of(*one.subject, *one.choices) : "";
     }
+    (void)!::write(STDERR_FILENO, text.data(), text.size());
     ::raise(signal);
 }
-
-// Sends its thread SIGALRM when a case takes too long.
-class HangTimer {
- public:
-    HangTimer() {
-        sigevent event{};
-        event.sigev_notify = SIGEV_THREAD_ID;
-        event.sigev_signo = SIGALRM;
-        event._sigev_un._tid = ::gettid();
-        if (::timer_create(CLOCK_MONOTONIC, &event, &timer_) != 0) {
-            throw std::runtime_error("timer_create failed");
-        }
-    }
-    HangTimer(const HangTimer&) = delete;
-    HangTimer& operator=(const HangTimer&) = delete;
-    ~HangTimer() { ::timer_delete(timer_); }
-
-    // 0 stops it.
-    void start(std::time_t seconds) const {
-        const itimerspec end{.it_interval = {}, .it_value = {seconds, 0}};
-        ::timer_settime(timer_, 0, &end, nullptr);
-    }
-
- private:
-    timer_t timer_ = nullptr;
-};
 
 // The user wants no more cases.
 std::atomic<bool> is_interrupted = false;
@@ -104,19 +81,16 @@ extern "C" void on_interrupt(int /*signal*/) {
 
 // Returns the fault of a case, or nothing.
 std::string run_case(const Subject& subject, Choices& choices) {
-    constexpr std::time_t HANG_SECONDS = 600;
-    thread_local HangTimer timer;
-    running_subject = &subject;
-    running_choices = &choices;
-    timer.start(HANG_SECONDS);
+    constexpr unsigned HANG_SECONDS = 600;
+    running[thread_number] = {&subject, &choices};
+    (void)::alarm(HANG_SECONDS);  // one for all threads, from the last case that begins
     std::string wrong;
     try {
         wrong = subject.check(choices);
     } catch (const std::exception& error) {
         wrong = std::string("an exception: ") + error.what();
     }
-    timer.start(0);
-    running_choices = nullptr;
+    running[thread_number] = {};
     for (const std::string& message : take_validation_messages()) {
         wrong += (wrong.empty() ? "" : "; ") + ("validation: " + message);
     }
@@ -165,9 +139,10 @@ Failure shrunk(const Subject& subject, Failure failure) {
     return failure;
 }
 
+// `wrong`: empty for a case that ran beside the one that failed.
 void report(const Subject& subject, const Choices& choices, const std::string& wrong) {
-    std::printf("FAILED: %s\n    quadtile_random %s %s\n", wrong.c_str(), subject.name.c_str(),
-                choices.text().c_str());
+    std::printf("%s\n%s", wrong.empty() ? "Beside it:" : ("FAILED: " + wrong).c_str(),
+                line_of(subject, choices).c_str());
     std::fflush(stdout);
 }
 
@@ -175,49 +150,43 @@ void report(const Subject& subject, const Choices& choices, const std::string& w
 
 struct Options {
     std::vector<std::string> subjects;
-    std::optional<std::uint64_t> seconds;
-    std::optional<std::uint64_t> cases;
-    std::optional<std::uint64_t> seed;
-    std::size_t threads = 1;
-    bool is_quick = false;
+    std::map<std::string, std::optional<std::uint64_t>> numbers{
+        {"--seconds", {}}, {"--cases", {}},   {"--seed", {}},
+        {"--threads", 1},  {"--stretch", {}}, {"--max-texels", {}}};
+    std::map<std::string, bool> flags{{"--short", false}, {"--quick", false}};
     Choices::Given given;
-    RandomSettings settings;
+
+    [[nodiscard]] std::optional<std::uint64_t> number(const std::string& name) const {
+        return numbers.at(name);
+    }
+    [[nodiscard]] bool is_quick() const { return flags.at("--quick"); }
+    [[nodiscard]] RandomSettings settings() const {
+        RandomSettings made;
+        if (is_quick()) {
+            made = {.max_texels = 1U << 16U, .is_short = true, .stretch = 10};
+        }
+        made.max_texels = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+            number("--max-texels").value_or(made.max_texels), 1, 1 << 30));
+        made.stretch = std::max<std::uint64_t>(number("--stretch").value_or(made.stretch), 1);
+        made.is_short = made.is_short || flags.at("--short");
+        return made;
+    }
 };
 
-std::uint64_t whole_number(const std::string& option, const char* text) {
-    std::uint64_t value = 0;
-    const char* end = text == nullptr ? nullptr : text + std::strlen(text);
-    if (text == nullptr || std::from_chars(text, end, value).ptr != end || text == end) {
-        throw std::invalid_argument(option + " needs a whole number");
-    }
-    return value;
-}
-
-Options parse(int count, char** words) {
+Options parse(std::span<char* const> words) {
     Options options;
-    for (int i = 1; i < count; ++i) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string word = words[i];
-        const auto number = [&] {
-            return whole_number(word, i + 1 < count ? words[++i] : nullptr);
-        };
-        if (word == "--seconds") {
-            options.seconds = number();
-        } else if (word == "--cases") {
-            options.cases = number();
-        } else if (word == "--seed") {
-            options.seed = number();
-        } else if (word == "--threads") {
-            options.threads = std::clamp<std::size_t>(number(), 1, 256);
-        } else if (word == "--max-texels") {
-            options.settings.max_texels =
-                static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number(), 1, 1U << 30U));
-        } else if (word == "--stretch") {
-            options.settings.stretch = std::max<std::uint64_t>(number(), 1);
-        } else if (word == "--short") {
-            options.settings.is_short = true;
-        } else if (word == "--quick") {
-            options.is_quick = true;
-            options.settings = {.max_texels = 1U << 16U, .is_short = true, .stretch = 10};
+        if (const auto found = options.numbers.find(word); found != options.numbers.end()) {
+            const std::string text = ++i < words.size() ? words[i] : "";
+            std::uint64_t value = 0;
+            const char* const end = text.data() + text.size();
+            if (text.empty() || std::from_chars(text.data(), end, value).ptr != end) {
+                throw std::invalid_argument(word + " needs a whole number");
+            }
+            found->second = value;
+        } else if (options.flags.contains(word)) {
+            options.flags[word] = true;
         } else if (const std::size_t equals = word.find('='); equals != std::string::npos) {
             options.given[word.substr(0, equals)] = word.substr(equals + 1);
         } else if (word.starts_with('-')) {
@@ -230,14 +199,12 @@ Options parse(int count, char** words) {
 }
 
 std::vector<Subject> chosen_subjects(const Options& options) {
-    std::vector<Subject> all{reference_subject(),
-                             tiles_subject(options.settings),
-                             hand_overs_subject(options.settings),
-                             service_subject(options.settings),
-                             mips_subject(options.settings),
-                             shadows_subject(options.settings)};
+    const RandomSettings settings = options.settings();
+    std::vector<Subject> all{reference_subject(),          tiles_subject(settings),
+                             hand_overs_subject(settings), service_subject(settings),
+                             mips_subject(settings),       shadows_subject(settings)};
 #ifdef QUADTILE_RANDOM_BAKES
-    all.push_back(bakes_subject(options.settings));
+    all.push_back(bakes_subject(settings));
 #endif
 #ifdef QUADTILE_RANDOM_PROGRAMS
     all.push_back(programs_subject());
@@ -264,21 +231,22 @@ bool run_cases(const std::vector<std::vector<Subject>>& subjects, std::size_t nu
                std::uint64_t seed, std::uint64_t cases, Clock::duration duration) {
     const Clock::time_point begin = Clock::now();
     std::atomic<std::uint64_t> started = 0;
+    std::atomic<std::uint64_t> done = 0;
     std::atomic<bool> has_failed = false;
     struct Thread {
-        std::uint64_t done = 0;
         std::optional<Choices> choices;  // of its last case
         std::string wrong;
     };
     std::vector<Thread> threads(subjects.size());
     const auto work = [&](std::size_t i) {
         Thread& thread = threads[i];
+        thread_number = i;
         Random seeds(seed + i);
         while (!has_failed && !is_interrupted && Clock::now() - begin < duration &&
                started++ < cases) {
             thread.choices.emplace(seeds.word());
             thread.wrong = run_case(subjects[i][number], *thread.choices);
-            ++thread.done;
+            ++done;
             if (!thread.wrong.empty()) {
                 has_failed = true;
             }
@@ -292,19 +260,11 @@ bool run_cases(const std::vector<std::vector<Subject>>& subjects, std::size_t nu
         work(0);
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    std::uint64_t done = 0;
-    for (const Thread& thread : threads) {
-        done += thread.done;
-    }
     const char* const name = subjects[0][number].name.c_str();
-    const auto* const lists = subjects[0][number].lists;
     const auto failed = std::ranges::find_if(threads, [](auto& it) { return !it.wrong.empty(); });
     if (failed == threads.end()) {
-        std::printf("%s: %llu cases", name, static_cast<unsigned long long>(done));
-        if (lists != nullptr) {
-            std::printf(" (%llu lists)", static_cast<unsigned long long>(*lists));
-        }
-        std::printf(" in %.0f s without a difference, --seed %llu --threads %zu\n", seconds,
+        std::printf("%s: %llu cases in %.0f s without a difference, --seed %llu --threads %zu\n",
+                    name, static_cast<unsigned long long>(done), seconds,
                     static_cast<unsigned long long>(seed), threads.size());
         std::fflush(stdout);
         return true;
@@ -313,18 +273,9 @@ bool run_cases(const std::vector<std::vector<Subject>>& subjects, std::size_t nu
     std::printf("case %llu of %s fails; shrinking it\n", static_cast<unsigned long long>(done),
                 name);
     for (const Thread& thread : threads) {
-        if (!thread.wrong.empty()) {
+        if (thread.choices) {
             report(subject, *thread.choices, thread.wrong);
         }
-    }
-    Choices alone(failed->choices->seed(), given_of(failed->choices->made()));
-    if (threads.size() > 1 && run_case(subject, alone).empty()) {
-        std::printf("Alone it is right. The threads' last cases:\n");
-        for (const Thread& thread : threads) {
-            std::printf("    quadtile_random %s %s\n", name,
-                        thread.choices ? thread.choices->text().c_str() : "");
-        }
-        return false;
     }
     const Failure simplest = shrunk(subject, {*failed->choices, failed->wrong});
     report(subject, simplest.choices, simplest.wrong);
@@ -339,44 +290,43 @@ int run(const Options& options) {
         std::signal(signal, on_interrupt);
     }
     const std::vector<Subject> subjects = chosen_subjects(options);
-    if (!options.given.empty() ||
-        (options.seed && !options.cases && !options.seconds && !options.is_quick)) {
-        if (subjects.size() != 1 || !options.seed) {
+    const bool is_quick = options.is_quick();
+    const auto cases = options.number("--cases");
+    const auto seconds = options.number("--seconds");
+    const auto given_seed = options.number("--seed");
+    if (!options.given.empty() || (given_seed && !cases && !seconds && !is_quick)) {
+        if (subjects.size() != 1 || !given_seed) {
             throw std::invalid_argument("a single case needs one subject and its --seed");
         }
-        Choices choices(*options.seed, options.given);
+        Choices choices(*given_seed, options.given);
         const std::string wrong = run_case(subjects.front(), choices);
         if (!wrong.empty()) {
             report(subjects.front(), choices, wrong);
             return 1;
         }
-        std::printf("right: quadtile_random %s %s\n", subjects.front().name.c_str(),
-                    choices.text().c_str());
+        std::printf("right:\n%s", line_of(subjects.front(), choices).c_str());
         return 0;
     }
     // Another seed in each run finds more than the same one.
-    const std::uint64_t seed =
-        options.seed.value_or(static_cast<std::uint64_t>(std::time(nullptr)));
+    const std::uint64_t seed = given_seed.value_or(static_cast<std::uint64_t>(std::time(nullptr)));
     double shares = 0.0;
     for (const Subject& subject : subjects) {
         shares += subject.share;
     }
     bool all_right = true;
     std::vector<std::vector<Subject>> of_threads{subjects};
-    while (of_threads.size() < options.threads) {
+    while (of_threads.size() < std::min(*options.number("--threads"), running.size())) {
         of_threads.push_back(chosen_subjects(options));
     }
     for (std::size_t i = 0; i < subjects.size(); ++i) {
-        const double seconds =
-            (options.cases || options.is_quick) && !options.seconds
+        const std::chrono::duration<double> duration(
+            (cases || is_quick) && !seconds
                 ? 1e9
-                : static_cast<double>(options.seconds.value_or(60)) * subjects[i].share / shares;
-        all_right =
-            run_cases(of_threads, i, seed,
-                      options.cases.value_or(options.is_quick ? subjects[i].quick_cases : ~0ULL),
-                      std::chrono::duration_cast<Clock::duration>(
-                          std::chrono::duration<double>(seconds))) &&
-            all_right;
+                : static_cast<double>(seconds.value_or(60)) * subjects[i].share / shares);
+        const std::uint64_t most = is_quick ? subjects[i].quick_cases : ~0ULL;
+        all_right = run_cases(of_threads, i, seed, cases.value_or(most),
+                              std::chrono::duration_cast<Clock::duration>(duration)) &&
+                    all_right;
     }
     return all_right ? 0 : 1;
 }
@@ -388,7 +338,8 @@ int run(const Options& options) {
 int main(int count, char** words) {
     int status = 2;
     try {
-        status = quadtile::test::run(quadtile::test::parse(count, words));
+        status = quadtile::test::run(
+            quadtile::test::parse({words + 1, static_cast<std::size_t>(count - 1)}));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "quadtile_random: error: %s\n", error.what());
     }

@@ -4,10 +4,9 @@
 
 #include "apps/program.hpp"
 #include "apps/tiles_files.hpp"
-#include "contents.hpp"
+#include "choices.hpp"
 #include "draw_tiles.hpp"
 #include "save_image.hpp"
-#include "subjects.hpp"
 #include "support/glsl.hpp"
 #include "support/pfm.hpp"
 #include "support/variants.hpp"

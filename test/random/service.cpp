@@ -3,9 +3,8 @@
 // one map alone hides: batches, staging memory of the wrong size, lists of other requests, answers
 // that are lost.
 
-#include "contents.hpp"
+#include "choices.hpp"
 #include "fault/faulty_vulkan.hpp"
-#include "subjects.hpp"
 #include "support/maps.hpp"
 #include "support/variants.hpp"
 
@@ -24,8 +23,6 @@ namespace quadtile::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::atomic<std::uint64_t> lists_answered = 0;
 
 // Maps of one size and format: each request takes some of the layers.
 struct MapFamily {
@@ -111,7 +108,6 @@ std::string wrong_answer(Asked& asked) {
     std::string wrong;
     try {
         TileList list = asked.ticket.result.get();
-        ++lists_answered;
         if (request.options.order == Order::any) {
             sort_canonical(list.tiles);
         }
@@ -235,8 +231,7 @@ std::string check_service(Choices& choices, const RandomSettings& settings, Kept
 Subject service_subject(const RandomSettings& settings) {
     const auto kept = std::make_shared<KeptServices>();
     return {"service", 0.2, 40,
-            [=](Choices& choices) { return check_service(choices, settings, *kept); },
-            &lists_answered};
+            [=](Choices& choices) { return check_service(choices, settings, *kept); }};
 }
 
 }  // namespace quadtile::test

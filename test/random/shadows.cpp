@@ -1,14 +1,14 @@
 // Fitted shadow maps: some frames of a random scene on the GPU and by the twin, and against their
 // definition.
 
+#include "choices.hpp"
 #include "shadow/definition.hpp"
 #include "shadow/fitter_workspace.hpp"
-#include "shadow/spheres.hpp"
-#include "subjects.hpp"
+#include "shadow/scene.hpp"
+#include "support/maps.hpp"
 #include "support/variants.hpp"
 
 #include <array>
-#include <limits>
 #include <map>
 
 namespace quadtile::test {
@@ -143,33 +143,20 @@ std::string check_culling(Random& random, Workspace& workspace, const ShadowFram
     return workspace.header().instances == 2 * pairs ? "" : "the header counts other instances";
 }
 
-constexpr float INF = std::numeric_limits<float>::infinity();
-constexpr std::array SPECIAL_DEPTHS{
-    0.0F,  1e-38F, 1e-45F, -0.0F, 1.0F,
-    1e30F, -1.0F,  INF,    -INF,  std::numeric_limits<float>::quiet_NaN()};
-const std::vector<std::string> DEPTH_KINDS{"scene",     "noise",      "zero",      "denormal",
-                                           "least",     "minus_zero", "one",       "huge",
-                                           "minus_one", "inf",        "minus_inf", "nan"};
-
 // The depths of the spheres, perhaps with pixels that are something else.
 std::vector<float> random_depths(Random& random, const Pinhole& camera, std::uint32_t kind) {
     std::vector<float> depths = depth_buffer(camera);
-    if (DEPTH_KINDS[kind] == "noise") {  // each pixel on its own
-        for (float& depth : depths) {
+    for (float& depth : depths) {
+        if (kind == 1) {  // each pixel on its own
             depth = 0.2F * random.unit();
-        }
-    } else if (DEPTH_KINDS[kind] != "scene") {
-        for (std::uint32_t i = 0; i < 200; ++i) {
-            depths[random.below(static_cast<std::uint32_t>(depths.size()))] =
-                SPECIAL_DEPTHS[kind - 2];
+        } else if (kind == 2 && random.one_in(25)) {
+            depth = SPECIAL_VALUES[random.below(SPECIAL_VALUES.size())];
         }
     }
     return depths;
 }
 
-struct Gpus {
-    std::map<std::size_t, Gpu> gpus;
-};
+using Gpus = std::map<std::size_t, Gpu>;  // by variant
 
 std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus& gpus) {
     // Sums without subgroups take CPU drivers long.
@@ -177,12 +164,12 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
         return !settings.is_short && random.one_in(16) ? 1U : 0U;
     });
     const Device& device = device_for(all_variants()[variant]);
-    Gpu& gpu = gpus.gpus.try_emplace(variant, device, submit_to(device)).first->second;
+    Gpu& gpu = gpus.try_emplace(variant, device, submit_to(device)).first->second;
     const ShadowOptions options = random_options(choices);
     const bool has_casters = !choices.one_in("empty_atlas", 3);
     Workspace workspace(gpu, options, DEPTH_EXTENT);
     reference::ShadowFitter twin(options);
-    const std::uint32_t depths = choices.one_of("depths", DEPTH_KINDS);
+    const std::uint32_t depths = choices.one_of("depths", {"scene", "noise", "specials"});
     const std::uint32_t frames = choices.number("frames", 1, 8);
     Random random = choices.random("scene");
     std::vector<Walk> walks;

@@ -5,7 +5,7 @@
 #include "support/gpu.hpp"
 #include "support/variants.hpp"
 
-#include "spheres.hpp"
+#include "scene.hpp"
 
 #include <quadtile/shadow.hpp>
 
@@ -61,8 +61,8 @@ class Workspace {
             return;
         }
         const auto count = static_cast<std::uint32_t>(changes.size());
-        const Buffer boxes = make_buffer_of(changes);
-        const Buffer counts = make_buffer_of(std::vector<std::uint32_t>{count});
+        const Buffer boxes = gpu_.make_buffer(changes);
+        const Buffer counts = gpu_.make_buffer(std::vector<std::uint32_t>{count});
         const auto changed = fitter_.bind_changes({.boxes = boxes.range(),
                                                    .count = counts.range(),
                                                    .capacity = capacity > 0 ? capacity : count});
@@ -90,7 +90,7 @@ class Workspace {
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(
         const std::vector<ShadowObject>& objects, std::uint32_t instance_capacity) {
         const auto count = static_cast<std::uint32_t>(objects.size());
-        const Buffer boxes = make_buffer_of(objects);
+        const Buffer boxes = gpu_.make_buffer(objects);
         const Buffer draws = gpu_.make_buffer(objects.size() * sizeof(VkDrawIndexedIndirectCommand),
                                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
         const Buffer instances = gpu_.make_buffer(instance_capacity * sizeof(std::uint32_t),
@@ -119,14 +119,6 @@ class Workspace {
     }
 
  private:
-    template <typename T>
-    [[nodiscard]] Buffer make_buffer_of(const std::vector<T>& values) {
-        Buffer buffer = gpu_.make_buffer(values.size() * sizeof(T),
-                                         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, Memory::host_visible);
-        std::memcpy(buffer.mapped(), values.data(), values.size() * sizeof(T));
-        return buffer;
-    }
-
     template <typename T>
     std::vector<T> read(VkDeviceSize offset_bytes, std::size_t count) {
         return count == 0 ? std::vector<T>() : gpu_.read<T>(memory_, offset_bytes, count);

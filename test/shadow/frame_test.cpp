@@ -22,8 +22,6 @@ namespace {
 
 using test::Camera;
 using test::Depths;
-using test::operator-;
-using test::operator*;
 using test::Point;
 using test::Row;
 using test::Rows;
@@ -36,7 +34,7 @@ double uniform(std::mt19937& random, double low, double high) {
 }
 
 Point random_direction(std::mt19937& random) {
-    return test::unit({uniform(random, -1, 1), uniform(random, -1, 1), uniform(random, -1, 1)});
+    return normalize(Point{uniform(random, -1, 1), uniform(random, -1, 1), uniform(random, -1, 1)});
 }
 
 std::array<float, 3> floats(const Point& v) {
@@ -97,26 +95,26 @@ std::optional<Surface> random_surface(std::mt19937& random, const Camera& camera
     surface.column = std::floor(uniform(random, 0, test::CAMERA_PICTURE.width - 1)) + 0.5;
     surface.row = std::floor(uniform(random, 0, test::CAMERA_PICTURE.height - 1)) + 0.5;
     const Row before{camera.forward[0], camera.forward[1], camera.forward[2],
-                     -test::dot(camera.forward, camera.eye) - uniform(random, 1, 25)};
+                     -dot(camera.forward, camera.eye) - uniform(random, 1, 25)};
     surface.point =
         test::seen_on(camera.view, test::CAMERA_PICTURE, surface.column, surface.row, before);
     surface.normal = random_direction(random);
     const Point to_camera =
-        camera.is_parallel ? -1.0 * camera.forward : test::unit((camera.eye - surface.point));
-    if (test::dot(surface.normal, to_camera) < 0.0) {
+        camera.is_parallel ? -1.0 * camera.forward : normalize(camera.eye - surface.point);
+    if (dot(surface.normal, to_camera) < 0.0) {
         surface.normal = -1.0 * surface.normal;
     }
     const Point to_light =
-        light.is_spot ? test::unit((light.position - surface.point)) : -1.0 * light.direction;
-    if (std::abs(test::dot(surface.normal, to_camera)) < 0.05 ||
-        std::abs(test::dot(surface.normal, to_light)) < 0.05) {
+        light.is_spot ? normalize(light.position - surface.point) : -1.0 * light.direction;
+    if (std::abs(dot(surface.normal, to_camera)) < 0.05 ||
+        std::abs(dot(surface.normal, to_light)) < 0.05) {
         return std::nullopt;
     }
-    surface.is_flat = std::abs(test::dot(surface.normal, to_camera)) < 0.3 ||
-                      std::abs(test::dot(surface.normal, to_light)) < 0.3;
-    surface.faces_light = test::dot(surface.normal, to_light) > 0.0;
+    surface.is_flat = std::abs(dot(surface.normal, to_camera)) < 0.3 ||
+                      std::abs(dot(surface.normal, to_light)) < 0.3;
+    surface.faces_light = dot(surface.normal, to_light) > 0.0;
     surface.plane = {surface.normal[0], surface.normal[1], surface.normal[2],
-                     -test::dot(surface.normal, surface.point)};
+                     -dot(surface.normal, surface.point)};
     return surface;
 }
 
@@ -138,8 +136,8 @@ ShadowRequest ask(const ShadowOptions& options, const Camera& camera, const Shad
     const auto rows = test::rows_of(camera.view.clip_from_world);
     const auto depth = [&](std::uint32_t c, std::uint32_t r) {
         const Point at = test::seen_on(camera.view, test::CAMERA_PICTURE, c + 0.5, r + 0.5, plane);
-        const Row point{at[0], at[1], at[2], 1.0};
-        return static_cast<float>(test::apply(rows[2], point) / test::apply(rows[3], point));
+        const Row point(at, 1.0);
+        return static_cast<float>(dot(rows[2], point) / dot(rows[3], point));
     };
     const float here = depth(column, row);
     return shadow_request(shadow_parameters(options), frame.lights[0], column, row, here,
@@ -164,19 +162,18 @@ TEST(ShadowFrame, IsTheWayFromPixelsToTheMap) {
         SCOPED_TRACE(testing::Message()
                      << "case " << i << ", parallel " << camera.is_parallel << ", background "
                      << camera.view.background_depth << ", spot " << light.is_spot);
-        const Row point{surface->point[0], surface->point[1], surface->point[2], 1};
+        const Row point(surface->point, 1.0);
         const Rows light_rows = test::rows_of(light.projection.clip_from_world);
-        const double w = test::apply(light_rows[3], point);
+        const double w = dot(light_rows[3], point);
         const ShadowFrame frame = frame_of(camera, light.projection, options);
         const ShadowLight& of_frame = frame.lights[0];
         const Rows camera_rows = test::rows_of(camera.view.clip_from_world);
         const Row pixel{surface->column, surface->row,
-                        test::apply(camera_rows[2], point) / test::apply(camera_rows[3], point),
-                        1.0};
+                        dot(camera_rows[2], point) / dot(camera_rows[3], point), 1.0};
         std::array<double, 3> on_map{};
         for (std::size_t k = 0; k < 3; ++k) {
             const float* const m = of_frame.map_from_pixel + 4 * k;
-            on_map[k] = test::apply({m[0], m[1], m[2], m[3]}, pixel);
+            on_map[k] = dot(Row{m[0], m[1], m[2], m[3]}, pixel);
         }
         EXPECT_EQ(on_map[2] > 0.0, w > 0.0);
         if (w < 1.0) {
@@ -188,8 +185,8 @@ TEST(ShadowFrame, IsTheWayFromPixelsToTheMap) {
         EXPECT_NEAR(on_map[0] / on_map[2], texel[0], 0.05);
         EXPECT_NEAR(on_map[1] / on_map[2], texel[1], 0.05);
         const float* const d = of_frame.depth_from_pixel;
-        EXPECT_NEAR(test::apply({d[0], d[1], d[2], d[3]}, pixel) / on_map[2],
-                    test::apply(light_rows[2], point) / w, 1e-3);
+        EXPECT_NEAR(dot(Row{d[0], d[1], d[2], d[3]}, pixel) / on_map[2],
+                    dot(light_rows[2], point) / w, 1e-3);
 
         const auto [xc, xr, yc, yr] =
             test::jacobian(camera.view, test::CAMERA_PICTURE, light.projection.clip_from_world,

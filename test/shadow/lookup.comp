@@ -1,4 +1,4 @@
-// Lookups of shadow_lookup.glsl at given places, for lookup_test.cpp: with FACES of places on the maps of lights, else
+// Lookups of shadow_lookup.glsl at given places, for fitter_test.cpp: with FACES of places on the maps of lights, else
 // of places in the atlas.
 #version 460
 #extension GL_GOOGLE_include_directive : require

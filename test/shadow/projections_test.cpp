@@ -46,9 +46,8 @@ ShadowBox random_box(std::mt19937& random, float extent) {
 Row seen_by(const ShadowProjection& light, double x, double y, double z) {
     const auto rows = test::rows_of(light.clip_from_world);
     const Row point{x, y, z, 1.0};
-    const double w = test::apply(rows[3], point);
-    return {test::apply(rows[0], point) / w, test::apply(rows[1], point) / w,
-            test::apply(rows[2], point) / w, w};
+    const double w = dot(rows[3], point);
+    return {dot(rows[0], point) / w, dot(rows[1], point) / w, dot(rows[2], point) / w, w};
 }
 
 Row corner_seen(const ShadowProjection& light, const ShadowBox& box, unsigned corner) {
@@ -60,11 +59,13 @@ Row corner_seen(const ShadowProjection& light, const ShadowBox& box, unsigned co
 void expect_inside(const ShadowProjection& light, const ShadowBox& box, bool is_filled) {
     double widest = 0.0;
     for (unsigned corner = 0; corner < 8; ++corner) {
-        const auto [x, y, z, w] = corner_seen(light, box, corner);
-        EXPECT_TRUE(std::abs(x) < 1.0 && std::abs(y) < 1.0 && z > 0.0 && z < 1.0);
+        const Row seen = corner_seen(light, box, corner);
+        EXPECT_TRUE(std::abs(seen.x) < 1.0 && std::abs(seen.y) < 1.0 && seen.z > 0.0 &&
+                    seen.z < 1.0);
         for (unsigned other = 0; other < corner; ++other) {
             const Row of_other = corner_seen(light, box, other);
-            widest = std::max({widest, std::abs(x - of_other[0]), std::abs(y - of_other[1])});
+            widest =
+                std::max({widest, std::abs(seen.x - of_other.x), std::abs(seen.y - of_other.y)});
         }
     }
     // No wider than it must be: half of 7/8 - 2/64 of the 2 units.
@@ -90,12 +91,12 @@ TEST(DirectionalShadowProjection, HoldsTheBoxInEighths) {
         }
         const ShadowProjection light = directional_shadow_projection(direction, box);
         expect_inside(light, box, i < 12 || i >= 60);
-        const Point along = test::unit({direction[0], direction[1], direction[2]});
+        const Point along = normalize(Point{direction[0], direction[1], direction[2]});
         const auto rows = test::rows_of(light.clip_from_world);
         for (const std::size_t row : {0U, 1U, 2U}) {
             const double scale = std::hypot(rows[row][0], rows[row][1], rows[row][2]);
             // Farther along the light is deeper.
-            const double step = test::apply(rows[row], {along[0], along[1], along[2], 0.0});
+            const double step = dot(rows[row], Row(along, 0.0));
             EXPECT_NEAR(step / scale, row == 2 ? 1.0 : 0.0, 1e-6);
             const double size = (row == 2 ? 1.0 : 2.0) / scale;
             const double eighths = 8.0 * size / std::exp2(std::floor(std::log2(size) + 1e-6));
@@ -120,7 +121,7 @@ TEST(SpotShadowProjection, SeesItsPyramid) {
         }
         const float angle = uniform(random, 5.0F, 170.0F);
         const ShadowProjection light = spot_shadow_projection(position, direction, angle, 0.5F, 20);
-        const Point forward = test::unit({direction[0], direction[1], direction[2]});
+        const Point forward = normalize(Point{direction[0], direction[1], direction[2]});
         const auto at = [&](double distance, const Point& side) {
             return seen_by(light, position[0] + distance * forward[0] + side[0],
                            position[1] + distance * forward[1] + side[1],
@@ -135,10 +136,7 @@ TEST(SpotShadowProjection, SeesItsPyramid) {
         // from the centre.
         const double radius = 7.0 * std::tan(angle * 3.14159265358979 / 360.0);
         const Point axis = std::abs(forward[0]) < 0.5 ? Point{1, 0, 0} : Point{0, 1, 0};
-        Point side = test::unit(test::cross(forward, axis));
-        for (double& component : side) {
-            component *= radius;
-        }
+        const Point side = radius * normalize(cross(forward, axis));
         const Row seen = at(7.0, side);
         EXPECT_NEAR(std::hypot(seen[0], seen[1]), 1.0, 1e-3);
     }

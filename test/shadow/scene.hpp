@@ -1,46 +1,27 @@
-// Cameras of all kinds and what they see of planes, in 64-bit floats and without a GPU.
+// Cameras of all kinds and what they see of planes, in 64-bit floats and without a GPU. A scene
+// whose depth buffers are made by formula: spheres on a plane, seen by a camera that wanders.
 
 #pragma once
 
 #include <quadtile/shadow.hpp>
 
+#include <glm/glm.hpp>
+
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
 namespace quadtile::test {
 
-using Point = std::array<double, 3>;
-
-inline Point operator+(const Point& a, const Point& b) {
-    return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
-}
-inline Point operator-(const Point& a, const Point& b) {
-    return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-}
-inline Point operator*(double s, const Point& a) {
-    return {s * a[0], s * a[1], s * a[2]};
-}
-inline double dot(const Point& a, const Point& b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-inline Point cross(const Point& a, const Point& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-inline Point unit(const Point& a) {
-    return (1.0 / std::sqrt(dot(a, a))) * a;
-}
-
-using Row = std::array<double, 4>;
+using Point = glm::dvec3;
+using Row = glm::dvec4;
 using Rows = std::array<Row, 4>;
-
-inline double apply(const Row& row, const Row& point) {
-    return row[0] * point[0] + row[1] * point[1] + row[2] * point[2] + row[3] * point[3];
-}
 
 inline Rows rows_of(const ShadowMatrix& matrix) {
     Rows rows{};
-    for (std::size_t i = 0; i < 16; ++i) {
+    for (int i = 0; i < 16; ++i) {
         rows[i % 4][i / 4] = matrix[i];
     }
     return rows;
@@ -48,40 +29,20 @@ inline Rows rows_of(const ShadowMatrix& matrix) {
 
 inline ShadowMatrix matrix_of(const Rows& rows) {
     ShadowMatrix matrix{};
-    for (std::size_t i = 0; i < 16; ++i) {
+    for (int i = 0; i < 16; ++i) {
         matrix[i] = static_cast<float>(rows[i % 4][i / 4]);
     }
     return matrix;
 }
 
-// Returns the point on all three planes, by Cramer's rule.
+// Returns the point on all three planes.
 inline Point on_planes(const Row& a, const Row& b, const Row& c) {
-    const Point na{a[0], a[1], a[2]};
-    const Point nb{b[0], b[1], b[2]};
-    const Point nc{c[0], c[1], c[2]};
-    const Point bc = cross(nb, nc);
-    const Point ca = cross(nc, na);
-    const Point ab = cross(na, nb);
-    const double volume = dot(na, bc);
-    Point point{};
-    for (std::size_t i = 0; i < 3; ++i) {
-        point[i] = -(a[3] * bc[i] + b[3] * ca[i] + c[3] * ab[i]) / volume;
-    }
-    return point;
+    return -Point(a.w, b.w, c.w) * glm::inverse(glm::dmat3(Point(a), Point(b), Point(c)));
 }
 
 // The row that measures along an axis from a point.
 inline Row along(const Point& axis, const Point& origin, double scale) {
-    return {axis[0] * scale, axis[1] * scale, axis[2] * scale, -scale * dot(axis, origin)};
-}
-
-// scale * row + offset * other
-inline Row combined(const Row& row, double scale, const Row& other, double offset) {
-    Row result{};
-    for (std::size_t i = 0; i < 4; ++i) {
-        result[i] = scale * row[i] + offset * other[i];
-    }
-    return result;
+    return scale * Row(axis, -dot(axis, origin));
 }
 
 constexpr double NEAREST = 0.1;  // of all cameras
@@ -92,19 +53,13 @@ inline Row depth_row(const Row& distance, const Row& w, Depths depths, bool is_p
     constexpr double FARTHEST = 100.0;
     const double range = FARTHEST - NEAREST;
     if (is_parallel) {
-        return depths == Depths::standard ? combined(distance, 1.0 / range, w, -NEAREST / range)
-                                          : combined(distance, -1.0 / range, w, FARTHEST / range);
+        return (depths == Depths::standard ? distance - NEAREST * w : FARTHEST * w - distance) /
+               range;
     }
     const Row one{0.0, 0.0, 0.0, 1.0};
-    switch (depths) {
-        case Depths::standard:
-            return combined(distance, FARTHEST / range, one, -NEAREST * FARTHEST / range);
-        case Depths::reversed:
-            return combined(distance, -NEAREST / range, one, NEAREST * FARTHEST / range);
-        case Depths::infinite_reversed:
-            break;
-    }
-    return {0.0, 0.0, 0.0, NEAREST};
+    return depths == Depths::standard   ? FARTHEST / range * (distance - NEAREST * one)
+           : depths == Depths::reversed ? NEAREST / range * (FARTHEST * one - distance)
+                                        : NEAREST * one;
 }
 
 constexpr VkExtent2D CAMERA_PICTURE{160, 90};  // pixels of the cameras' depth buffers
@@ -126,11 +81,11 @@ inline Camera camera_at(const Point& eye, const Point& target, double slope, dou
     Camera camera{};
     camera.eye = eye;
     camera.is_parallel = is_parallel;
-    camera.forward = unit(target - eye);
+    camera.forward = normalize(target - eye);
     const Point up =
         std::abs(camera.forward[1]) > 0.99 ? Point{0.0, 0.0, 1.0} : Point{0.0, 1.0, 0.0};
     const double side = is_mirrored ? -1.0 : 1.0;
-    const Point right = unit(cross(camera.forward, up));
+    const Point right = normalize(cross(camera.forward, up));
     camera.right = side * right;
     camera.down = cross(camera.forward, right);
     const Row distance = along(camera.forward, eye, 1.0);
@@ -146,17 +101,17 @@ inline Camera camera_at(const Point& eye, const Point& target, double slope, dou
 inline Point seen_on(const ShadowView& view, VkExtent2D extent, double column, double row,
                      const Row& plane) {
     const auto [x, y, z, w] = rows_of(view.clip_from_world);
-    return on_planes(combined(x, 1.0, w, 1.0 - 2.0 * column / extent.width),
-                     combined(y, 1.0, w, 1.0 - 2.0 * row / extent.height), plane);
+    return on_planes(x + (1.0 - 2.0 * column / extent.width) * w,
+                     y + (1.0 - 2.0 * row / extent.height) * w, plane);
 }
 
 // Texels of a light's map.
 inline std::array<double, 2> on_map(const ShadowMatrix& clip_from_world, std::uint32_t map_extent,
                                     const Point& point) {
     const auto [x, y, z, w] = rows_of(clip_from_world);
-    const Row p{point[0], point[1], point[2], 1.0};
-    return {(apply(x, p) / apply(w, p) + 1.0) * 0.5 * map_extent,
-            (apply(y, p) / apply(w, p) + 1.0) * 0.5 * map_extent};
+    const Row p(point, 1.0);
+    return {(dot(x, p) / dot(w, p) + 1.0) * 0.5 * map_extent,
+            (dot(y, p) / dot(w, p) + 1.0) * 0.5 * map_extent};
 }
 
 // Returns how map coordinates change per pixel on a plane, by central differences: x by column, x
@@ -175,6 +130,92 @@ inline std::array<double, 4> jacobian(const ShadowView& view, VkExtent2D extent,
     const double scale = 0.5 / STEP;
     return {(right[0] - left[0]) * scale, (below[0] - above[0]) * scale,
             (right[1] - left[1]) * scale, (below[1] - above[1]) * scale};
+}
+
+// A pinhole at `eye`; reversed depths, 1 at NEAREST, 0 at infinity.
+struct Pinhole {
+    Point eye;
+    Point target;
+    double tangent = 0.7;  // of half the horizontal field
+    std::uint32_t width = 96;
+    std::uint32_t height = 54;
+
+    [[nodiscard]] Camera camera() const {
+        const double aspect = static_cast<double>(width) / height;
+        return camera_at(eye, target, tangent / aspect, aspect);
+    }
+    [[nodiscard]] ShadowView view() const { return camera().view; }
+
+    // Through the centre of a pixel; its part along forward() is 1.
+    [[nodiscard]] Point ray(std::uint32_t x, std::uint32_t y) const {
+        const auto [view, at, forward, right, down, is_parallel] = camera();
+        const double across = tangent * (2.0 * (x + 0.5) / width - 1.0);
+        const double downwards = tangent * height / width * (2.0 * (y + 0.5) / height - 1.0);
+        return forward + across * right + downwards * down;
+    }
+};
+
+// The plane y = 0 as far as 60, and balls on it.
+inline double distance_along(const Point& eye, const Point& ray) {
+    double nearest = std::numeric_limits<double>::infinity();
+    if (ray[1] < 0.0) {
+        const double t = -eye[1] / ray[1];
+        const Point at = eye + t * ray;
+        if (dot(at, at) < 60.0 * 60.0) {
+            nearest = t;
+        }
+    }
+    for (int i = 0; i < 12; ++i) {
+        const double radius = 0.5 + 0.3 * (i % 4);
+        const Point centre{8.0 * std::cos(2.3 * i), radius, 8.0 * std::sin(1.7 * i) - 2.0};
+        const Point to = centre - eye;
+        const double b = dot(ray, to);
+        const double a = dot(ray, ray);
+        const double root = b * b - a * (dot(to, to) - radius * radius);
+        if (root > 0.0) {
+            const double t = (b - std::sqrt(root)) / a;
+            nearest = t > 0.0 && t < nearest ? t : nearest;
+        }
+    }
+    return nearest;
+}
+
+// Row by row; 0 where there is nothing.
+inline std::vector<float> depth_buffer(const Pinhole& camera) {
+    std::vector<float> depth;
+    for (std::uint32_t y = 0; y < camera.height; ++y) {
+        for (std::uint32_t x = 0; x < camera.width; ++x) {
+            depth.push_back(
+                static_cast<float>(NEAREST / distance_along(camera.eye, camera.ray(x, y))));
+        }
+    }
+    return depth;
+}
+
+// Where the camera is in a frame: it walks in a circle and looks ahead.
+inline Pinhole camera_of_frame(int frame) {
+    const double angle = 0.02 * frame;
+    Pinhole camera;
+    camera.eye = {6.0 * std::cos(angle), 1.7, 6.0 * std::sin(angle)};
+    camera.target = {4.0 * std::cos(angle + 1.0), 0.8, 4.0 * std::sin(angle + 1.0)};
+    return camera;
+}
+
+inline ShadowBox spheres_box() {
+    return {{-60.0F, 0.0F, -60.0F}, {60.0F, 3.0F, 60.0F}};
+}
+
+// An atlas without casters of shadows.
+inline std::vector<float> empty_atlas(const ShadowOptions& options) {
+    return std::vector<float>(std::size_t{options.atlas_extent} * options.atlas_extent,
+                              std::numeric_limits<float>::max());
+}
+
+// Tiles for depth buffers as small: the least that there are.
+inline ShadowOptions with_small_tiles(ShadowOptions options) {
+    options.tile_extent = 64;
+    options.gutter = 1;
+    return options;
 }
 
 }  // namespace quadtile::test

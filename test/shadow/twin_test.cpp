@@ -1,16 +1,19 @@
-// The CPU twin where closed forms tell its importance, and steps of a sun's map. That all else is
-// as defined is in the random cases (test/random), by definition.hpp.
+// Limits of ShadowOptions, the CPU twin where closed forms tell its importance, and steps of a
+// sun's map. That all else is as defined is in the random cases (test/random), by definition.hpp.
 
 #include <quadtile/error.hpp>
 #include <quadtile/shadow.hpp>
 
 #include "../support/errors.hpp"
-#include "spheres.hpp"
+#include "scene.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
 
 namespace quadtile {
 namespace {
@@ -18,6 +21,77 @@ namespace {
 using reference::ShadowFitter;
 using test::Pinhole;
 using Result = ShadowFitter::Result;
+using testing::HasSubstr;
+
+// ---- Options
+
+// The ends of each range, beyond both ends, and NaN, which is in none.
+TEST(ShadowOptions, ErrorsNameTheMemberAndItsRange) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::pair<ShadowOptions, const char*> refused[] = {
+        {{}, ""},
+        {{.map_extent = 16,
+          .atlas_extent = 64,
+          .tile_extent = 64,
+          .gutter = 1,
+          .max_tiles = 1,
+          .merge_ratio = 0.501F,
+          .resolution_scale = 1.0F / 64,
+          .max_stretch = 1.0F},
+         ""},
+        {{.lights = 16,
+          .map_extent = 512,
+          .atlas_extent = 16384,
+          .tile_extent = 1024,
+          .gutter = 31,
+          .max_tiles = 65535,
+          .merge_ratio = 1.0F,
+          .resolution_scale = 64.0F,
+          .max_stretch = 1024.0F},
+         ""},
+        {{.lights = 2, .map_extent = 2048}, ""},
+        {{.lights = 2, .map_extent = 4096}, "16 to 2048"},
+        {{.lights = 8, .map_extent = 1024}, ""},
+        {{.lights = 3, .map_extent = 2048}, "1024 or less"},
+        {{.lights = 0}, "lights is 0, but must be 1 to 16"},
+        {{.lights = 17}, "lights is 17,"},
+        {{.map_extent = 100}, "map_extent is 100, but must be a power of two, 16 to 2048"},
+        {{.map_extent = 8}, "map_extent is 8,"},
+        {{.map_extent = 4096}, "map_extent is 4096,"},
+        {{.lights = 16}, "map_extent is 1024, but must be 512 or less for 16 lights"},
+        {{.tile_extent = 32}, "tile_extent is 32, but must be a power of two, 64 to 1024"},
+        {{.tile_extent = 2048}, "tile_extent is 2048,"},
+        {{.atlas_extent = 64}, "atlas_extent is 64, but must be a power of two, 128 to 16384"},
+        {{.atlas_extent = 32768}, "atlas_extent is 32768,"},
+        {{.atlas_extent = 16384, .tile_extent = 64, .gutter = 1}, "two, 64 to 8192"},
+        {{.gutter = 0}, "gutter is 0, but must be 1 to 3"},
+        {{.gutter = 4}, "tile_extent, which is 128"},
+        {{.max_tiles = 0}, "max_tiles is 0, but must be 1 to 65535"},
+        {{.lights = 3, .max_tiles = 2}, "max_tiles is 2, but must be 3 to 65535 (each light"},
+        {{.max_tiles = 65536}, "max_tiles is 65536,"},
+        {{.merge_ratio = 0.5F}, "merge_ratio is 0.5, but must be above 0.5 and at most 1"},
+        {{.merge_ratio = 1.25F}, "merge_ratio is 1.25,"},
+        {{.merge_ratio = nan}, "merge_ratio is NaN,"},
+        {{.atlas_fill = 0.0F}, "atlas_fill is 0, but must be 0.1 to 1"},
+        {{.atlas_fill = 1.5F}, "atlas_fill is 1.5,"},
+        {{.importance_decay = -0.1F}, "importance_decay is -0.1,"},
+        {{.importance_decay = 1.0F}, "importance_decay is 1,"},
+        {{.resolution_scale = 0.0F}, "resolution_scale is 0, but must be 1/64 to 64"},
+        {{.resolution_scale = 65.0F}, "resolution_scale is 65,"},
+        {{.edge_scale = 0.5F}, "edge_scale is 0.5, but must be 1 (as elsewhere) to 64"},
+        {{.edge_scale = 65.0F}, "edge_scale is 65,"},
+        {{.max_stretch = 0.5F}, "max_stretch is 0.5, but must be 1 to 1024"},
+        {{.max_stretch = 2000.0F}, "max_stretch is 2000,"}};
+    for (const auto& [options, text] : refused) {
+        const std::string error =
+            test::refusal_of([&options = options] { return shadow_parameters(options); });
+        EXPECT_EQ(error.empty(), *text == '\0') << error;
+        EXPECT_THAT(error, HasSubstr(text));
+        EXPECT_EQ(test::refusal_of([&options = options] { ShadowFitter{options}; }), error);
+    }
+}
+
+// ---- Frames
 
 constexpr VkExtent2D PICTURE{96, 54};
 
@@ -118,7 +192,6 @@ TEST(ShadowTwin, BuffersOfTheWrongSizeAreRefused) {
             return fitter.next(frame, std::vector<float>(depths), std::vector<float>(texels));
         });
     };
-    using testing::HasSubstr;
     EXPECT_THAT(error_of(17, 0), AllOf(HasSubstr("17 values"), HasSubstr("5184")));
     EXPECT_THAT(error_of(5184, 17),
                 AllOf(HasSubstr("the atlas has 17 depths"), HasSubstr("262144")));
@@ -150,10 +223,6 @@ TEST(ShadowCulling, OddBoxesHaveBounds) {
 
 // ---- Steps
 
-ShadowProjection level_at(const std::array<float, 3>& eye, float extent) {
-    return directional_shadow_levels({-0.5F, -1.0F, 0.25F}, test::spheres_box(), eye, extent, 1)[0];
-}
-
 // Projection whose box has moved by so many eighths, along its own axes.
 ShadowProjection moved(ShadowProjection level, float right, float down) {
     level.clip_from_world[12] -= 0.25F * right;
@@ -170,7 +239,8 @@ TEST(ShadowSteps, AreShiftsByWholeTexelsOfTheSameSun) {
         light.perspective = perspective;
         return light;
     };
-    const ShadowProjection sun = level_at({1, 2, 3}, 16);
+    const ShadowProjection sun = directional_shadow_levels(
+        {-0.5F, -1.0F, 0.25F}, test::spheres_box(), std::array{1.0F, 2.0F, 3.0F}, 16, 1)[0];
     const ShadowLight last = light_of(sun);
     const auto step_to = [&](float right, float down) {
         return shadow_step(parameters, light_of(moved(sun, right, down)), last);

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -90,6 +91,14 @@ class Gpu {
     // Adds TRANSFER_SRC and TRANSFER_DST to `usage`. Device-local contents are undefined.
     [[nodiscard]] Buffer make_buffer(VkDeviceSize size_bytes, VkBufferUsageFlags usage,
                                      Memory memory = Memory::device_local) const;
+    // Makes a storage buffer of the host's with these values.
+    template <typename T>
+    [[nodiscard]] Buffer make_buffer(const std::vector<T>& values) const {
+        Buffer buffer = make_buffer(values.size() * sizeof(T), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+                                    Memory::host_visible);
+        std::memcpy(buffer.mapped(), values.data(), values.size() * sizeof(T));
+        return buffer;
+    }
     // Makes an image in `layout` with undefined contents. Adds TRANSFER_SRC and TRANSFER_DST.
     [[nodiscard]] Image make_image(VkImageCreateInfo info,
                                    VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL);

@@ -90,24 +90,11 @@ std::vector<float> peaks_map(const MapShape& shape, std::uint32_t block_extent,
 
 std::vector<float> with_special_values(std::vector<float> texels, std::uint32_t period,
                                        std::uint32_t seed) {
-    using Limits = std::numeric_limits<float>;
-    const std::array specials = {Limits::quiet_NaN(),
-                                 -Limits::quiet_NaN(),
-                                 Limits::infinity(),
-                                 -Limits::infinity(),
-                                 -1.0F,
-                                 -Limits::max(),
-                                 -0.0F,
-                                 0.0F,
-                                 Limits::denorm_min(),
-                                 -Limits::denorm_min(),
-                                 0.5F * Limits::min(),
-                                 Limits::max()};
     std::uint32_t counter = hash(seed);
     for (float& texel : texels) {
         const std::uint32_t word = hash(counter++);
         if (word % period == 0) {
-            texel = specials[(word / period) % specials.size()];
+            texel = SPECIAL_VALUES[(word / period) % SPECIAL_VALUES.size()];
         }
     }
     return texels;

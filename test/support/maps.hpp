@@ -6,8 +6,10 @@
 #include <quadtile/image.hpp>
 #include <quadtile/threshold.hpp>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -28,8 +30,24 @@ inline constexpr float PEAK_IMPORTANCE = 1000.0F;
 [[nodiscard]] std::vector<float> peaks_map(const MapShape& shape, std::uint32_t block_extent = 64,
                                            std::uint32_t seed = 1);
 
-// Replaces about one in `period` texels by one of: NaN of either sign, infinities, negatives, -0,
-// denormals, the largest float.
+// 0 and 1, NaN of either sign, infinities, negatives, -0, denormals, the largest float.
+inline constexpr std::array SPECIAL_VALUES = {0.0F,
+                                              1.0F,
+                                              std::numeric_limits<float>::quiet_NaN(),
+                                              -std::numeric_limits<float>::quiet_NaN(),
+                                              std::numeric_limits<float>::infinity(),
+                                              -std::numeric_limits<float>::infinity(),
+                                              -0.0F,
+                                              -1.0F,
+                                              -std::numeric_limits<float>::max(),
+                                              std::numeric_limits<float>::max(),
+                                              std::numeric_limits<float>::min(),
+                                              -std::numeric_limits<float>::min(),
+                                              std::numeric_limits<float>::denorm_min(),
+                                              -std::numeric_limits<float>::denorm_min(),
+                                              0.5F * std::numeric_limits<float>::min()};
+
+// Replaces about one in `period` texels by a special value.
 [[nodiscard]] std::vector<float> with_special_values(std::vector<float> texels,
                                                      std::uint32_t period = 64,
                                                      std::uint32_t seed = 1);

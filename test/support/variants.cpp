@@ -88,16 +88,19 @@ const Device& device_for(const Variant& variant) {
     return devices().emplace(variant.name, device).first->second;
 }
 
+SubmitFunction submit_to(const Device& device) {
+    return [context = device.context()](const VkSubmitInfo& work, VkFence fence) {
+        context->submit(vk::SubmitInfo(work), vk::Fence(fence));  // throws where it fails
+        return VK_SUCCESS;
+    };
+}
+
 Tiler& tiler_for(const Variant& variant, Strategy strategy, std::uint32_t subtree_levels) {
-    const TilerKey key{variant.name, strategy, subtree_levels};
-    const auto found = tilers().find(key);
-    if (found != tilers().end()) {
-        return found->second;
-    }
     return tilers()
-        .emplace(key, Tiler(device_for(variant), {.strategy = strategy,
-                                                  .subtree_levels = subtree_levels,
-                                                  .gpu_timeout = GPU_TIMEOUT}))
+        .try_emplace(
+            {variant.name, strategy, subtree_levels}, device_for(variant),
+            TilerOptions{
+                .strategy = strategy, .subtree_levels = subtree_levels, .gpu_timeout = GPU_TIMEOUT})
         .first->second;
 }
 

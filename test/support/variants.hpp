@@ -35,6 +35,9 @@ struct Variant {
 // Returns the device of a variant, which is made once. Thread-safe.
 [[nodiscard]] const Device& device_for(const Variant& variant = all_variants().front());
 
+// Submits to the device's queue, which Tilers and Services of other threads use, too.
+[[nodiscard]] SubmitFunction submit_to(const Device& device);
+
 // Returns a Tiler of the calling thread, which is made once per variant and options.
 [[nodiscard]] Tiler& tiler_for(const Variant& variant, Strategy strategy,
                                std::uint32_t subtree_levels = 6);

@@ -1,13 +1,17 @@
+#include <quadtile/budget.h>
+#include <quadtile/texel_encoding.h>
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 #include <quadtile/threshold.hpp>
 
+#include "reference/budget.hpp"
 #include "support/errors.hpp"
 #include "support/maps.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -22,12 +26,13 @@ namespace {
 
 using test::is_refused;
 
+constexpr float SMALLEST = std::numeric_limits<float>::min();  // that is not denormal
+constexpr float DENORMAL = std::numeric_limits<float>::denorm_min();
+constexpr float LARGEST = std::numeric_limits<float>::max();
+
 // Each kind's levels. Denormals and -0 count as 0, also after scaling, which is of the levels and
 // not of what they are made from, and rounds each time.
 TEST(Threshold, LevelsAreThoseOfTheirKind) {
-    constexpr float DENORMAL = std::numeric_limits<float>::denorm_min();
-    constexpr float NORMAL = std::numeric_limits<float>::min();
-    constexpr float LARGEST = std::numeric_limits<float>::max();
     const float above_one = std::nextafter(1.0F, 2.0F);
     const float factor = 1.0F + 1.0F / 64.0F;
     const float once = above_one * factor;
@@ -38,12 +43,12 @@ TEST(Threshold, LevelsAreThoseOfTheirKind) {
         {T::max_resolution(256.0F), {256.0F, 128.0F, 64.0F, 32.0F}},
         {T::per_level({1.0F, 5.0F, 3.0F}), {1.0F, 5.0F, 3.0F}},
         {T::constant(DENORMAL), {0.0F, 0.0F}},
-        {T::per_level({NORMAL, NORMAL / 2}), {NORMAL, 0.0F}},
-        {T::max_resolution(2 * NORMAL), {2 * NORMAL, NORMAL, 0.0F}},
+        {T::per_level({SMALLEST, SMALLEST / 2}), {SMALLEST, 0.0F}},
+        {T::max_resolution(2 * SMALLEST), {2 * SMALLEST, SMALLEST, 0.0F}},
         {T::constant(3.0F).scaled(1.5F), {4.5F, 4.5F}},
         {T::constant(INFINITY).scaled(2.0F), {INFINITY}},
         {T::max_resolution(LARGEST).scaled(2.0F), {INFINITY, LARGEST, LARGEST / 2}},
-        {T::max_resolution(NORMAL).scaled(2.0F), {2 * NORMAL, 0.0F}},
+        {T::max_resolution(SMALLEST).scaled(2.0F), {2 * SMALLEST, 0.0F}},
         {T::constant(above_one).scaled(factor).scaled(factor), {once * factor}},
     };
     for (const auto& [threshold, levels] : rows) {
@@ -144,11 +149,10 @@ TEST(NodeThresholds, EveryNodeHasAPlaceOfItsOwn) {
 }
 
 TEST(NodeThresholds, DenormalsAndNegativeZeroCountAsZero) {
-    constexpr float NORMAL = std::numeric_limits<float>::min();
     NodeThresholds nodes(2, 2);
     nodes.at(0, 0, 0) = -0.0F;
-    nodes.at(0, 1, 0) = std::nextafter(NORMAL, 0.0F);
-    nodes.at(0, 0, 1) = NORMAL;
+    nodes.at(0, 1, 0) = std::nextafter(SMALLEST, 0.0F);
+    nodes.at(0, 0, 1) = SMALLEST;
     nodes.at(1, 0, 0) = INFINITY;
     for (const bool is_scaled : {false, true}) {
         const Threshold threshold = Threshold::map(nodes);
@@ -156,7 +160,7 @@ TEST(NodeThresholds, DenormalsAndNegativeZeroCountAsZero) {
             (is_scaled ? threshold.scaled(1.5F).scaled(2.0F) : threshold).resolve({2, 2});
         EXPECT_FALSE(std::signbit(resolved.at(0, 0, 0, 0)));
         EXPECT_EQ(resolved.at(0, 1, 0, 0), 0.0F);
-        EXPECT_EQ(resolved.at(0, 0, 1, 0), is_scaled ? 3 * NORMAL : NORMAL);
+        EXPECT_EQ(resolved.at(0, 0, 1, 0), is_scaled ? 3 * SMALLEST : SMALLEST);
         EXPECT_EQ(resolved.at(1, 0, 0, 0), INFINITY);
     }
 }
@@ -324,6 +328,121 @@ TEST(MemoryThreshold, BadArgumentsAreNamed) {
         };
         EXPECT_THAT(make, is_refused(text));
     }
+}
+
+// ---- Budgets -----------------------------------------------------------------------------------
+
+// The bins of budget.h against all factors one by one, and what no factor keeps. Random cases
+// (test/random) look for the smallest factor.
+
+float settled(float importance) {
+    return std::bit_cast<float>(
+        settled_bits(key_from_bits(std::bit_cast<std::uint32_t>(importance))));
+}
+
+// By the processor's floats, which round to the nearest: 64 factors from each power of two to the
+// next.
+float expected_scaled(float threshold, std::uint32_t i) {
+    const float factor =
+        std::ldexp(1.0F + static_cast<float>(i % 64) / 64.0F, static_cast<int>(i / 64));
+    return threshold < SMALLEST ? 0.0F : threshold * factor;
+}
+
+std::uint32_t expected_bin(float importance, float threshold) {
+    std::uint32_t split = 0;
+    for (std::uint32_t i = 0; i < BUDGET_FACTORS; ++i) {
+        split += importance >= expected_scaled(threshold, i) ? 1 : 0;
+    }
+    return split;
+}
+
+// A float that can be a threshold.
+float random_threshold(std::mt19937& random) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(random()) % (BITS_INFINITY + 1));
+}
+
+const std::vector<float> SPECIAL_THRESHOLDS{0.0F,
+                                            DENORMAL,
+                                            std::nextafter(SMALLEST, 0.0F),
+                                            SMALLEST,
+                                            std::nextafter(SMALLEST, 1.0F),
+                                            0x1p-95F,
+                                            0.1F,
+                                            std::nextafter(1.0F, 0.0F),
+                                            1.0F,
+                                            std::nextafter(1.0F, 2.0F),
+                                            3.0F,
+                                            0x1p31F,
+                                            0x1.fcp31F,
+                                            0x1p32F,
+                                            0x1p96F,
+                                            0x1p127F,
+                                            LARGEST,
+                                            INFINITY};
+
+// Special values over each other, and at the borders of factors, where rounding may add one.
+TEST(Budget, ScaledThresholdsAndBinsAreThoseOfTheDefinition) {
+    EXPECT_EQ(budget_factor(BUDGET_FACTORS - 1), 0x1.fcp31F);
+    std::vector<float> importances = SPECIAL_THRESHOLDS;
+    importances.push_back(std::nanf(""));
+    importances.push_back(-1.0F);
+    for (const float importance : importances) {
+        const float v = settled(importance);
+        for (const float threshold : SPECIAL_THRESHOLDS) {
+            EXPECT_EQ(budget_bin(v, threshold), expected_bin(v, threshold))
+                << importance << " over " << threshold;
+        }
+    }
+    for (const float threshold : SPECIAL_THRESHOLDS) {
+        for (std::uint32_t i = 0; i < BUDGET_FACTORS; ++i) {
+            EXPECT_EQ(scaled_threshold(threshold, i), expected_scaled(threshold, i)) << i;
+        }
+    }
+    std::mt19937 random(3);
+    int rounded_down = 0;
+    for (int n = 0; n < 10000; ++n) {
+        const float threshold = random_threshold(random);
+        const std::uint32_t i = static_cast<std::uint32_t>(random()) % BUDGET_FACTORS;
+        const float v = expected_scaled(threshold, i);
+        ASSERT_EQ(scaled_threshold(threshold, i), v) << threshold << " times factor " << i;
+        for (const float near : {std::nextafter(v, 0.0F), v, std::nextafter(v, INFINITY)}) {
+            ASSERT_EQ(budget_bin(settled(near), threshold), expected_bin(settled(near), threshold))
+                << near << " over " << threshold;
+        }
+        rounded_down += double{v} < double{threshold} * double{budget_factor(i)} ? 1 : 0;
+    }
+    EXPECT_GT(rounded_down, 1000);
+}
+
+void expect_infeasible(const MapView& map, const Threshold& threshold, std::uint64_t least) {
+    EXPECT_EQ(reference::subdivide(map, threshold, {.max_tiles = least}).tiles.size(), least);
+    for (const std::uint64_t budget : {std::uint64_t{0}, least - 1}) {
+        EXPECT_THAT([&] { (void)reference::subdivide(map, threshold, {.max_tiles = budget}); },
+                    is_refused("max_tiles is " + std::to_string(budget) + ",",
+                               "at least " + std::to_string(least) + " tiles",
+                               "allow " + std::to_string(least) + " or more"));
+    }
+}
+
+TEST(Budget, WhatNoFactorKeepsIsRefused) {
+    const MapShape shape{4, 4, 3};
+    std::vector<float> texels = test::constant_map(shape, 1e30F);
+    const MapView map{texels.data(), shape};
+    expect_infeasible(map, Threshold::constant(1e30F), 3);  // the layers
+    expect_infeasible(map, Threshold::constant(1e20F), 48);
+    expect_infeasible(map, Threshold::constant(0.0F), 48);
+    expect_infeasible(map, Threshold::constant(DENORMAL), 48);
+    expect_infeasible(map, Threshold::per_level({1e30F, 1e30F, 0.0F}), 12);
+    texels[20] = INFINITY;
+    expect_infeasible(map, Threshold::constant(INFINITY), 9);
+    texels[0] = std::nanf("");
+    expect_infeasible(map, Threshold::constant(1e30F), 15);
+    EXPECT_THAT(
+        [&] {
+            (void)reference::subdivide(map, Threshold::per_level({1.0F, 2.0F, 2.0F}),
+                                       {.max_tiles = 48});
+        },
+        is_refused("level 1 has 2", "budget"));
 }
 
 }  // namespace

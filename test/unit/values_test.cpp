@@ -1,18 +1,28 @@
+// Small parts without a device: maps, numbers, tables of sRGB, tiles, the order of a service's
+// queue.
+
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/quadtree.h>
 #include <quadtile/texel_encoding.h>
 #include <quadtile/error.hpp>
 #include <quadtile/image.hpp>
 #include <quadtile/reference.hpp>
+#include <quadtile/tiles.hpp>
 
+#include "running/request_queue.hpp"
 #include "support/errors.hpp"
+#include "values/texel_codec.hpp"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <numeric>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -117,6 +127,101 @@ TEST(Quadtree, FoldedWorkgroupsStayBelowTheLimitAndCoverTheCount) {
             EXPECT_LT(x * y, workgroups + limit);
         }
     }
+}
+
+// ---- The sRGB tables of the kernels: finding a code by a start and one comparison
+
+std::uint32_t start_of(std::uint32_t cell) {
+    return detail::srgb_tables().starts[cell / 4] >> (8 * (cell % 4)) & 0xffU;
+}
+
+// Encodes as kernels do; see downsample_items.glsl.
+std::uint32_t code_by_tables(float linear) {
+    const float value = std::clamp(linear, std::bit_cast<float>(SRGB_DARKEST),
+                                   std::bit_cast<float>(SRGB_BRIGHTEST));
+    const std::uint32_t code = start_of(srgb_cell(std::bit_cast<std::uint32_t>(value)));
+    return code + (value >= detail::srgb_tables().border[code] ? 1U : 0U);
+}
+
+std::uint32_t code_by_search(float linear) {
+    const auto& border = detail::srgb_tables().border;
+    return static_cast<std::uint32_t>(std::upper_bound(border, std::end(border) - 1, linear) -
+                                      border);
+}
+
+// A cell with two borders would give the wrong code beside one of them.
+TEST(SrgbTables, FindTheCodeOfAllLight) {
+    for (const float outside : {-1.0F, 0.0F, 1.0e-20F, 1.0F, 1.5F, 1.0e20F}) {
+        EXPECT_EQ(code_by_tables(outside), code_by_search(outside)) << outside;
+    }
+    for (std::uint32_t bits = 0x38000000U; bits < 0x3f800010U; bits += 97) {
+        const auto linear = std::bit_cast<float>(bits);
+        ASSERT_EQ(code_by_tables(linear), code_by_search(linear)) << linear;
+    }
+    for (std::uint32_t code = 0; code < 255; ++code) {
+        const std::uint32_t bits = std::bit_cast<std::uint32_t>(detail::srgb_tables().border[code]);
+        for (std::uint32_t near = bits - 2; near <= bits + 2; ++near) {
+            const auto linear = std::bit_cast<float>(near);
+            EXPECT_EQ(code_by_tables(linear), code_by_search(linear)) << linear;
+        }
+    }
+}
+
+// ---- Tiles
+
+Tile tile_at(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t layer = 0) {
+    return {tile_position(x, y), tile_node(level, 0, layer), 1.0F, 2.0F};
+}
+
+TEST(Tiles, RectanglesAreCutAtTheMapsEdge) {
+    EXPECT_EQ(texels_of(tile_at(2, 1, 0), 7, 3), (TexelRect{4, 0, 7, 3}));
+    EXPECT_EQ(texels_of(tile_at(0, 6, 2), 7, 3), (TexelRect{6, 2, 7, 3}));
+}
+
+// Catches layers that do not lie together, and columns before rows.
+TEST(Tiles, CanonicalOrderIsByLayerThenByMortonCodeOfTheFirstTexel) {
+    TileList list;
+    list.shape = {3, 2, 4};
+    const std::vector<Tile> expected{tile_at(1, 0, 0), tile_at(0, 2, 0), tile_at(0, 2, 1),
+                                     tile_at(2, 0, 0, 1), tile_at(2, 0, 0, 3)};
+    list.tiles = expected;
+    std::ranges::shuffle(list.tiles, std::mt19937(1));
+    sort_canonical(list.tiles);
+    EXPECT_EQ(list.tiles, expected);
+    std::vector<Tile> tiles{tile_at(1, 0, 1), tile_at(0, 3, 0), tile_at(0, 2, 1), tile_at(1, 0, 0)};
+    sort_canonical(tiles);
+    EXPECT_EQ(tiles, (std::vector<Tile>{tile_at(1, 0, 0), tile_at(0, 3, 0), tile_at(0, 2, 1),
+                                        tile_at(1, 0, 1)}));
+    EXPECT_THAT(list.tiles_per_level(), testing::ElementsAre(2U, 1U, 2U));
+}
+
+// ---- The order of a queue; test/service has its batches
+
+detail::WaitingRequest request_of(MapShape shape, int priority) {
+    static const float TEXELS[64] = {};
+    return {.request = {.map = {TEXELS, shape},
+                        .threshold = Threshold::constant(1.0F),
+                        .priority = priority},
+            .batches = false,
+            .promise = {},
+            .arrival = std::chrono::steady_clock::now()};
+}
+
+TEST(RequestQueue, PriorityThenArrival) {
+    detail::RequestQueue queue(10, 1);
+    const int priorities[] = {0, 5, 0, -3, 5};
+    for (std::uint32_t i = 0; i < 5; ++i) {
+        (void)queue.push(request_of({1 + i, 1}, priorities[i]),
+                         detail::RequestQueue::WhenFull::refuse);
+    }
+    std::vector<std::uint32_t> widths;
+    for (int i = 0; i < 5; ++i) {
+        auto taken = queue.take({0, 100, true});
+        ASSERT_EQ(taken.size(), 1U);
+        widths.push_back(taken.front().request.map.shape.width);
+        taken.front().promise.set_value({});
+    }
+    EXPECT_EQ(widths, (std::vector<std::uint32_t>{2, 5, 1, 3, 4}));
 }
 
 }  // namespace
