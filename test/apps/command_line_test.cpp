@@ -2,8 +2,9 @@
 // line shows. test/random/programs.cpp has its options on random files.
 
 #include "command_line.hpp"
-#include "image_files.hpp"
+#include "exr_files.hpp"
 #include "program_test.hpp"
+#include "save_image.hpp"
 #include "support/glsl.hpp"
 #include "support/maps.hpp"
 #include "support/pfm.hpp"
@@ -50,8 +51,7 @@ class CommandLine : public ProgramTest {
 // Catches arguments that contradict each other or the files, and are obeyed in part. test/options
 // has wrong values of every option, missing files and files under two names.
 TEST_F(CommandLine, Refuses) {
-    directory_.add("rgb.png",
-                   encode_png_samples(2, 2, PngType::colour, 8, std::vector<std::uint16_t>(12)));
+    directory_.add("rgb.png", encode_image({texels_.data(), {2, 2, 1, TexelFormat::rgba8_srgb}}));
     directory_.add("a.glsl", "x");
     directory_.add("wide.pfm", "Pf\n65537 1\n-1\n" + std::string(std::size_t{65537} * 4, '\0'));
     std::vector<float> fragments(texels_.size(), 1.0F);
