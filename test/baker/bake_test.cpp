@@ -1,6 +1,7 @@
 // The whole bake against what is known of the light: by formulas, and by a path tracer.
 
 #include "bake_fixture.hpp"
+#include "load_scene.hpp"
 #include "path_tracer.hpp"
 
 #include <algorithm>
@@ -25,8 +26,6 @@ glm::dvec3 mean(const std::vector<glm::vec3>& values, const std::vector<std::siz
     }
     return sum / static_cast<double>(texels.size());
 }
-
-// ---- Formulas
 
 // ---- Formulas
 
@@ -238,35 +237,11 @@ TEST(Light, GoesThroughHoles) {
     EXPECT_NEAR(light_below(glass, 3, lamp), 0.5, 0.05);
 }
 
-// A sphere in latitude and longitude with smooth normals. The poles are cut off.
-Scene smooth_sphere(std::uint32_t columns) {
-    Scene scene;
-    scene.materials.push_back({.albedo = glm::vec3(0.5F)});
-    const std::uint32_t rows = columns / 2;
-    for (std::uint32_t y = 0; y <= rows; ++y) {
-        for (std::uint32_t x = 0; x <= columns; ++x) {
-            const glm::vec2 place(glm::vec2(x, y) / glm::vec2(columns, rows));
-            const float latitude = PI * (0.04F + 0.92F * place.y);
-            const float longitude = 2.0F * PI * place.x;
-            const glm::vec3 normal(std::sin(latitude) * std::sin(longitude), std::cos(latitude),
-                                   std::sin(latitude) * std::cos(longitude));
-            add_vertex(scene, normal, place);
-            scene.normals.push_back(normal);
-        }
-    }
-    for (std::uint32_t i = 0; i < rows * columns; ++i) {
-        const std::uint32_t upper = i / columns * (columns + 1) + i % columns;
-        const std::uint32_t lower = upper + columns + 1;
-        scene.triangles.push_back({{upper, lower, lower + 1}});
-        scene.triangles.push_back({{upper, lower + 1, upper + 1}});
-    }
-    return scene;
-}
-
 // Catches light by the planes of triangles, black bands where light ends, and rays that are weighed
 // with the wrong sign, on a sphere of few triangles.
 TEST(Light, SmoothNormalsSmoothTheLight) {
-    Scene sphere = smooth_sphere(24);
+    Scene sphere = load_scene(QUADTILE_BAKER_SCENES "/smooth_sphere.obj").scene;
+    sphere.materials[0].albedo = glm::vec3(0.5F);
     const Extent extent{96, 48};
     const glm::vec3 to_light = glm::normalize(glm::vec3(3.0F, 2.0F, 1.0F));
     for (const bool has_sun : {false, true}) {

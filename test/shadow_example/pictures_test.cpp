@@ -1,6 +1,7 @@
 // Pictures with shadows: hard shadows against closed forms and rays, filters without seams and with
 // the penumbrae of the light's disc, and cameras and lights.
 
+#include "load_scene.hpp"
 #include "scenes.hpp"
 
 #include <algorithm>
@@ -21,10 +22,12 @@ ShadowOptions with_lights(const std::vector<Light>& lights) {
     return options;
 }
 
-// Draws frames until the edges of shadows are found, and compares the last one.
-Comparison settled(Rig& rig, const FrameSettings& settings) {
-    for (int frame = 0; frame < 3; ++frame) {
+// Draws frames until the edges of shadows are found, after things have moved in the second one, and
+// compares the last one.
+Comparison settled(Rig& rig, FrameSettings settings) {
+    for (int frame = 0; frame < 4; ++frame) {
         rig.draw(settings);
+        settings.second = 1.3F;
     }
     return rig.compare(settings);
 }
@@ -33,8 +36,8 @@ Comparison settled(Rig& rig, const FrameSettings& settings) {
 
 // A cube around the origin, whose walls are 8 away, with a square of 2 x 2 halfway to each wall.
 Geometry squares_in_a_cube() {
-    baker::Scene scene = empty_scene();
-    add_box(scene, glm::vec3(-8.0F), glm::vec3(8.0F));
+    Quads scene = quads();
+    scene.add_room(glm::vec3(-8.0F), glm::vec3(16.0F));
     for (int axis = 0; axis < 3; ++axis) {
         glm::vec3 u(0.0F);
         glm::vec3 v(0.0F);
@@ -43,10 +46,10 @@ Geometry squares_in_a_cube() {
         for (const float side : {-4.0F, 4.0F}) {
             glm::vec3 middle(0.0F);
             middle[axis] = side;
-            add_quad(scene, middle - 0.5F * (u + v), u, v);
+            scene.add(middle - 0.5F * (u + v), u, v);
         }
     }
-    return make_geometry(scene);
+    return make_geometry(scene.scene);
 }
 
 // From the origin, the shadow of each square is a square of 4 x 4 in the middle of its wall.
@@ -93,51 +96,9 @@ TEST_F(Shadows, OfSquaresAroundALampAreSquares) {
 
 // ---- Random scenes
 
-// What moves: the shadows of frames that follow each other are those of a fit that has seen no
-// other frame, but for roundings of slots that are drawn elsewhere, and as near to rays. Catches
-// ghosts where something has left, shadows that are missing where it has come to, and ways of the
-// device that are not those of the host. Fitters of frames are in random cases (test/random).
-TEST_F(Shadows, OfWhatMovesAreThoseOfAFreshFit) {
-    // Without memory and hysteresis frames have the same tiles whatever came before.
-    constexpr ShadowOptions OPTIONS{.lights = 2,
-                                    .map_extent = 128,
-                                    .atlas_extent = 2048,
-                                    .max_tiles = 600,
-                                    .merge_ratio = 1.0F,
-                                    .importance_decay = 0.0F,
-                                    .edge_scale = 1.0F};
-    Random random(2);
-    Geometry geometry = random_room(random);
-    for (int i = 0; i < 8; ++i) {
-        add_moving_box(geometry, random.between({-8.0F, 2.0F, -8.0F}, {8.0F, 6.0F, 8.0F}), 2.0F);
-    }
-    FrameSettings settings{.camera = random_camera(random),
-                           .lights = {random_light(random, Light::Kind::sun),
-                                      random_light(random, Light::Kind::spot)}};
-    Rig rig(*machine_, geometry, SMALL_PICTURE, OPTIONS);
-    Rig fresh(*machine_, geometry, SMALL_PICTURE, OPTIONS);
-    int few_drawn = 0;  // else there was nothing to compare
-    for (int frame = 0; frame < 6; ++frame) {
-        SCOPED_TRACE(frame);
-        settings.second = 1.3F * static_cast<float>(frame);
-        const Comparison comparison = rig.compare(settings);
-        const ShadowHeader header = rig.renderer().header();
-        few_drawn += header.render_count < 0.9 * header.tiles ? 1 : 0;
-        if (frame == 0) {
-            fresh.draw(settings);
-        }
-        forget(*machine_, fresh, 1.0F);
-        const Comparison expected = fresh.compare(settings);
-        EXPECT_EQ(header.tiles, fresh.renderer().header().tiles);
-        EXPECT_LT(share_that_differs(comparison.receivers, expected.receivers), 0.001);
-        EXPECT_NEAR(comparison.difference().share_wrong(), expected.difference().share_wrong(),
-                    0.001);
-    }
-    EXPECT_GE(few_drawn, 3);
-}
-
 // The stated bound: at most 1 % of the pixels differ from rays, 0.5 % in the mean. Catches lights
-// whose layers or levels are mixed up, slots that are drawn or looked up elsewhere, and biases.
+// whose layers or levels are mixed up, slots that are drawn or looked up elsewhere, and biases. And
+// ghosts where something has left, and shadows that are missing where it has come to.
 TEST_F(Shadows, AreThoseOfRaysInRandomScenes) {
     using enum Light::Kind;
     const std::vector<std::vector<Light::Kind>> kinds{
@@ -199,34 +160,6 @@ TEST_F(Shadows, AreThereForAllPixelsAtAnyBudget) {
 
 // ---- Filters
 
-// A ball from within: nothing shadows anything, and no surfaces meet in corners.
-Geometry ball() {
-    constexpr int PARTS = 48;
-    baker::Scene scene = empty_scene();
-    const auto at = [](int column, int row) {
-        const float longitude =
-            2.0F * std::numbers::pi_v<float> * static_cast<float>(column) / PARTS;
-        const float latitude = std::numbers::pi_v<float> * static_cast<float>(row) / PARTS;
-        return 6.0F * glm::vec3(std::sin(latitude) * std::cos(longitude), std::cos(latitude),
-                                std::sin(latitude) * std::sin(longitude));
-    };
-    for (int row = 0; row < PARTS; ++row) {
-        for (int column = 0; column < PARTS; ++column) {
-            const auto first = static_cast<std::uint32_t>(scene.positions.size());
-            for (int corner = 0; corner < 4; ++corner) {
-                scene.positions.push_back(at(column + corner % 2, row + corner / 2));
-            }
-            if (row > 0) {
-                scene.triangles.push_back({.vertices = {first, first + 1, first + 3}});
-            }
-            if (row + 1 < PARTS) {
-                scene.triangles.push_back({.vertices = {first, first + 3, first + 2}});
-            }
-        }
-    }
-    return make_geometry(scene);
-}
-
 void expect_all_lit(Rig& rig, FrameSettings settings) {
     for (const Filter filter : {Filter::hard, Filter::box, Filter::soft}) {
         SCOPED_TRACE(static_cast<int>(filter));
@@ -247,13 +180,12 @@ void expect_all_lit(Rig& rig, FrameSettings settings) {
 // Catches seams between tiles of all levels, and acne: an even floor is evenly lit. Towers behind
 // the camera need tiles, but shadow nothing that it sees.
 TEST_F(Shadows, LeaveAnEvenFloorEvenlyLit) {
-    baker::Scene scene = empty_scene();
-    add_quad(scene, {-32.0F, 0.0F, -32.0F}, {0.0F, 0.0F, 64.0F}, {64.0F, 0.0F, 0.0F});
+    Quads scene = quads();
+    scene.add({-32.0F, 0.0F, -32.0F}, 64.0F * Z, 64.0F * X);
     for (int i = -3; i <= 3; ++i) {
-        const glm::vec3 corner(8.0F * static_cast<float>(i), 0.0F, 14.0F);
-        add_box(scene, corner, corner + glm::vec3(2.0F, 12.0F, 2.0F));
+        scene.add_block({8.0F * static_cast<float>(i), 0.0F, 14.0F}, {2.0F, 12.0F, 2.0F});
     }
-    Rig rig(*machine_, make_geometry(scene), {240, 135},
+    Rig rig(*machine_, make_geometry(scene.scene), {240, 135},
             {.map_extent = 256, .atlas_extent = 2048, .max_tiles = 400});
     for (int i = 0; i < 3; ++i) {
         SCOPED_TRACE(i);
@@ -265,9 +197,11 @@ TEST_F(Shadows, LeaveAnEvenFloorEvenlyLit) {
     }
 }
 
-// Catches seams where the faces of a point light meet.
+// Catches seams where the faces of a point light meet, in a ball: nothing shadows anything there,
+// and no surfaces meet in corners.
 TEST_F(Shadows, OfAPointLightHaveNoSeams) {
-    Rig rig(*machine_, ball(), {240, 135},
+    const Geometry ball = make_geometry(baker::load_scene(QUADTILE_BAKER_SCENES "/ball.obj").scene);
+    Rig rig(*machine_, ball, {240, 135},
             {.lights = SHADOW_FACES, .map_extent = 128, .atlas_extent = 2048, .max_tiles = 900});
     for (int frame = 0; frame < 4; ++frame) {
         SCOPED_TRACE(frame);
@@ -285,10 +219,10 @@ TEST_F(Shadows, OfAPointLightHaveNoSeams) {
 
 // A floor below a half plane at this height, which ends at x = 0.
 Geometry edge_above_floor(float height) {
-    baker::Scene scene = empty_scene();
-    add_quad(scene, {-12.0F, 0.0F, -12.0F}, {0.0F, 0.0F, 24.0F}, {24.0F, 0.0F, 0.0F});
-    add_quad(scene, {-12.0F, height, -12.0F}, {0.0F, 0.0F, 24.0F}, {12.0F, 0.0F, 0.0F});
-    return make_geometry(scene);
+    Quads scene = quads();
+    scene.add({-12.0F, 0.0F, -12.0F}, 24.0F * Z, 24.0F * X);
+    scene.add({-12.0F, height, -12.0F}, 24.0F * Z, 12.0F * X);
+    return make_geometry(scene.scene);
 }
 
 // The share of a disc that is on one side of a line, whose distance from the middle is this many

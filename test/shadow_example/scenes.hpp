@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "baker/small_scenes.hpp"
+
 #include "rig.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +14,11 @@
 #include <random>
 
 namespace quadtile::shadow {
+
+using baker::test::Quads;
+using baker::test::X;
+using baker::test::Y;
+using baker::test::Z;
 
 constexpr vk::Extent2D SMALL_PICTURE{160, 90};
 
@@ -47,51 +54,32 @@ class Random {
     std::mt19937 engine_;
 };
 
-inline baker::Scene empty_scene() {
-    baker::Scene scene;
-    scene.materials.emplace_back();
-    return scene;
+// What shadows need has no lightmap.
+inline Quads quads() {
+    Quads made(1, 1, 1);
+    made.add_material({});
+    return made;
 }
 
-// A parallelogram, by its corner and two edges.
-inline void add_quad(baker::Scene& scene, const glm::vec3& corner, const glm::vec3& u,
-                     const glm::vec3& v) {
-    const auto first = static_cast<std::uint32_t>(scene.positions.size());
-    for (const glm::vec3& position : {corner, corner + u, corner + u + v, corner + v}) {
-        scene.positions.push_back(position);
-    }
-    scene.triangles.push_back({.vertices = {first, first + 1, first + 2}});
-    scene.triangles.push_back({.vertices = {first, first + 2, first + 3}});
-}
-
-inline void add_box(baker::Scene& scene, const glm::vec3& low, const glm::vec3& high) {
-    const glm::vec3 size = high - low;
-    for (int axis = 0; axis < 3; ++axis) {
-        glm::vec3 u(0.0F);
-        glm::vec3 v(0.0F);
-        glm::vec3 w(0.0F);
-        u[(axis + 1) % 3] = size[(axis + 1) % 3];
-        v[(axis + 2) % 3] = size[(axis + 2) % 3];
-        w[axis] = size[axis];
-        add_quad(scene, low, u, v);
-        add_quad(scene, low + w, u, v);
-    }
-}
-
-// A room of 40 x 12 x 40 around the origin, without a ceiling, with boxes of many sizes.
+// A room of 40 x 12 x 40 around the origin, without a ceiling, with boxes of many sizes, some
+// of which move.
 inline Geometry random_room(Random& random) {
-    baker::Scene scene = empty_scene();
-    add_quad(scene, {-20.0F, 0.0F, -20.0F}, {0.0F, 0.0F, 40.0F}, {40.0F, 0.0F, 0.0F});
+    Quads room = quads();
+    room.add({-20.0F, 0.0F, -20.0F}, 40.0F * Z, 40.0F * X);
     for (const float side : {-20.0F, 20.0F}) {
-        add_quad(scene, {side, 0.0F, -20.0F}, {0.0F, 12.0F, 0.0F}, {0.0F, 0.0F, 40.0F});
-        add_quad(scene, {-20.0F, 0.0F, side}, {0.0F, 12.0F, 0.0F}, {40.0F, 0.0F, 0.0F});
+        room.add({side, 0.0F, -20.0F}, 12.0F * Y, 40.0F * Z);
+        room.add({-20.0F, 0.0F, side}, 12.0F * Y, 40.0F * X);
     }
     for (int i = 0; i < 40; ++i) {
         const glm::vec3 size = random.between(glm::vec3(0.2F), glm::vec3(3.0F));
         const glm::vec3 low = random.between({-18.0F, 0.0F, -18.0F}, {15.0F, 6.0F, 15.0F});
-        add_box(scene, low, low + size);
+        room.add_block(low, size);
     }
-    return make_geometry(scene);
+    Geometry geometry = make_geometry(room.scene);
+    for (int i = 0; i < 8; ++i) {
+        add_moving_box(geometry, random.between({-8.0F, 2.0F, -8.0F}, {8.0F, 6.0F, 8.0F}), 2.0F);
+    }
+    return geometry;
 }
 
 inline Camera random_camera(Random& random) {
