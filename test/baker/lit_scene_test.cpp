@@ -270,7 +270,7 @@ TEST_F(LitScene, HasAMaterialForEachPage) {
         1U);
 }
 
-TEST_F(LitScene, IsRefusedWhereUnwrappingWouldBreakATexture) {
+TEST_F(LitScene, IsRefusedWhereUnwrappingWouldBreakATextureOrInstances) {
     const fs::path path = added("scene.glb", square(R"({"images":[{"uri":"none.png"}],
         "textures":[{"source":0}],
         "materials":[{"occlusionTexture":{"index":0,"texCoord":1}}],
@@ -282,6 +282,11 @@ TEST_F(LitScene, IsRefusedWhereUnwrappingWouldBreakATexture) {
     const auto lit = lit_of(path);
     EXPECT_THAT(quadtile::test::message_of([&] { lit->set_light_map_coordinates(scene); }),
                 AllOf(HasSubstr("scene.glb"), HasSubstr("material 0"), HasSubstr("TEXCOORD_1")));
+    const fs::path instances = QUADTILE_BAKER_SCENES "/cases/instances.gltf";
+    EXPECT_THAT(quadtile::test::message_of([&] {
+                    lit_of(instances)->set_light_map_coordinates(load_scene(instances).scene);
+                }),
+                HasSubstr("node 0 has instances"));
 }
 
 // ---- Damage

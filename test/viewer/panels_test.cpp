@@ -27,10 +27,6 @@ class PanelsTest : public app::test::AppGpuTest {
     static constexpr vk::Rect2D AREA{.extent = {900, 720}};
 
     void SetUp() override {
-        app::test::AppGpuTest::SetUp();
-        if (IsSkipped() || HasFatalFailure()) {
-            return;
-        }
         ImGui::CreateContext();
         ImGuiIO& io = ImGui::GetIO();
         io.IniFilename = nullptr;

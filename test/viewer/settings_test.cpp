@@ -234,21 +234,12 @@ TEST(MakeThreshold, TakesTheValuesOfItsKindAndFitsThemToTheMap) {
     EXPECT_THROW((void)make_threshold(settings, SHAPE, &other), Error);
 }
 
-TEST(ScaledThreshold, ChangesTheValuesOfItsKindAloneAndStaysPossible) {
+// No factor leads out of the possible values, or to 0, from which none leads back.
+TEST(ScaledThreshold, StaysPossible) {
     for (const auto& entry : THRESHOLD_KINDS) {
         const ThresholdSettings settings{entry.value, 16.0F, 3.0F, {5.0F, 0.0F}, 7.0F};
-        ThresholdSettings expected = settings;
-        const bool is_memory = entry.value == ThresholdKind::memory;
-        expected.max_resolution =
-            is_memory || entry.value == ThresholdKind::max_resolution ? 24.0F : 16.0F;
-        expected.constant = entry.value == ThresholdKind::constant ? 4.5F : 3.0F;
-        expected.levels[0] = entry.value == ThresholdKind::per_level ? 7.5F : 5.0F;
-        expected.nodes = is_memory ? 15.75F : 7.0F;
-        EXPECT_EQ(scaled(settings, 1.5), expected) << entry.name;
-        // No factor leads out of the possible values, or to 0, from which none leads back.
-        const ThresholdSettings smallest = scaled(scaled(settings, 1e-300), 1e-300);
-        const ThresholdSettings largest = scaled(scaled(settings, 1e300), 1e300);
-        for (const ThresholdSettings& one : {smallest, largest}) {
+        for (const double factor : {1e-300, 1e300}) {
+            const ThresholdSettings one = scaled(scaled(settings, factor), factor);
             for (const float value : {one.max_resolution, one.constant, one.levels[0], one.nodes}) {
                 EXPECT_TRUE(value > 0.0F && value <= LARGEST) << entry.name;
             }
