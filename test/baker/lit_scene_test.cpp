@@ -137,25 +137,8 @@ TEST_F(LitScene, OfDamagedDataIsASceneOrAnError) {
 
 // Two nodes with one mesh, one of them mirrored; a strip; what only some vertices have; a vertex
 // that nothing uses; things that the baker does not know.
-Gltf odd_scene() {
-    Gltf gltf = empty_gltf();
-    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, -1, 1, 0, 1, 1, 1, 9, 9, 9});
-    gltf.add("VEC2", {0, 0, 1, 0, 0, 1, 1, 1, 5, 5});
-    gltf.add("VEC3", {0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0});
-    gltf.add({0, 1, 2, 3});
-    return gltf.with(R"({"asset":{"generator":"a program","extras":{"mine":[1,{}]}},
-        "extensionsUsed":["MINE_thing"],"extensions":{"MINE_thing":{"x":1.5}},
-        "materials":[{"name":"Paint","extras":{"y":2},"extensions":{"MINE_thing":{}}},{}],
-        "meshes":[{"name":"Walls","extras":7,"weights":[0],"primitives":[
-            {"attributes":{"POSITION":0,"TEXCOORD_0":1},"targets":[{"POSITION":2}],"indices":3,
-             "mode":5,"material":0},{"attributes":{"POSITION":0},"mode":0}]}],
-        "animations":[{"name":"Turn","channels":[],"samplers":[]}],
-        "nodes":[{"mesh":0,"name":"Left"},{"mesh":0,"scale":[-2,1,1],"translation":[9,0,0]}],
-        "scenes":[{"nodes":[0,1],"name":"All"}],"scene":0})");
-}
-
 TEST_F(LitScene, HasTheCoordinatesOfTheUnwrappedScene) {
-    const fs::path path = added("odd.glb", odd_scene().binary());
+    const fs::path path = QUADTILE_BAKER_SCENES "/odd.gltf";
     Scene scene = load_scene(path, LightMapCoordinates::ignore).scene;
     unwrap(scene, {.extent = Extent{64, 32}});
     const auto lit = lit_of(path);
@@ -166,7 +149,7 @@ TEST_F(LitScene, HasTheCoordinatesOfTheUnwrappedScene) {
     EXPECT_TRUE((baked.light_map_extent == Extent{64, 32}));
     EXPECT_TRUE(corners_in(baked) == corners_in(scene));
     // All but the primitives, which are now lists, is as it was.
-    const Json old = odd_scene().json;
+    const Json old = Json::parse(quadtile::test::read_file(path));
     Json now = json_of(glb);
     const Json light_map{{"index", 0}, {"texCoord", 1}, {"intensity", 2.5}};
     EXPECT_EQ(now["materials"][0]["extensions"].at("MOZ_lightmap"), light_map);
@@ -313,29 +296,15 @@ class DamagedSceneFile : public SceneFile {
 
 // Each file is cut, and single bytes of it are others: a scene or an error.
 TEST_F(DamagedSceneFile, IsASceneOrAnError) {
-    const std::string rich = R"({"extensionsUsed":["KHR_lights_punctual"],
-        "extensions":{"KHR_lights_punctual":{"lights":[
-            {"type":"directional","color":[1,0.5,0.25],"intensity":4}]}},
-        "cameras":[{"type":"perspective","perspective":{"yfov":1.1,"znear":0.1}}],
-        "materials":[{"emissiveFactor":[0,0,1],"doubleSided":true}],
-        "meshes":[{"name":"Walls","primitives":[{"attributes":
-            {"POSITION":0,"NORMAL":1,"TEXCOORD_1":2},"indices":3,"material":0}]}],
-        "nodes":[{"mesh":0,"scale":[1,2,3],"children":[1,2]},{"camera":0},
-                 {"extensions":{"KHR_lights_punctual":{"light":0}}}]})";
-    const fs::path path = added("lit.glb", square(rich).binary());
-    const LoadedScene loaded = load_scene(path, LightMapCoordinates::ignore, true);
-    const std::string lit = loaded.gltf->with_light_map(load_scene(path).scene, {{"png"}}, {8, 8});
-    (void)added("square.bin", square().bytes);
-    Gltf apart = square(rich);
-    apart.with(R"({"buffers":[{"uri":"square.bin","byteLength":)" +
-               std::to_string(apart.bytes.size()) + "}]}");
-    const std::string obj =
-        "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nvt 0.25 0\nvt 0.75 0\nvt 0.75 0.5\nvn 0 0 2\n"
-        "o Wall\nf 1/1/1 2/2/1 3/3/1\n";
+    const fs::path cases = QUADTILE_BAKER_SCENES "/cases";
+    const auto bytes_of = [&](const char* name) { return quadtile::test::read_file(cases / name); };
+    const LoadedScene sun = load_scene(cases / "sun.gltf", LightMapCoordinates::read, true);
+    const std::string lit = sun.gltf->with_light_map(sun.scene, {{"png"}}, {8, 8});
+    (void)added("square.bin", bytes_of("square.bin"));
     std::mt19937 engine(11);
-    for (const auto& [name, bytes] : {std::pair("scene.glb", square(rich).binary()),
-                                      {"scene.gltf", apart.text()},
-                                      {"scene.obj", obj},
+    for (const auto& [name, bytes] : {std::pair("sun.gltf", bytes_of("sun.gltf")),
+                                      {"materials.gltf", bytes_of("materials.gltf")},
+                                      {"gable_unpainted.obj", bytes_of("gable_unpainted.obj")},
                                       {"scene.glb", lit}}) {
         SCOPED_TRACE(name);
         EXPECT_TRUE(loads(name, bytes));

@@ -42,6 +42,12 @@ struct Prepared {
     TileOptions tiles{.map_extent = 32, .max_resolution = 16.0F, .max_nodes = 2048.0F};
 };
 
+inline BakeResult bake_with(Tracer& tracer, const Prepared& what, const BakeOptions& options,
+                            const BakeWatcher& watcher = {}) {
+    return bake(what.traced, what.surface, what.suns, what.lights, what.lamps(options), what.sky,
+                what.tiles, options, tracer, watcher);
+}
+
 inline std::string bytes_of(const BakeResult& result) {
     std::string bytes;
     const auto add = [&](const auto& values) {

@@ -22,6 +22,7 @@
 #include <fstream>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,12 @@ namespace {
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
+
+void check(VkResult result) {
+    if (result != VK_SUCCESS) {
+        throw std::runtime_error("a Vulkan call failed with " + std::to_string(result));
+    }
+}
 
 constexpr std::uint32_t width = 200;
 constexpr std::uint32_t height = 120;
@@ -63,6 +70,7 @@ class IntegrationGuide : public testing::Test {
         buffers.clear();
         map_image = {};
         gpu.reset();
+        vkDestroyCommandPool(vulkan_device, command_pool, nullptr);
     }
 
     [[nodiscard]] Device device() const {
@@ -95,12 +103,37 @@ class IntegrationGuide : public testing::Test {
         return read;
     }
 
+    [[nodiscard]] VkCommandBuffer begin_commands() {
+        VkCommandPoolCreateInfo pool_info{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .queueFamilyIndex = queue_family};
+        check(vkCreateCommandPool(vulkan_device, &pool_info, nullptr, &command_pool));
+        VkCommandBufferAllocateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                         .commandPool = command_pool,
+                                         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                         .commandBufferCount = 1};
+        VkCommandBuffer commands = VK_NULL_HANDLE;
+        check(vkAllocateCommandBuffers(vulkan_device, &info, &commands));
+        VkCommandBufferBeginInfo begin{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+        check(vkBeginCommandBuffer(commands, &begin));
+        return commands;
+    }
+
+    void submit_and_wait(VkCommandBuffer commands) const {
+        check(vkEndCommandBuffer(commands));
+        VkSubmitInfo work{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                          .commandBufferCount = 1,
+                          .pCommandBuffers = &commands};
+        check(vkQueueSubmit(queue, 1, &work, VK_NULL_HANDLE));
+        check(vkQueueWaitIdle(queue));
+    }
+
     const Device base = Device::create();
     const VkInstance instance = base.instance();
     const VkPhysicalDevice physical_device = base.physical_device();
     const VkDevice vulkan_device = base.handle();
     const VkQueue queue = base.queue();
     const std::uint32_t queue_family = base.queue_family();
+    VkCommandPool command_pool = VK_NULL_HANDLE;
 
     std::unique_ptr<Gpu> gpu;
     std::deque<Buffer> buffers;
@@ -233,12 +266,13 @@ TEST_F(IntegrationGuide, MipLevels) {
         gpu->upload(made, texels.data());
         return made.handle();
     };
-    gpu->run([&](VkCommandBuffer commands) {
+    const VkCommandBuffer commands = begin_commands();
 #include "snippets/downsampler"
-    });
-    const MipChain expected =
-        reference::downsample({texels.data(), {1920, 1080, 1, TexelFormat::rgba8_srgb}}, {});
-    for (std::uint32_t level = 1; level < expected.levels.size(); ++level) {
+    submit_and_wait(commands);
+    const MipChain expected = reference::downsample(
+        {texels.data(), {size.width, size.height, 1, TexelFormat::rgba8_srgb}}, {});
+    ASSERT_EQ(expected.levels.size(), shape.levels);
+    for (std::uint32_t level = 1; level < shape.levels; ++level) {
         EXPECT_TRUE(gpu->download(made, level) == expected.levels[level].texels) << level;
     }
 }

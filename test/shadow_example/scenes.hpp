@@ -8,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstdio>
 #include <memory>
 #include <random>
@@ -93,34 +92,6 @@ inline Light random_light(Random& random, Light::Kind kind) {
     light.direction = random.between({-1.0F, -1.0F, -1.0F}, {1.0F, is_sun ? -0.4F : -0.7F, 1.0F});
     light.position = random.between({-15.0F, 9.0F, -15.0F}, {15.0F, 11.0F, 15.0F});
     return light;
-}
-
-// The next frame draws all tiles, as if there had been none before, into an atlas of this depth.
-inline void forget(Machine& machine, Rig& rig, float atlas_depth) {
-    const Targets& targets = rig.renderer().targets();
-    const auto pass = make_atlas_pass(machine.gpu.device(), AtlasContents::cleared);
-    const vk::UniqueFramebuffer framebuffer =
-        machine.gpu.make_framebuffer(*pass, targets.atlas.extent, std::array{*targets.atlas.view});
-    machine.gpu.run([&](vk::CommandBuffer commands) {
-        app::memory_barrier(commands, app::ALL_USES, app::ALL_USES);
-        commands.fillBuffer(*targets.memory.handle, 0, VK_WHOLE_SIZE, 0);
-        const vk::ClearValue depth{.depthStencil = {.depth = atlas_depth}};
-        app::begin_render_pass(commands, *pass, *framebuffer, targets.atlas.extent,
-                               std::span(&depth, 1));
-        commands.endRenderPass();
-        app::memory_barrier(commands, app::ALL_USES, app::ALL_USES);
-    });
-}
-
-// The share of pixels whose receivers have other lights.
-inline double share_that_differs(const std::vector<Receiver>& a, const std::vector<Receiver>& b) {
-    double surfaces = 0.0;
-    double different = 0.0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        surfaces += a[i].share >= 0.0F ? 1.0 : 0.0;
-        different += a[i].word != b[i].word ? 1.0 : 0.0;
-    }
-    return different / std::max(surfaces, 1.0);
 }
 
 }  // namespace quadtile::shadow

@@ -1,6 +1,6 @@
 // Preloaded library: the process writes and reads 1234.5 as "1.234,5" from its first line on, as
-// one whose user is German after std::setlocale and std::locale::global. Tests in it fail where a number
-// is read up to its point, or written with a comma.
+// one whose user is German after std::setlocale and std::locale::global. Tests in it fail where a
+// number is read up to its point, or written with a comma.
 
 #include <clocale>
 #include <cstdlib>

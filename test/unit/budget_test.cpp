@@ -6,8 +6,8 @@
 #include <quadtile/error.hpp>
 #include <quadtile/reference.hpp>
 
-#include "support/definition.hpp"
 #include "reference/budget.hpp"
+#include "support/definition.hpp"
 #include "support/errors.hpp"
 #include "support/maps.hpp"
 #include "support/tile_lists.hpp"
