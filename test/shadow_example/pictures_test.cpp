@@ -22,12 +22,12 @@ ShadowOptions with_lights(const std::vector<Light>& lights) {
     return options;
 }
 
-// Draws frames until the edges of shadows are found, after things have moved in the second one, and
-// compares the last one.
+// Draws frames until the edges of shadows are found, also after things have moved, and compares the
+// last one.
 Comparison settled(Rig& rig, FrameSettings settings) {
-    for (int frame = 0; frame < 4; ++frame) {
+    for (int frame = 0; frame < 6; ++frame) {
+        settings.second = frame < 3 ? 0.0F : 1.3F;
         rig.draw(settings);
-        settings.second = 1.3F;
     }
     return rig.compare(settings);
 }
