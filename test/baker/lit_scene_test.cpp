@@ -58,18 +58,14 @@ std::vector<std::array<float, 8>> corners_in(const Scene& scene) {
 // The square of gltf_file.hpp, as the encoders of Draco and meshoptimizer have made it: by both
 // methods of Draco, of 14 bits in the third file, and turned about z by a right angle by an
 // instance of quaternions in the last two, whose buffers have all filters and modes.
-struct Compressed {
-    const char* name;
-    float bound;
-};
-constexpr std::array<Compressed, 5> COMPRESSED{{{"draco_sequential", 0.0F},
-                                                {"draco_edgebreaker", 0.0F},
-                                                {"draco_lossy", 1e-3F},
-                                                {"meshopt_triangles", 1e-4F},
-                                                {"meshopt_indices", 1e-4F}}};
+constexpr std::array<std::pair<const char*, float>, 5> COMPRESSED{{{"draco_sequential", 0.0F},
+                                                                   {"draco_edgebreaker", 0.0F},
+                                                                   {"draco_lossy", 1e-3F},
+                                                                   {"meshopt_triangles", 1e-4F},
+                                                                   {"meshopt_indices", 1e-4F}}};
 
-fs::path path_of(const Compressed& file) {
-    return fs::path(QUADTILE_BAKER_SCENES) / (std::string(file.name) + ".glb");
+fs::path path_of(const std::string& name) {
+    return fs::path(QUADTILE_BAKER_SCENES) / (name + ".glb");
 }
 
 // Catches filters, modes, attributes and types that are mixed up, and a lit scene that still says
@@ -78,10 +74,10 @@ TEST_F(LitScene, OfCompressedMeshesIsTheSame) {
     const Scene plain = load(square()).scene;
     const Scene turned =
         load(square(R"({"nodes":[{"mesh":0,"rotation":[0,0,0.70710678,0.70710678]}]})")).scene;
-    for (const Compressed& file : COMPRESSED) {
-        SCOPED_TRACE(file.name);
-        const fs::path path = path_of(file);
-        const Scene& expected = std::string(file.name).starts_with("draco") ? plain : turned;
+    for (const auto& [name, bound] : COMPRESSED) {
+        SCOPED_TRACE(name);
+        const fs::path path = path_of(name);
+        const Scene& expected = std::string(name).starts_with("draco") ? plain : turned;
         const LoadedScene loaded = load_scene(path);
         EXPECT_THAT(loaded.warnings, IsEmpty());
         auto actual = corners_in(loaded.scene);
@@ -90,7 +86,7 @@ TEST_F(LitScene, OfCompressedMeshesIsTheSame) {
         std::ranges::sort(wanted);
         ASSERT_EQ(actual.size(), wanted.size());
         for (std::size_t i = 0; i < 8 * wanted.size(); ++i) {
-            EXPECT_NEAR(actual[i / 8][i % 8], wanted[i / 8][i % 8], file.bound) << i;
+            EXPECT_NEAR(actual[i / 8][i % 8], wanted[i / 8][i % 8], bound) << i;
         }
         const std::string glb = lit_of(path)->with_light_map(loaded.scene, {{"\x89PNG"}}, {8, 8});
         EXPECT_THAT(glb, AllOf(Not(HasSubstr("compression")), Not(HasSubstr("DRACO"))));
@@ -101,9 +97,9 @@ TEST_F(LitScene, OfCompressedMeshesIsTheSame) {
 
 // Catches damaged data that crashes, and sizes of gigabytes.
 TEST_F(LitScene, OfDamagedDataIsASceneOrAnError) {
-    for (const Compressed& file : COMPRESSED) {
-        SCOPED_TRACE(file.name);
-        const std::string whole = quadtile::test::read_file(path_of(file));
+    for (const auto& [name, bound] : COMPRESSED) {
+        SCOPED_TRACE(name);
+        const std::string whole = quadtile::test::read_file(path_of(name));
         const std::size_t data = whole.find(std::string("BIN\0", 4)) + 4;
         for (std::size_t i = data; i < whole.size(); ++i) {
             for (const int bit : {0, 5, 7}) {
@@ -116,7 +112,7 @@ TEST_F(LitScene, OfDamagedDataIsASceneOrAnError) {
         const auto refused = [&] {
             return refusal("scene.glb", Gltf::binary(json.dump(), whole.substr(data)));
         };
-        const bool is_draco = std::string(file.name).starts_with("draco");
+        const bool is_draco = std::string(name).starts_with("draco");
         Json& views = json["bufferViews"];
         Json& length =
             is_draco ? views[4]["byteLength"] : views[3]["extensions"].front()["byteLength"];
@@ -186,10 +182,10 @@ TEST_F(LitScene, WithItsOwnCoordinatesKeepsItsMeshes) {
     const std::string picture = "\x89PNG, all of it";
     (void)added("wood.png", picture);
     const fs::path path = added("scene.glb", file.binary());
-    const Scene scene = load_scene(path).scene;
-    const std::string glb = lit_of(path)->with_light_map(scene, {{"\x89PNG"}}, {8, 8});
+    const std::string glb =
+        lit_of(path)->with_light_map(load_scene(path).scene, {{"\x89PNG"}}, {8, 8});
     const Json& old = file.json;
-    Json now = json_of(glb);
+    const Json now = json_of(glb);
     EXPECT_EQ(now["accessors"], old["accessors"]);
     EXPECT_EQ(now["textures"][0], old["textures"][0]);
     // glTF's default material is all metal.
