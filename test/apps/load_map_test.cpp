@@ -1,9 +1,8 @@
 // Maps and images from files, and all that the fuzzers keep.
 
+#include "exr_files.hpp"
 #include "fuzz/fuzz_targets.hpp"
-#include "image_files.hpp"
 #include "support/errors.hpp"
-#include "support/pfm.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <quadtile/error.hpp>
@@ -19,20 +18,17 @@
 #include <filesystem>
 #include <iostream>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <tuple>
 
 namespace quadtile::app::test {
 
-using quadtile::test::pfm;
 using quadtile::test::read_file;
 using quadtile::test::refusal_of;
 using quadtile::test::TemporaryDirectory;
 namespace {
 
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr int WIDTH = 7;
@@ -48,8 +44,22 @@ std::vector<float> ramp(float first = 0.5F) {
     return values;
 }
 
+const std::filesystem::path FUZZ = QUADTILE_FUZZ_FOLDER;
+
 class LoadMap : public ::testing::Test {
  protected:
+    void SetUp() override {
+        if (!std::filesystem::is_directory(FUZZ)) {
+            GTEST_SKIP() << "the sources, with " << FUZZ << ", are not here";
+        }
+    }
+
+    // A file that the fuzzers begin with.
+    static std::string seed(const std::string& name) {
+        const std::string bytes = read_file(FUZZ / "seeds" / name);
+        EXPECT_NE(bytes, "") << name;
+        return bytes;
+    }
     LoadedMap load(const std::string& bytes, const std::string& channel = {}) const {
         return load_map(directory_.add("map", bytes), channel);
     }
@@ -208,8 +218,6 @@ TEST_F(LoadMap, ChannelsAreThoseThatCanBeChosen) {
           {with_long_name, longer_name.c_str(), "it has no channel"}}) {
         EXPECT_THAT(failure(bytes, channel), HasSubstr(message));
     }
-    const std::vector<float> pixels(12, 1.0F);
-    const std::vector<std::uint16_t> samples(12, 7);
     using Names = std::vector<std::string>;
     for (const auto& [bytes, names] : std::vector<std::pair<std::string, Names>>{
              {layers,
@@ -217,12 +225,12 @@ TEST_F(LoadMap, ChannelsAreThoseThatCanBeChosen) {
                "light.count"}},
              {both, {"a", "a.B", "a.G", "a.R", "b.c", "b.c.B", "b.c.G", "b.c.R"}},
              {encode_ramps({"R", "G", "B"}), {"B", "G", "R"}},  // their luminance has no name
-             {pfm(pixels, 4, false, true), {"Y"}},
-             {pfm(pixels, 2, true), {"R", "G", "B"}},
-             {encode_png_samples(4, 3, PngType::grey, 16, samples), {"Y"}},
-             {encode_png_samples(3, 2, PngType::grey_alpha, 8, samples), {"Y"}},
-             {encode_png_samples(2, 2, PngType::colour, 8, samples), {"R", "G", "B"}},
-             {encode_png_samples(3, 1, PngType::colour_alpha, 16, samples), {"R", "G", "B"}}}) {
+             {seed("pfm/grey_big_endian.pfm"), {"Y"}},
+             {seed("pfm/colour_big_endian.pfm"), {"R", "G", "B"}},
+             {seed("png/grey_16.png"), {"Y"}},
+             {seed("png/grey_alpha_8.png"), {"Y"}},
+             {seed("png/colour_8.png"), {"R", "G", "B"}},
+             {seed("png/colour_alpha_16.png"), {"R", "G", "B"}}}) {
         EXPECT_EQ(channels(bytes), names);
     }
     EXPECT_THROW((void)channels("{}"), Error);
@@ -231,11 +239,7 @@ TEST_F(LoadMap, ChannelsAreThoseThatCanBeChosen) {
 
 // Kinds of files that are seeds of the fuzzers.
 TEST_F(LoadMap, ExrPartsSubsampledChannelsAndDeepData) {
-    const std::filesystem::path seeds = QUADTILE_FUZZ_FOLDER "/seeds/exr";
-    if (!std::filesystem::is_directory(seeds)) {
-        GTEST_SKIP() << "the sources, with " << seeds << ", are not here";
-    }
-    const std::string parts = read_file(seeds / "parts.exr");
+    const std::string parts = seed("exr/parts.exr");
     EXPECT_EQ(channels(parts), (std::vector<std::string>{"Y", "G"}));
     EXPECT_EQ(load(parts).shape.format, TexelFormat::r32_float);
     EXPECT_EQ(values(parts, "G"), ramp());
@@ -243,7 +247,7 @@ TEST_F(LoadMap, ExrPartsSubsampledChannelsAndDeepData) {
     EXPECT_THAT(failure(parts, "Z"), HasSubstr("it has Y, G"));
 
     // Two parts with the same names, and one whose own name has a slash.
-    const std::string stereo = read_file(seeds / "stereo.exr");
+    const std::string stereo = seed("exr/stereo.exr");
     EXPECT_EQ(channels(stereo),
               (std::vector<std::string>{"B", "G", "R", "Z", "right/", "right/B", "right/G",
                                         "right/R", "right/Z", "a/b/Z"}));
@@ -263,30 +267,23 @@ TEST_F(LoadMap, ExrPartsSubsampledChannelsAndDeepData) {
     EXPECT_THAT(failure(stereo, "3/Z"), HasSubstr("it has B, G, R, Z, right/, right/B"));
     EXPECT_THAT(failure(stereo, "right/A"), HasSubstr("no channel 'right/A'"));
 
-    const std::string subsampled = read_file(seeds / "subsampled.exr");
+    const std::string subsampled = seed("exr/subsampled.exr");
     EXPECT_EQ(channels(subsampled), std::vector<std::string>{"Y"});
     EXPECT_EQ(values(subsampled), std::vector<float>(48, 1.0F));
     EXPECT_THAT(failure(subsampled, "BY"), AllOf(HasSubstr("'BY'"), HasSubstr("subsampled")));
-    const std::string deep = read_file(seeds / "deep.exr");
+    const std::string deep = seed("exr/deep.exr");
     EXPECT_THAT(failure(deep), HasSubstr("deep data"));
     EXPECT_THROW((void)channels(deep), Error);
 }
 
-TEST_F(LoadMap, PfmOfBothByteOrdersBottomRowFirst) {
-    std::vector<float> pixels;
-    for (int i = 0; i < WIDTH * HEIGHT; ++i) {
-        const std::size_t texel = pixels.size() / 3;
-        pixels.insert(pixels.end(), {ramp(1.0F)[texel], ramp(2.0F)[texel], ramp(3.0F)[texel]});
+// Little-endian files are in random cases of programs (test/random).
+TEST_F(LoadMap, PfmOfBothByteOrdersAreTheSame) {
+    for (const std::string type : {"pfm/grey", "pfm/colour"}) {
+        const std::string big = seed(type + "_big_endian.pfm");
+        EXPECT_EQ(values(big), values(seed(type + "_little_endian.pfm")));
+        EXPECT_EQ(load(big).shape, (MapShape{WIDTH, HEIGHT, 1, TexelFormat::r32_float}));
     }
-    for (const bool big_endian : {false, true}) {
-        const LoadedMap map = load(pfm(ramp(), WIDTH, false, big_endian));
-        EXPECT_EQ(map.shape, (MapShape{WIDTH, HEIGHT, 1, TexelFormat::r32_float}));
-        EXPECT_EQ(reference::decode(map.view()), ramp());
-        const std::string colour = pfm(pixels, WIDTH, true, big_endian);
-        EXPECT_EQ(values(colour), luminance_of(1.0F, 2.0F, 3.0F));
-        EXPECT_EQ(values(colour, "G"), ramp(2.0F));
-        EXPECT_THAT(failure(colour, "Y"), HasSubstr("it has R, G, B"));
-    }
+    EXPECT_THAT(failure(seed("pfm/colour_big_endian.pfm"), "Y"), HasSubstr("it has R, G, B"));
 }
 
 // Rows shifted by a byte, and numbers that are read up to a comma or a letter.
@@ -321,16 +318,6 @@ TEST_F(LoadMap, PfmWithBadHeader) {
     }
 }
 
-TEST_F(LoadMap, PngColourBecomesLinearLuminanceWithoutAlpha) {
-    const std::string bytes =
-        encode_png_samples(2, 1, PngType::colour_alpha, 8, {255, 0, 51, 7, 10, 20, 30, 200});
-    EXPECT_EQ(values(bytes)[0], 0.212639F + 0.072192F * (51.0F / 255.0F));
-    EXPECT_THAT(failure(bytes, "A"), HasSubstr("it has R, G, B"));
-    const std::string wide =
-        encode_png_samples(2, 1, PngType::colour, 16, {65535, 257, 1, 65535, 257, 9999});
-    EXPECT_EQ(values(wide, "B"), (std::vector<float>{1.0F / 65535.0F, 9999.0F / 65535.0F}));
-}
-
 // A chunk of a PNG file, with a wrong checksum: that of skipped chunks does not count.
 std::string png_chunk(const std::string& type, const std::string& content) {
     std::string length;
@@ -342,8 +329,7 @@ std::string png_chunk(const std::string& type, const std::string& content) {
 
 // Valid files that libspng refuses, or keeps much of: its limits of chunks and of their memory.
 TEST_F(LoadMap, PngChunksWithoutPixelsAreSkipped) {
-    const std::vector<std::uint16_t> samples{1, 2, 3, 4, 5, 6};
-    const std::string bytes = encode_png_samples(3, 2, PngType::grey, 8, samples);
+    const std::string bytes = seed("png/grey_8.png");
     constexpr std::size_t HEADER_END = 33;
     const auto with = [&](const std::string& chunks) {
         return bytes.substr(0, HEADER_END) + chunks + bytes.substr(HEADER_END);
@@ -389,10 +375,6 @@ TEST_F(LoadMap, WhatIsNoImageIsNamed) {
 
 // Files of some hundred bytes that announce gigabytes, and what becomes of them.
 TEST_F(LoadMap, WhatNoFileOfItsSizeCanHoldIsRefused) {
-    const std::filesystem::path found = QUADTILE_FUZZ_FOLDER "/found";
-    if (!std::filesystem::is_directory(found)) {
-        GTEST_SKIP() << "the sources, with " << found << ", are not here";
-    }
     for (const auto& [name, text] : std::initializer_list<std::pair<const char*, const char*>>{
              {"exr/attribute_announces_2_gigabytes.exr", "are left); copy or save it again"},
              {"exr/attribute_of_other_size_than_its_type.exr",
@@ -404,160 +386,140 @@ TEST_F(LoadMap, WhatNoFileOfItsSizeCanHoldIsRefused) {
              {"exr/rows_of_2_gigabytes.exr", "65536 x 256 texels take 1920 MiB"},
              {"png/chunk_announces_1_gigabyte.png", "damaged or truncated PNG"},
              {"png/header_announces_a_gigabyte.png", "pixels of 1073709056 bytes"}}) {
-        EXPECT_THAT(failure(read_file(found / name)), HasSubstr(text)) << name;
+        EXPECT_THAT(failure(read_file(FUZZ / "found" / name)), HasSubstr(text)) << name;
     }
 }
 
-// Catches windows, tiles, mip levels, rows of several bands and halves that are read at another
-// place, valid files that are taken for damaged ones, and damaged ones for valid ones.
-TEST_F(LoadMap, EveryCompressionIsReadWholeAndEveryTruncationIsAnError) {
-    std::vector<std::string> files{
-        encode_exr_channels(WIDTH, HEIGHT, {{"R", ramp()}, {"G", ramp()}, {"B", ramp()}}),
-        pfm(ramp(), WIDTH), pfm(std::vector<float>(12), 2, true, true)};
+// Catches windows, tiles and halves that are read at another place, valid files that are taken for
+// damaged ones, and damaged ones for valid ones.
+TEST_F(LoadMap, EverySeedIsReadWholeAndEveryTruncationIsAnError) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(FUZZ / "seeds")) {
+        const std::string name = entry.path().stem();
+        const std::string bytes = entry.is_directory() ? "" : read_file(entry.path());
+        const bool has_unread_parts = name == "mip_levels" || name == "parts" || name == "stereo";
+        if (entry.path().extension() == "" || failure(bytes).find("deep") != std::string::npos) {
+            continue;
+        }
+        ASSERT_EQ(failure(bytes), "") << name;
+        for (const char* const lossless : {"none_", "rle_", "zips_", "zip_", "piz_"}) {
+            if (name.starts_with(lossless) && !name.ends_with("colour")) {
+                EXPECT_EQ(values(bytes), ramp()) << name;
+            }
+        }
+        // A PNG is complete without the checksum of its end marker.
+        const std::size_t complete = bytes.size() - (bytes.starts_with("\x89PNG") ? 4 : 0);
+        for (std::size_t size = has_unread_parts ? complete : 0; size < complete; ++size) {
+            EXPECT_NE(failure(bytes.substr(0, size)), "") << name << " cut to " << size;
+        }
+    }
+    // Much of one value: no method makes more of a byte than check_exr_pixels says.
     constexpr int EXTENT = 1024;
     const std::vector<float> zeros(std::size_t{EXTENT} * EXTENT);
     for (int method = Imf::NO_COMPRESSION; method < Imf::NUM_COMPRESSION_METHODS; ++method) {
-        const auto compression = static_cast<Imf::Compression>(method);
-        for (const ExrOptions& options :
-             {ExrOptions{.compression = compression, .left = -3, .top = 2},
-              {.compression = compression, .left = 1000000, .top = -1000000, .tile_extent = 4},
-              {.compression = compression, .tile_extent = 4, .mip_levels = true}}) {
-            const std::string bytes = encode_exr_channels(
-                WIDTH, HEIGHT, {{"Y", ramp(), {}, options.mip_levels}}, options);
-            if (method <= Imf::PIZ_COMPRESSION) {  // the lossless ones
-                EXPECT_EQ(values(bytes), ramp()) << method;
-            }
-            if (!options.mip_levels) {  // of which the upper ones are not read
-                files.push_back(bytes);
-            }
-        }
-        // Much of one value: no method makes more of a byte than check_exr_pixels says.
         for (const std::optional<int> tile : {std::optional<int>{}, std::optional(EXTENT)}) {
-            const std::string bytes =
-                encode_exr_channels(EXTENT, EXTENT, {{"Y", zeros, {}, tile.has_value()}},
-                                    {.compression = compression, .tile_extent = tile});
+            const std::string bytes = encode_exr_channels(
+                EXTENT, EXTENT, {{"Y", zeros, {}, tile.has_value()}},
+                {.compression = static_cast<Imf::Compression>(method), .tile_extent = tile});
             EXPECT_EQ(failure(bytes), "") << method << tile.has_value();
         }
     }
-    const std::vector<std::uint16_t> samples(std::size_t{4} * WIDTH * HEIGHT, 300);
-    for (const auto& [type, bits] :
-         {std::pair(PngType::grey, 8), {PngType::grey, 16}, {PngType::colour_alpha, 8}}) {
-        const std::size_t components = type == PngType::grey ? 1 : 4;
-        files.push_back(
-            encode_png_samples(WIDTH, HEIGHT, type, bits,
-                               {samples.begin(), samples.begin() + components * WIDTH * HEIGHT}));
-    }
-    for (const std::string& bytes : files) {
-        ASSERT_EQ(failure(bytes), "");
-        // A PNG is complete without the checksum of its end marker.
-        const bool is_png = bytes.starts_with("\x89PNG");
-        const std::size_t complete = is_png ? bytes.size() - 4 : bytes.size();
-        for (std::size_t size = 0; size < complete; ++size) {
-            EXPECT_NE(failure(bytes.substr(0, size)), "")
-                << "of " << bytes.size() << " bytes, beginning " << bytes.substr(0, 4)
-                << ", the first " << size;
+}
+
+// Catches channels that are swapped or added in another value, and codes that are decoded by
+// another transfer: bytes of the seeds are 11 more than those to the left, 37 more than those
+// above.
+TEST_F(LoadMap, PngChannels) {
+    struct Case {
+        const char* name;
+        std::size_t bytes;
+        std::size_t components;
+        TexelFormat format;
+        std::vector<std::size_t> channels;
+    };
+    for (const auto& [name, bytes, components, format, channels] :
+         {Case{"grey_8", 1, 1, TexelFormat::rgba8_srgb, {0, 0, 0}},
+          {"grey_alpha_8", 1, 2, TexelFormat::rgba8_srgb, {0, 0, 0, 1}},
+          {"colour_8", 1, 3, TexelFormat::rgba8_srgb, {0, 1, 2}},
+          {"colour_alpha_8", 1, 4, TexelFormat::rgba8_srgb, {0, 1, 2, 3}},
+          {"grey_16", 2, 1, TexelFormat::r16_unorm, {0}},  // 16 bits are linear
+          {"colour_16", 2, 3, TexelFormat::rgba32_float, {0, 1, 2}}}) {
+        SCOPED_TRACE(name);
+        const auto path = FUZZ / "seeds/png" / (std::string(name) + ".png");
+        EXPECT_EQ(load_image(path).shape, (ImageShape{WIDTH, HEIGHT, 1, format}));
+        const LoadedImage image = load_image(path, {.linear = true});
+        const std::size_t count = channel_count(image.shape.format);
+        std::vector<float> expected(4, 1.0F);
+        for (std::size_t i = 0; i < channels.size(); ++i) {
+            const std::size_t code = 11 * bytes * (3 * components + channels[i]) + 2 * 37;
+            expected[i] = bytes == 1
+                              ? static_cast<float>(code % 256) / 255.0F
+                              : static_cast<float>(code % 256 * 256 + (code + 11) % 256) / 65535.0F;
+        }
+        const auto texel = reference::decode_texels(image.view())[2 * WIDTH + 3];
+        EXPECT_TRUE(std::equal(texel.begin(), texel.begin() + count, expected.begin()));
+        if (components == 3) {  // maps: luminance without alpha, or a channel
+            EXPECT_FLOAT_EQ(
+                values(read_file(path))[2 * WIDTH + 3],
+                0.212639F * expected[0] + 0.715169F * expected[1] + 0.072192F * expected[2]);
+            EXPECT_EQ(values(read_file(path), "B")[2 * WIDTH + 3], expected[2]);
         }
     }
+    EXPECT_THAT(failure(seed("png/colour_alpha_8.png"), "A"), HasSubstr("it has R, G, B"));
 }
 
 // ---- Images
 
-constexpr int IMAGE_WIDTH = 3;
-constexpr int IMAGE_HEIGHT = 2;
-constexpr std::size_t TEXELS = IMAGE_WIDTH * IMAGE_HEIGHT;
-
-LoadedImage load(const std::string& bytes, const ImageSelection& selection = {}) {
-    const TemporaryDirectory directory;
-    const LoadedImage image = load_image(directory.add("image", bytes), selection);
-    EXPECT_EQ(image.shape, (ImageShape{IMAGE_WIDTH, IMAGE_HEIGHT, 1, image.shape.format}));
-    return image;
-}
-
-std::vector<float> texel(const LoadedImage& image, std::size_t number) {
-    const reference::Texel value = reference::decode_texels(image.view())[number];
-    return {value.begin(), value.begin() + channel_count(image.shape.format)};
-}
-
-// Catches channels that are swapped or added in another value, and codes that are decoded by
-// another transfer. SaveImage.KeepsEveryTexel has each format's own texels.
-TEST(LoadImage, Png) {
-    struct Case {
-        PngType type;
-        std::size_t components;
-        int bits;
-        bool linear;
-        TexelFormat format;
-        std::vector<int> codes;  // of the second texel
+TEST_F(LoadMap, ExrImagesKeepHalvesOnlyWhereAllAre) {
+    struct Channel {
+        const char* name;
+        float value;
+        bool is_half = true;
     };
-    for (const Case& here :
-         {Case{PngType::grey, 1, 8, false, TexelFormat::rgba8_srgb, {20, 20, 20, 255}},
-          {PngType::grey_alpha, 2, 8, true, TexelFormat::rgba8_unorm, {30, 30, 30, 40}},
-          {PngType::colour, 3, 8, false, TexelFormat::rgba8_srgb, {40, 50, 60, 255}},
-          {PngType::grey, 1, 16, false, TexelFormat::r16_unorm, {20}},  // 16 bits are linear
-          {PngType::colour, 3, 16, false, TexelFormat::rgba32_float, {40, 50, 60, 65535}}}) {
-        std::vector<std::uint16_t> samples(TEXELS * here.components);
-        for (std::size_t i = 0; i < samples.size(); ++i) {
-            samples[i] = static_cast<std::uint16_t>((i + 1) * 10);
+    const Channel red{"R", 0.5F};
+    const Channel green{"G", 1.5F};
+    const Channel blue{"B", 2.0F};
+    for (const auto& [channels, format, expected] :
+         std::vector<std::tuple<std::vector<Channel>, TexelFormat, std::vector<float>>>{
+             {{red, green, blue}, TexelFormat::rgba16_float, {0.5F, 1.5F, 2.0F, 1.0F}},
+             // Y is one more channel beside them.
+             {{red, green, blue, {"A", 0.25F, false}, {"Y", 9.0F}},
+              TexelFormat::rgba32_float,
+              {0.5F, 1.5F, 2.0F, 0.25F}},
+             {{{"Z", 3.0F}, {"Q", 4.0F}}, TexelFormat::r16_float, {3.0F}},
+             // The first layer with colours, with its own alpha.
+             {{{"a.A", 3.0F},
+               {"b.A", 0.25F},
+               {"b.B", 2.0F},
+               {"b.R", 0.5F},
+               {"b.G", 1.5F},
+               {"c.R", 4}},
+              TexelFormat::rgba16_float,
+              {0.5F, 1.5F, 2.0F, 0.25F}}}) {
+        std::vector<ExrChannel> all;
+        for (const Channel& one : channels) {
+            all.push_back({one.name, std::vector(6, one.value), {}, one.is_half});
         }
-        LoadedImage image =
-            load(encode_png_samples(IMAGE_WIDTH, IMAGE_HEIGHT, here.type, here.bits, samples),
-                 {.linear = here.linear});
-        EXPECT_EQ(image.shape.format, here.format);
-        if (here.format == TexelFormat::rgba8_srgb) {
-            image.shape.format = TexelFormat::rgba8_unorm;  // to see the codes
+        const LoadedImage image = load_image(
+            directory_.add("image", encode_exr_channels(3, 2, all, {.left = -2, .top = 7})));
+        EXPECT_EQ(image.shape, (ImageShape{3, 2, 1, format}));
+        for (const reference::Texel& texel : reference::decode_texels(image.view())) {
+            EXPECT_TRUE(std::equal(expected.begin(), expected.end(), texel.begin()));
         }
-        const float largest = here.bits == 8 ? 255.0F : 65535.0F;
-        std::vector<float> expected(here.codes.begin(), here.codes.end());
-        std::ranges::for_each(expected, [=](float& code) { code /= largest; });
-        EXPECT_EQ(texel(image, 1), expected);
     }
-}
-
-TEST(LoadImage, ExrKeepsHalvesOnlyWhereAllAre) {
-    const auto channel = [](const char* name, float value, bool half) {
-        return ExrChannel{name, std::vector<float>(TEXELS, value), {}, half};
-    };
-    const auto encode = [](const std::vector<ExrChannel>& channels) {
-        return encode_exr_channels(IMAGE_WIDTH, IMAGE_HEIGHT, channels, {.left = -2, .top = 7});
-    };
-    LoadedImage image =
-        load(encode({channel("R", 0.5F, true), channel("G", 1.5F, true), channel("B", 2, true)}));
-    EXPECT_EQ(image.shape.format, TexelFormat::rgba16_float);
-    EXPECT_THAT(texel(image, 5), ElementsAre(0.5F, 1.5F, 2.0F, 1.0F));
-
-    // Y is one more channel beside them.
-    image = load(encode({channel("R", 0.5F, true), channel("G", 1.5F, true), channel("B", 2, true),
-                         channel("A", 0.25F, false), channel("Y", 9, true)}));
-    EXPECT_EQ(image.shape.format, TexelFormat::rgba32_float);
-    EXPECT_THAT(texel(image, 0), ElementsAre(0.5F, 1.5F, 2.0F, 0.25F));
-
-    image = load(encode({channel("Z", 3, true), channel("Q", 4, true)}));
-    EXPECT_EQ(image.shape.format, TexelFormat::r16_float);
-    EXPECT_THAT(texel(image, 5), ElementsAre(3.0F));
-
-    // The first layer with colours, with its own alpha.
-    image = load(
-        encode({channel("a.A", 3, true), channel("b.A", 0.25F, true), channel("b.B", 2, true),
-                channel("b.G", 1.5F, true), channel("b.R", 0.5F, true), channel("c.R", 4, true)}));
-    EXPECT_THAT(texel(image, 5), ElementsAre(0.5F, 1.5F, 2.0F, 0.25F));
 }
 
 // ---- The fuzzers' files
 
 using Target = void (*)(std::string_view);
 
-TEST(FuzzCorpus, DoesNoHarm) {
-    const std::filesystem::path root = QUADTILE_FUZZ_FOLDER;
-    if (!std::filesystem::is_directory(root)) {
-        GTEST_SKIP() << "the sources, with " << root << ", are not here";
-    }
+TEST_F(LoadMap, TheFuzzersFilesDoNoHarm) {
     for (const auto& [name, target] : std::initializer_list<std::pair<const char*, Target>>{
              {"exr", fuzz::fuzz_exr}, {"pfm", fuzz::fuzz_pfm}, {"png", fuzz::fuzz_png}}) {
         for (const char* const folder : {"seeds", "found"}) {
             std::size_t files = 0;
-            if (std::filesystem::is_directory(root / folder / name)) {
+            if (std::filesystem::is_directory(FUZZ / folder / name)) {
                 for (const auto& entry :
-                     std::filesystem::directory_iterator(root / folder / name)) {
+                     std::filesystem::directory_iterator(FUZZ / folder / name)) {
                     std::cout << entry.path().string() << std::endl;  // names the one that crashes
                     EXPECT_NO_THROW(target(read_file(entry.path()))) << entry.path();
                     ++files;

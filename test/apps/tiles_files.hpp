@@ -73,13 +73,10 @@ inline std::vector<Tile> parse_csv(const std::string& text, bool balanced) {
                    line);
     std::vector<Tile> tiles;
     while (std::getline(lines, line)) {
-        std::vector<std::string> cells{""};
-        for (const char character : line) {
-            if (character == ',') {
-                cells.emplace_back();
-            } else {
-                cells.back() += character;
-            }
+        std::vector<std::string> cells;
+        std::istringstream rest(line + ',');
+        for (std::string cell; std::getline(rest, cell, ',');) {
+            cells.push_back(cell);
         }
         expect_of_file(cells.size() == (balanced ? 8U : 7U), line);
         const auto whole = [&](std::size_t i) {

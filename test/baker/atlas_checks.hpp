@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "scene.hpp"
+#include "surface_map.hpp"
 
 #include <gtest/gtest.h>
 #include <glm/glm.hpp>
@@ -98,42 +98,9 @@ inline std::size_t number_of_charts(const Scene& scene) {
     return std::set<std::uint32_t>(charts.begin(), charts.end()).size();
 }
 
-// Calls visit(x, y) for the texels that a triangle touches by more than `margin` texels; with
-// `centre_only` for those whose centre lies so deep in it.
-template <typename Visit>
-void for_each_texel(const MapCorners& corners, const Extent& extent, double margin,
-                    bool centre_only, const Visit& visit) {
-    const glm::dvec2 low = glm::min(corners[0], glm::min(corners[1], corners[2]));
-    const glm::dvec2 high = glm::max(corners[0], glm::max(corners[1], corners[2]));
-    const double turn = cross(corners[1] - corners[0], corners[2] - corners[0]) < 0.0 ? -1.0 : 1.0;
-    const auto left = static_cast<int>(std::max(0.0, std::floor(low.x + margin)));
-    const auto top = static_cast<int>(std::max(0.0, std::floor(low.y + margin)));
-    for (int y = top; y < std::min(double(extent.height), high.y - margin); ++y) {
-        for (int x = left; x < std::min(double(extent.width), high.x - margin); ++x) {
-            bool inside = true;
-            for (std::size_t i = 0; i < 3; ++i) {
-                const glm::dvec2 edge = corners[(i + 1) % 3] - corners[i];
-                const double length = glm::length(edge);
-                const glm::dvec2 inward =
-                    length > 0.0 ? turn * glm::dvec2(-edge.y, edge.x) / length : glm::dvec2(0.0);
-                // From the middle to the corner that lies furthest inside.
-                const double reach =
-                    centre_only ? 0.0 : 0.5 * (std::abs(inward.x) + std::abs(inward.y));
-                const double depth =
-                    glm::dot(inward, glm::dvec2(x + 0.5, y + 0.5) - corners[i]) + reach;
-                inside &= depth > margin || length == 0.0;
-            }
-            if (inside) {
-                visit(x, y);
-            }
-        }
-    }
-}
-
-// Coordinates are there, finite and within 0..1; no texel's centre lies in two triangles; texels
-// that different charts touch are more than `gutter` texels apart.
+// Coordinates are there, finite and within 0..1; no point of a texel lies in two triangles; texels
+// that different charts cover are more than `gutter` texels apart.
 inline void check_atlas(const Scene& scene, int gutter) {
-    constexpr double MARGIN = 2e-3;  // coordinates are 32-bit floats
     ASSERT_TRUE(scene.light_map_extent);
     const Extent extent = *scene.light_map_extent;
     ASSERT_EQ(scene.light_map_coordinates.size(), scene.positions.size());
@@ -142,27 +109,28 @@ inline void check_atlas(const Scene& scene, int gutter) {
             << at.x << " " << at.y;
     }
 
-    constexpr std::uint32_t NONE = std::numeric_limits<std::uint32_t>::max();
     const std::vector<std::uint32_t> charts = find_charts(scene);
-    std::vector<std::uint8_t> covers(extent.texels(), 0);
-    std::vector<std::uint32_t> owners(extent.texels(), NONE);
-    std::size_t overlaps = 0;
-    std::size_t shared = 0;
-    for (std::size_t i = 0; i < scene.triangles.size(); ++i) {
-        const MapCorners corners = map_corners(scene, scene.triangles[i]);
-        const auto index = [&](int x, int y) {
-            return static_cast<std::size_t>(y) * extent.width + static_cast<std::size_t>(x);
-        };
-        for_each_texel(corners, extent, MARGIN, true,
-                       [&](int x, int y) { overlaps += covers[index(x, y)]++ > 0 ? 1 : 0; });
-        for_each_texel(corners, extent, MARGIN, false, [&](int x, int y) {
-            std::uint32_t& owner = owners[index(x, y)];
-            shared += owner != NONE && owner != charts[i] ? 1 : 0;
-            owner = charts[i];
-        });
+    Scene marked = scene;  // each chart has a colour
+    marked.materials.resize(charts.size());
+    for (std::size_t i = 0; i < charts.size(); ++i) {
+        const auto chart = static_cast<float>(charts[i]);
+        marked.triangles[i].material = charts[i];
+        marked.materials[charts[i]] = {.albedo =
+                                           glm::fract(chart * glm::vec3(0.618F, 0.383F, 0.732F))};
     }
-    EXPECT_EQ(overlaps, 0U) << "texels whose centre is in two triangles";
-    EXPECT_EQ(shared, 0U) << "texels that two charts touch";
+    const SurfaceMap map = make_surface_map(marked, extent);
+    EXPECT_EQ(map.overlapping_texels, 0U) << "texels with a point in two triangles";
+    constexpr std::uint32_t NONE = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> owners(extent.texels(), NONE);
+    std::size_t shared = 0;
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+        if (map.coverage[i] > 1.0F / 64.0F) {  // more than rounding at an edge
+            owners[i] = charts[map.triangle[i]];
+            shared +=
+                glm::distance(map.albedo[i], marked.materials[owners[i]].albedo) > 1e-4F ? 1 : 0;
+        }
+    }
+    EXPECT_EQ(shared, 0U) << "texels that two charts cover";
 
     std::size_t close = 0;
     for (int y = 0; y < static_cast<int>(extent.height); ++y) {

@@ -10,12 +10,6 @@
 
 namespace quadtile::baker::test {
 
-inline BakeResult bake_with(Tracer& tracer, const Prepared& what, const BakeOptions& options,
-                            const BakeWatcher& watcher = {}) {
-    return bake(what.traced, what.surface, what.suns, what.lights, what.lamps(options), what.sky,
-                what.tiles, options, tracer, watcher);
-}
-
 inline BakeResult bake_by_reference(const Prepared& what, const BakeOptions& options,
                                     const BakeWatcher& watcher = {}) {
     return bake_with(*make_reference_tracer(what.traced, what.tiles, 2), what, options, watcher);

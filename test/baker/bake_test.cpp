@@ -1,6 +1,7 @@
 // The whole bake against what is known of the light: by formulas, and by a path tracer.
 
 #include "bake_fixture.hpp"
+#include "load_scene.hpp"
 #include "path_tracer.hpp"
 
 #include <algorithm>
@@ -25,8 +26,6 @@ glm::dvec3 mean(const std::vector<glm::vec3>& values, const std::vector<std::siz
     }
     return sum / static_cast<double>(texels.size());
 }
-
-// ---- Formulas
 
 // ---- Formulas
 

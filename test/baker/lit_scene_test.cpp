@@ -58,18 +58,14 @@ std::vector<std::array<float, 8>> corners_in(const Scene& scene) {
 // The square of gltf_file.hpp, as the encoders of Draco and meshoptimizer have made it: by both
 // methods of Draco, of 14 bits in the third file, and turned about z by a right angle by an
 // instance of quaternions in the last two, whose buffers have all filters and modes.
-struct Compressed {
-    const char* name;
-    float bound;
-};
-constexpr std::array<Compressed, 5> COMPRESSED{{{"draco_sequential", 0.0F},
-                                                {"draco_edgebreaker", 0.0F},
-                                                {"draco_lossy", 1e-3F},
-                                                {"meshopt_triangles", 1e-4F},
-                                                {"meshopt_indices", 1e-4F}}};
+constexpr std::array<std::pair<const char*, float>, 5> COMPRESSED{{{"draco_sequential", 0.0F},
+                                                                   {"draco_edgebreaker", 0.0F},
+                                                                   {"draco_lossy", 1e-3F},
+                                                                   {"meshopt_triangles", 1e-4F},
+                                                                   {"meshopt_indices", 1e-4F}}};
 
-fs::path path_of(const Compressed& file) {
-    return fs::path(QUADTILE_BAKER_SCENES) / (std::string(file.name) + ".glb");
+fs::path path_of(const std::string& name) {
+    return fs::path(QUADTILE_BAKER_SCENES) / (name + ".glb");
 }
 
 // Catches filters, modes, attributes and types that are mixed up, and a lit scene that still says
@@ -78,10 +74,10 @@ TEST_F(LitScene, OfCompressedMeshesIsTheSame) {
     const Scene plain = load(square()).scene;
     const Scene turned =
         load(square(R"({"nodes":[{"mesh":0,"rotation":[0,0,0.70710678,0.70710678]}]})")).scene;
-    for (const Compressed& file : COMPRESSED) {
-        SCOPED_TRACE(file.name);
-        const fs::path path = path_of(file);
-        const Scene& expected = std::string(file.name).starts_with("draco") ? plain : turned;
+    for (const auto& [name, bound] : COMPRESSED) {
+        SCOPED_TRACE(name);
+        const fs::path path = path_of(name);
+        const Scene& expected = std::string(name).starts_with("draco") ? plain : turned;
         const LoadedScene loaded = load_scene(path);
         EXPECT_THAT(loaded.warnings, IsEmpty());
         auto actual = corners_in(loaded.scene);
@@ -90,7 +86,7 @@ TEST_F(LitScene, OfCompressedMeshesIsTheSame) {
         std::ranges::sort(wanted);
         ASSERT_EQ(actual.size(), wanted.size());
         for (std::size_t i = 0; i < 8 * wanted.size(); ++i) {
-            EXPECT_NEAR(actual[i / 8][i % 8], wanted[i / 8][i % 8], file.bound) << i;
+            EXPECT_NEAR(actual[i / 8][i % 8], wanted[i / 8][i % 8], bound) << i;
         }
         const std::string glb = lit_of(path)->with_light_map(loaded.scene, {{"\x89PNG"}}, {8, 8});
         EXPECT_THAT(glb, AllOf(Not(HasSubstr("compression")), Not(HasSubstr("DRACO"))));
@@ -101,9 +97,9 @@ TEST_F(LitScene, OfCompressedMeshesIsTheSame) {
 
 // Catches damaged data that crashes, and sizes of gigabytes.
 TEST_F(LitScene, OfDamagedDataIsASceneOrAnError) {
-    for (const Compressed& file : COMPRESSED) {
-        SCOPED_TRACE(file.name);
-        const std::string whole = quadtile::test::read_file(path_of(file));
+    for (const auto& [name, bound] : COMPRESSED) {
+        SCOPED_TRACE(name);
+        const std::string whole = quadtile::test::read_file(path_of(name));
         const std::size_t data = whole.find(std::string("BIN\0", 4)) + 4;
         for (std::size_t i = data; i < whole.size(); ++i) {
             for (const int bit : {0, 5, 7}) {
@@ -116,7 +112,7 @@ TEST_F(LitScene, OfDamagedDataIsASceneOrAnError) {
         const auto refused = [&] {
             return refusal("scene.glb", Gltf::binary(json.dump(), whole.substr(data)));
         };
-        const bool is_draco = std::string(file.name).starts_with("draco");
+        const bool is_draco = std::string(name).starts_with("draco");
         Json& views = json["bufferViews"];
         Json& length =
             is_draco ? views[4]["byteLength"] : views[3]["extensions"].front()["byteLength"];
@@ -137,25 +133,8 @@ TEST_F(LitScene, OfDamagedDataIsASceneOrAnError) {
 
 // Two nodes with one mesh, one of them mirrored; a strip; what only some vertices have; a vertex
 // that nothing uses; things that the baker does not know.
-Gltf odd_scene() {
-    Gltf gltf = empty_gltf();
-    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, -1, 1, 0, 1, 1, 1, 9, 9, 9});
-    gltf.add("VEC2", {0, 0, 1, 0, 0, 1, 1, 1, 5, 5});
-    gltf.add("VEC3", {0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0});
-    gltf.add({0, 1, 2, 3});
-    return gltf.with(R"({"asset":{"generator":"a program","extras":{"mine":[1,{}]}},
-        "extensionsUsed":["MINE_thing"],"extensions":{"MINE_thing":{"x":1.5}},
-        "materials":[{"name":"Paint","extras":{"y":2},"extensions":{"MINE_thing":{}}},{}],
-        "meshes":[{"name":"Walls","extras":7,"weights":[0],"primitives":[
-            {"attributes":{"POSITION":0,"TEXCOORD_0":1},"targets":[{"POSITION":2}],"indices":3,
-             "mode":5,"material":0},{"attributes":{"POSITION":0},"mode":0}]}],
-        "animations":[{"name":"Turn","channels":[],"samplers":[]}],
-        "nodes":[{"mesh":0,"name":"Left"},{"mesh":0,"scale":[-2,1,1],"translation":[9,0,0]}],
-        "scenes":[{"nodes":[0,1],"name":"All"}],"scene":0})");
-}
-
 TEST_F(LitScene, HasTheCoordinatesOfTheUnwrappedScene) {
-    const fs::path path = added("odd.glb", odd_scene().binary());
+    const fs::path path = QUADTILE_BAKER_SCENES "/odd.gltf";
     Scene scene = load_scene(path, LightMapCoordinates::ignore).scene;
     unwrap(scene, {.extent = Extent{64, 32}});
     const auto lit = lit_of(path);
@@ -166,7 +145,7 @@ TEST_F(LitScene, HasTheCoordinatesOfTheUnwrappedScene) {
     EXPECT_TRUE((baked.light_map_extent == Extent{64, 32}));
     EXPECT_TRUE(corners_in(baked) == corners_in(scene));
     // All but the primitives, which are now lists, is as it was.
-    const Json old = odd_scene().json;
+    const Json old = Json::parse(quadtile::test::read_file(path));
     Json now = json_of(glb);
     const Json light_map{{"index", 0}, {"texCoord", 1}, {"intensity", 2.5}};
     EXPECT_EQ(now["materials"][0]["extensions"].at("MOZ_lightmap"), light_map);
@@ -203,10 +182,10 @@ TEST_F(LitScene, WithItsOwnCoordinatesKeepsItsMeshes) {
     const std::string picture = "\x89PNG, all of it";
     (void)added("wood.png", picture);
     const fs::path path = added("scene.glb", file.binary());
-    const Scene scene = load_scene(path).scene;
-    const std::string glb = lit_of(path)->with_light_map(scene, {{"\x89PNG"}}, {8, 8});
+    const std::string glb =
+        lit_of(path)->with_light_map(load_scene(path).scene, {{"\x89PNG"}}, {8, 8});
     const Json& old = file.json;
-    Json now = json_of(glb);
+    const Json now = json_of(glb);
     EXPECT_EQ(now["accessors"], old["accessors"]);
     EXPECT_EQ(now["textures"][0], old["textures"][0]);
     // glTF's default material is all metal.
@@ -270,7 +249,7 @@ TEST_F(LitScene, HasAMaterialForEachPage) {
         1U);
 }
 
-TEST_F(LitScene, IsRefusedWhereUnwrappingWouldBreakATexture) {
+TEST_F(LitScene, IsRefusedWhereUnwrappingWouldBreakATextureOrInstances) {
     const fs::path path = added("scene.glb", square(R"({"images":[{"uri":"none.png"}],
         "textures":[{"source":0}],
         "materials":[{"occlusionTexture":{"index":0,"texCoord":1}}],
@@ -282,6 +261,11 @@ TEST_F(LitScene, IsRefusedWhereUnwrappingWouldBreakATexture) {
     const auto lit = lit_of(path);
     EXPECT_THAT(quadtile::test::message_of([&] { lit->set_light_map_coordinates(scene); }),
                 AllOf(HasSubstr("scene.glb"), HasSubstr("material 0"), HasSubstr("TEXCOORD_1")));
+    const fs::path instances = QUADTILE_BAKER_SCENES "/cases/instances.gltf";
+    EXPECT_THAT(quadtile::test::message_of([&] {
+                    lit_of(instances)->set_light_map_coordinates(load_scene(instances).scene);
+                }),
+                HasSubstr("node 0 has instances"));
 }
 
 // ---- Damage
@@ -308,29 +292,15 @@ class DamagedSceneFile : public SceneFile {
 
 // Each file is cut, and single bytes of it are others: a scene or an error.
 TEST_F(DamagedSceneFile, IsASceneOrAnError) {
-    const std::string rich = R"({"extensionsUsed":["KHR_lights_punctual"],
-        "extensions":{"KHR_lights_punctual":{"lights":[
-            {"type":"directional","color":[1,0.5,0.25],"intensity":4}]}},
-        "cameras":[{"type":"perspective","perspective":{"yfov":1.1,"znear":0.1}}],
-        "materials":[{"emissiveFactor":[0,0,1],"doubleSided":true}],
-        "meshes":[{"name":"Walls","primitives":[{"attributes":
-            {"POSITION":0,"NORMAL":1,"TEXCOORD_1":2},"indices":3,"material":0}]}],
-        "nodes":[{"mesh":0,"scale":[1,2,3],"children":[1,2]},{"camera":0},
-                 {"extensions":{"KHR_lights_punctual":{"light":0}}}]})";
-    const fs::path path = added("lit.glb", square(rich).binary());
-    const LoadedScene loaded = load_scene(path, LightMapCoordinates::ignore, true);
-    const std::string lit = loaded.gltf->with_light_map(load_scene(path).scene, {{"png"}}, {8, 8});
-    (void)added("square.bin", square().bytes);
-    Gltf apart = square(rich);
-    apart.with(R"({"buffers":[{"uri":"square.bin","byteLength":)" +
-               std::to_string(apart.bytes.size()) + "}]}");
-    const std::string obj =
-        "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nvt 0.25 0\nvt 0.75 0\nvt 0.75 0.5\nvn 0 0 2\n"
-        "o Wall\nf 1/1/1 2/2/1 3/3/1\n";
+    const fs::path cases = QUADTILE_BAKER_SCENES "/cases";
+    const auto bytes_of = [&](const char* name) { return quadtile::test::read_file(cases / name); };
+    const LoadedScene sun = load_scene(cases / "sun.gltf", LightMapCoordinates::read, true);
+    const std::string lit = sun.gltf->with_light_map(sun.scene, {{"png"}}, {8, 8});
+    (void)added("square.bin", bytes_of("square.bin"));
     std::mt19937 engine(11);
-    for (const auto& [name, bytes] : {std::pair("scene.glb", square(rich).binary()),
-                                      {"scene.gltf", apart.text()},
-                                      {"scene.obj", obj},
+    for (const auto& [name, bytes] : {std::pair("sun.gltf", bytes_of("sun.gltf")),
+                                      {"materials.gltf", bytes_of("materials.gltf")},
+                                      {"gable_unpainted.obj", bytes_of("gable_unpainted.obj")},
                                       {"scene.glb", lit}}) {
         SCOPED_TRACE(name);
         EXPECT_TRUE(loads(name, bytes));

@@ -8,7 +8,6 @@
 #include <glm/gtc/matrix_transform.hpp>
 #include <glm/gtc/quaternion.hpp>
 
-#include <functional>
 #include <random>
 #include <string>
 
@@ -17,18 +16,9 @@ namespace quadtile::baker::test {
 namespace {
 
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 namespace fs = std::filesystem;
-
-// As an OBJ file, with a triangle on top.
-const std::string SQUARE_AND_GABLE =
-    "mtllib paints.mtl\nv -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nv 0 3 0\n"
-    "vt 0.25 0\nvt 0.75 0\nvt 0.75 0.5\nvt 0.25 0.5\nvt 0.5 1\nvn 0 0 2\n"
-    "usemtl lamp\nf 1/1/1 2/2/1 3/3/1 4/4/1\nusemtl grey\nf -2/-2/1 -3/-3/1 -1/-1/1\n";
 
 // Checks the properties of all scenes; with `front`, that all triangles and normals look there.
 void check_scene(const Scene& scene, const glm::vec3& front = glm::vec3(0.0F)) {
@@ -52,49 +42,153 @@ void check_scene(const Scene& scene, const glm::vec3& front = glm::vec3(0.0F)) {
     }
 }
 
-// ---- What is read
+// ---- Files, and what they say is expected of them
 
-TEST_F(SceneFile, IsRead) {
-    const LoadedScene loaded = load(square(R"({"asset":{"extras":{"lightmap_size":[123,45]}}})"));
-    const Scene& scene = loaded.scene;
-    EXPECT_THAT(loaded.warnings, IsEmpty());
-    check_scene(scene, {0, 0, 1});
-    EXPECT_EQ(scene.triangles.size(), 2U);
-    EXPECT_THAT(scene.light_map_coordinates,
-                ElementsAre(glm::vec2(0, 1), glm::vec2(1, 1), glm::vec2(1, 0), glm::vec2(0, 0)));
-    EXPECT_EQ(scene.light_map_extent, (Extent{123, 45}));
-    EXPECT_FALSE(scene.camera);
-    const Scene bare = load(square(mesh(SQUARE))).scene;
-    EXPECT_THAT(bare.light_map_coordinates, IsEmpty());
-    EXPECT_FALSE(bare.light_map_extent);
+Json list_of(const auto& value, int count) {
+    Json list = Json::array();
+    for (int i = 0; i < count; ++i) {
+        list.push_back(value[i]);
+    }
+    return list;
 }
 
-// Extras of all kinds: each is taken, or ignored with a warning that names it.
-TEST_F(SceneFile, TakesExtrasThatMakeSense) {
-    for (const std::string size : {"[0,4]", "[4]", "[4,-4]", "\"large\"", "[1.5,2]", "[1e9,1]"}) {
-        const LoadedScene loaded =
-            load(square(R"({"asset":{"extras":{"lightmap_size":)" + size + "}}}"));
-        EXPECT_FALSE(loaded.scene.light_map_extent);
-        EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("lightmap_size")));
+Json list_of(const glm::mat3x2& columns) {
+    return {list_of(columns[0], 2), list_of(columns[1], 2), list_of(columns[2], 2)};
+}
+
+template <typename T, typename ToJson>
+Json all_of(const std::vector<T>& values, const ToJson& to_json) {
+    Json list = Json::array();
+    for (const T& value : values) {
+        list.push_back(to_json(value));
     }
-    for (const auto& [extra, is_right, density, excluded] :
-         {std::tuple(R"("lightmap_density":2.5)", true, 2.5F, false),
-          {R"("lightmap_density":0)", false, 1.0F, false},
-          {R"("lightmap_density":-1)", false, 1.0F, false},
-          {R"("lightmap_density":1e9)", false, 1.0F, false},
-          {R"("lightmap_density":"fine")", false, 1.0F, false},
-          {R"("lightmap_exclude":true)", true, 1.0F, true},
-          {R"("lightmap_exclude":1)", true, 1.0F, true},
-          {R"("lightmap_exclude":0)", true, 1.0F, false},
-          {R"("lightmap_exclude":"")", false, 1.0F, false}}) {
-        const LoadedScene loaded = load(square(R"({"nodes":[{"mesh":0,"name":"Floor","extras":{)" +
-                                               std::string(extra) + "}}]}"));
-        EXPECT_EQ(loaded.warnings.size(), is_right ? 0U : 1U) << extra;
-        EXPECT_THAT(testing::PrintToString(loaded.warnings),
-                    HasSubstr(is_right ? "" : "node 0 'Floor': its extras.lightmap_"));
-        EXPECT_EQ(loaded.scene.parts[0].density, density) << extra;
-        EXPECT_EQ(loaded.scene.parts[0].excluded, excluded) << extra;
+    return list;
+}
+
+Json or_null(const auto& value) {
+    return value ? Json(*value) : Json();
+}
+
+Json to_json(const Material& material) {
+    return {{"name", material.name},
+            {"albedo", list_of(material.albedo, 3)},
+            {"emission", list_of(material.emission, 3)},
+            {"double_sided", material.double_sided},
+            {"albedo_texture", or_null(material.albedo_texture)},
+            {"emission_texture", or_null(material.emission_texture)},
+            {"albedo_coordinates", list_of(material.albedo_coordinates)},
+            {"emission_coordinates", list_of(material.emission_coordinates)},
+            {"alpha_mode", static_cast<int>(material.alpha_mode)},
+            {"alpha", material.alpha},
+            {"alpha_cutoff", material.alpha_cutoff}};
+}
+
+Json to_json(const PointLight& light) {
+    return {{"position", list_of(light.position, 3)},
+            {"intensity", list_of(light.intensity, 3)},
+            {"radius", light.radius},
+            {"range", light.range},
+            {"is_spot", light.is_spot},
+            {"direction", list_of(light.direction, 3)},
+            {"inner_angle", light.inner_angle},
+            {"outer_angle", light.outer_angle}};
+}
+
+// What a file is read as, by the names of Scene.
+Json to_json(const LoadedScene& loaded) {
+    const Scene& scene = loaded.scene;
+    const auto vec3 = [](const glm::vec3& v) { return list_of(v, 3); };
+    const auto vec2 = [](const glm::vec2& v) { return list_of(v, 2); };
+    const auto extent = [](const Extent& e) { return Json({e.width, e.height}); };
+    Json json{
+        {"warnings", loaded.warnings},
+        {"positions", all_of(scene.positions, vec3)},
+        {"light_map_coordinates", all_of(scene.light_map_coordinates, vec2)},
+        {"texture_coordinates", all_of(scene.texture_coordinates, vec2)},
+        {"area", surface_area(scene)},
+        {"point_lights", all_of(scene.point_lights, [](const auto& l) { return to_json(l); })}};
+    json["light_map_extent"] = scene.light_map_extent ? extent(*scene.light_map_extent) : Json();
+    json["parts"] = all_of(scene.parts, [](const ScenePart& part) {
+        return Json{{"density", part.density}, {"excluded", part.excluded}};
+    });
+    json["suns"] = all_of(scene.suns, [&](const Sun& sun) {
+        return Json{{"direction", vec3(sun.direction)}, {"irradiance", vec3(sun.irradiance)}};
+    });
+    json["textures"] = all_of(scene.textures, [&](const Texture& texture) {
+        return Json{{"extent", extent(texture.extent)}, {"texels", texture.texels}};
+    });
+    json["triangles"] = Json::array();
+    for (std::size_t i = 0; i < scene.triangles.size(); ++i) {
+        const Triangle& triangle = scene.triangles[i];
+        json["triangles"].push_back({{"name", scene.name_of(i)},
+                                     {"front", list_of(scene.plane_normal(triangle), 3)},
+                                     {"material", to_json(scene.materials[triangle.material])}});
     }
+    if (scene.camera) {
+        const glm::vec3 direction = scene.camera->target - scene.camera->position;
+        json["camera"] = {{"position", vec3(scene.camera->position)},
+                          {"direction", vec3(glm::normalize(direction))},
+                          {"field", scene.camera->vertical_field_degrees}};
+    }
+    return json;
+}
+
+// Members that are not expected do not count; of a text parts are expected.
+void expect_json(const Json& found, const Json& expected, const std::string& place) {
+    if (expected.is_object() && found.is_object()) {
+        for (const auto& [key, value] : expected.items()) {
+            expect_json(found.value(key, Json()), value, place + "/" + key);
+        }
+    } else if (found.is_string()) {
+        for (const Json& part : expected.is_array() ? expected : Json({expected})) {
+            EXPECT_THAT(found, HasSubstr(part.get<std::string>())) << place;
+        }
+    } else if (expected.is_array() && found.is_array()) {
+        EXPECT_EQ(found.size(), expected.size()) << place << found;
+        for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
+            expect_json(found[i], expected[i], place + "/" + std::to_string(i));
+        }
+    } else if (expected.is_number() && found.is_number()) {
+        EXPECT_NEAR(found.get<double>(), expected.get<double>(), 1e-5) << place;
+    } else {
+        const bool is_none =
+            expected.is_null() && found.is_number() && !std::isfinite(found.get<double>());
+        EXPECT_TRUE(is_none || found == expected) << place << ": " << found;
+    }
+}
+
+// Each file tells in `expected` what it is read as, or the error. Catches what is read from another
+// place or in another unit, left out, or taken though it makes no sense.
+TEST_F(SceneFile, IsWhatItSays) {
+    std::size_t cases = 0;
+    for (const auto& entry : fs::directory_iterator(QUADTILE_BAKER_SCENES "/cases")) {
+        const std::string text = quadtile::test::read_file(entry.path());
+        if (entry.path().extension() != ".gltf" && entry.path().extension() != ".obj") {
+            continue;  // buffers and materials
+        }
+        const Json expected = is_gltf(entry.path())
+                                  ? Json::parse(text)["extras"]["expected"]
+                                  : Json::parse(text.substr(2, text.find('\n') - 2));
+        const std::string how = expected.value("coordinates", "");
+        Json found;
+        const std::string error = quadtile::test::message_of([&] {
+            const LoadedScene loaded =
+                load_scene(entry.path(), how == "ignore" ? LightMapCoordinates::ignore
+                                         : how == ""     ? LightMapCoordinates::read
+                                                         : LightMapCoordinates::where_given);
+            check_scene(loaded.scene);
+            found = to_json(loaded);
+        });
+        found["coordinates"] = how;
+        if (!error.empty()) {
+            EXPECT_THAT(error, HasSubstr(entry.path().string()));
+            found["error"] = error;
+        }
+        EXPECT_EQ(expected.contains("error"), !error.empty()) << entry.path() << ": " << error;
+        expect_json(found, expected, entry.path().stem());
+        ++cases;
+    }
+    EXPECT_GT(cases, 50U);
 }
 
 // Nodes in nodes with random turns and scales, some mirrored. Catches transforms in another order,
@@ -146,200 +240,6 @@ TEST_F(SceneFile, AppliesTransforms) {
     }
 }
 
-// Catches instances that are left out, placed in the wrong space, or turned before they are scaled.
-TEST_F(SceneFile, PlacesInstances) {
-    Gltf gltf = square(R"({"nodes":[{"mesh":0,"translation":[10,0,0],"extensions":{
-        "EXT_mesh_gpu_instancing":{"attributes":{"TRANSLATION":4,"ROTATION":5,"SCALE":6}}}}],
-        "extensionsRequired":["EXT_mesh_gpu_instancing"]})");
-    gltf.add("VEC3", {0, 0, 0, 1, 2, 3});
-    gltf.add("VEC4", {0, 0, 0, 1, 0, 0, 0.70710678F, 0.70710678F});
-    gltf.add("VEC3", {1, 1, 1, 2, 3, 1});
-    const Scene scene = load(gltf).scene;
-    ASSERT_EQ(scene.positions.size(), 8U);
-    expect_near(scene.positions[2], {11, 1, 0});
-    // (1, 1, 0) becomes (2, 3, 0), then (-3, 2, 0), then moves.
-    expect_near(scene.positions[6], {8, 4, 3});
-    const auto lit = load_scene(directory_.path() / "scene.glb", LightMapCoordinates::ignore, true);
-    EXPECT_THAT(quadtile::test::message_of([&] { lit.gltf->set_light_map_coordinates(scene); }),
-                HasSubstr("node 0 has instances"));
-    gltf.json["nodes"][0]["extensions"].front()["attributes"]["SCALE"] = 0;
-    EXPECT_THAT(refusal(gltf), HasSubstr("SCALE of its instances"));
-}
-
-std::string primitive(int positions, int mode) {
-    return R"({"attributes":{"POSITION":)" + std::to_string(positions) + R"(},"mode":)" +
-           std::to_string(mode) + "}";
-}
-
-// Strips, fans and lists; points and lines are left out. Catches a turn of every other triangle.
-TEST_F(SceneFile, ReadsAllKindsOfTriangles) {
-    Gltf gltf = empty_gltf();
-    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, -1, 1, 0, 1, 1, 0, -1, 3, 0});            // strip
-    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0});                      // fan
-    gltf.add("VEC3", {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, -1, 0, 1, 1, 0, -1, 1, 0});  // list
-    for (const auto& [positions, mode, area] : {std::tuple(0, 5, 6.0), {1, 6, 4.0}, {2, 4, 4.0}}) {
-        const LoadedScene loaded =
-            load(gltf.with(mesh(primitive(positions, mode) + "," + primitive(0, 1))));
-        // There are no normals: those of the planes are taken, which is said.
-        EXPECT_THAT(loaded.warnings, testing::Contains(HasSubstr("without a normal")));
-        EXPECT_EQ(loaded.warnings.size(), 2U);
-        check_scene(loaded.scene, {0, 0, 1});
-        EXPECT_NEAR(surface_area(loaded.scene), area, 1e-6);
-    }
-}
-
-TEST_F(SceneFile, ReadsMaterials) {
-    const auto with = [](int material) {
-        return R"({"attributes":{"POSITION":0,"NORMAL":1},"indices":3,"material":)" +
-               std::to_string(material) + "}";
-    };
-    const LoadedScene loaded = load(
-        square(mesh(with(1) + "," + with(0) + "," + SQUARE + "," + with(2))).with(R"({"materials":[
-        {"name":"paint","pbrMetallicRoughness":{"baseColorFactor":[0.1,0.2,0.3,1],
-          "metallicFactor":0},
-         "emissiveFactor":[1,0.5,0],"doubleSided":true,
-         "extensions":{"KHR_materials_emissive_strength":{"emissiveStrength":8}}},
-        {"emissiveFactor":[0,0,1],"pbrMetallicRoughness":{"metallicFactor":0}},
-        {"pbrMetallicRoughness":{"baseColorFactor":[2,-1,0.5,0.25],"metallicFactor":0},"alphaMode":"MASK",
-         "alphaCutoff":0.75}]})"));
-    EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("albedo outside 0..1")));
-    const Scene& scene = loaded.scene;
-    ASSERT_EQ(scene.triangles.size(), 8U);
-    const Material expected[] = {
-        {.albedo = glm::vec3(1.0F), .emission = {0, 0, 1}},
-        {.albedo = {0.1F, 0.2F, 0.3F}, .emission = {8, 4, 0}, .double_sided = true},
-        {},
-        {.albedo = {1, 0, 0.5F},
-         .alpha_mode = AlphaMode::mask,
-         .alpha = 0.25F,
-         .alpha_cutoff = 0.75F}};
-    for (std::size_t i = 0; i < 4; ++i) {
-        const Material& material = scene.materials.at(scene.triangles[2 * i].material);
-        const auto parts = [](const Material& of) {
-            return std::tuple(of.albedo, of.emission, of.double_sided, of.alpha_mode, of.alpha,
-                              of.alpha_cutoff);
-        };
-        EXPECT_TRUE(parts(material) == parts(expected[i])) << i;
-    }
-    EXPECT_EQ(scene.materials.at(scene.triangles[2].material).name, "paint");
-}
-
-// Catches pictures that are mixed up, a turn the other way round, another order of turn and scale,
-// and a transform of the other texture.
-TEST_F(SceneFile, ReadsTextures) {
-    Gltf gltf = square(R"({"meshes":[{"primitives":[{"attributes":
-        {"POSITION":0,"NORMAL":1,"TEXCOORD_0":4,"TEXCOORD_1":2},"indices":3,"material":0}]}],
-        "materials":[{"pbrMetallicRoughness":{"baseColorTexture":{"index":0},"metallicFactor":0},
-                      "emissiveTexture":{"index":1}}],
-        "textures":[{"source":0},{"source":1}],
-        "images":[{"mimeType":"image/png","bufferView":5},
-                  {"mimeType":"image/png","bufferView":6}]})");
-    gltf.add("VEC2", SQUARE_COORDINATES);
-    gltf.add_bytes("P6\n2 1\n255\n\x01\x02\x03\xff\xfe\xfd");
-    gltf.add_bytes("no picture");
-    const LoadedScene loaded = load(gltf);
-    const Scene& scene = loaded.scene;
-    EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("picture 1 has a format that is not")));
-    ASSERT_EQ(scene.textures.size(), 1U);
-    EXPECT_EQ(scene.textures[0].extent, (Extent{2, 1}));
-    using Texel = std::array<std::uint8_t, 4>;
-    EXPECT_THAT(scene.textures[0].texels,
-                ElementsAre(Texel{1, 2, 3, 255}, Texel{255, 254, 253, 255}));
-    EXPECT_EQ(scene.materials.at(0).albedo_texture, 0U);
-    EXPECT_FALSE(scene.materials.at(0).emission_texture);
-    EXPECT_THAT(scene.texture_coordinates,
-                ElementsAre(glm::vec2(0, 1), glm::vec2(1, 1), glm::vec2(1, 0), glm::vec2(0, 0)));
-
-    const auto with = [&](const std::string& transform) {
-        return gltf.with(R"({"materials":[{"emissiveTexture":{"index":0,"extensions":{
-            "KHR_texture_transform":)" +
-                         transform + "}}}]}");
-    };
-    const Material material =
-        load(with(R"({"offset":[10,20],"scale":[2,4],"rotation":1.5707963267948966})"))
-            .scene.materials.at(0);
-    EXPECT_EQ(material.albedo_coordinates, glm::mat3x2(1.0F));
-    EXPECT_LT(glm::distance(material.emission_coordinates * glm::vec3(1, 0, 1), {10, 18}), 1e-5F);
-    EXPECT_LT(glm::distance(material.emission_coordinates * glm::vec3(0, 1, 1), {14, 20}), 1e-5F);
-}
-
-// A node turns and scales its light and camera: where they are and look changes, no more.
-TEST_F(SceneFile, ReadsLightsAndCameras) {
-    const auto with = [](const std::string& light) {
-        return square(R"({"nodes":[{"mesh":0,"scale":[2,2,2],"children":[1]},
-            {"rotation":[-0.70710678,0,0,0.70710678],"scale":[3,3,3],"translation":[1,2,3],
-             "camera":0,"extensions":{"KHR_lights_punctual":{"light":0}}}],
-            "cameras":[{"type":"perspective","perspective":{"yfov":1.0471975512,"znear":0.1}}],
-            "extensionsUsed":["KHR_lights_punctual"],
-            "extensions":{"KHR_lights_punctual":{"lights":[{)" +
-                      light + R"(,"color":[1,0.5,0.25],"intensity":4}]}}})");
-    };
-    const Scene sunny = load(with(R"("type":"directional")")).scene;
-    ASSERT_EQ(sunny.suns.size(), 1U);
-    EXPECT_THAT(sunny.point_lights, IsEmpty());
-    expect_near(sunny.suns[0].direction, {0, -1, 0});  // -Z, turned
-    expect_near(sunny.suns[0].irradiance, {4, 2, 1});
-    ASSERT_TRUE(sunny.camera);
-    expect_near(sunny.camera->position, {2, 4, 6});
-    expect_near(glm::normalize(sunny.camera->target - sunny.camera->position), {0, -1, 0});
-    EXPECT_NEAR(sunny.camera->vertical_field_degrees, 60.0F, 1e-3F);
-
-    const Scene lit = load(with(R"("type":"point","range":5)")).scene;
-    EXPECT_THAT(lit.suns, IsEmpty());
-    const PointLight& point = lit.point_lights.at(0);
-    expect_near(point.position, {2, 4, 6});
-    expect_near(point.intensity, {4, 2, 1});
-    EXPECT_FALSE(point.is_spot);
-    EXPECT_EQ(point.range, 5.0F);
-    EXPECT_EQ(point.radius, 0.0F);
-    for (const auto& [angles, inner, outer] :
-         {std::tuple(R"("innerConeAngle":0.25,"outerConeAngle":1.5)", 0.25F, 1.5F),
-          {"", 0.0F, 0.785398F}}) {
-        const PointLight spot = load(with(std::string(R"("type":"spot","spot":{)") + angles +
-                                          R"(},"extras":{"radius":0.25})"))
-                                    .scene.point_lights.at(0);
-        EXPECT_TRUE(spot.is_spot);
-        expect_near(spot.direction, {0, -1, 0});
-        EXPECT_EQ(spot.range, std::numeric_limits<float>::infinity());
-        EXPECT_EQ(spot.radius, 0.25F);
-        EXPECT_EQ(spot.inner_angle, inner);
-        EXPECT_NEAR(spot.outer_angle, outer, 1e-6F);
-    }
-    EXPECT_THAT(load(with(R"("type":"area")")).warnings,
-                ElementsAre(HasSubstr("1 light ignored: of a type")));
-}
-
-TEST_F(SceneFile, HasLightMapCoordinatesEverywhereOrNowhere) {
-    const auto two = [](const std::string& first, const std::string& second) {
-        return square(R"({"meshes":[{"name":"Walls","primitives":[)" + first +
-                      R"(]},{"name":"Lamp","primitives":[)" + second +
-                      R"(]}],"nodes":[{"mesh":0},{"mesh":1}],"scenes":[{"nodes":[0,1]}]})")
-            .binary();
-    };
-    const std::string second_without = two(LIT_SQUARE, SQUARE);
-    EXPECT_THAT(refusal("two.glb", second_without),
-                AllOf(HasSubstr("mesh 1 'Lamp'"), HasSubstr("TEXCOORD_1"), HasSubstr("--unwrap"),
-                      Not(HasSubstr("Walls"))));
-    EXPECT_THAT(refusal("two.glb", two(SQUARE, LIT_SQUARE)),
-                AllOf(HasSubstr("mesh 0 'Walls'"), Not(HasSubstr("Lamp"))));
-    EXPECT_THAT(
-        load("two.glb", second_without, LightMapCoordinates::ignore).scene.light_map_coordinates,
-        IsEmpty());
-    const Scene some = load("two.glb", second_without, LightMapCoordinates::where_given).scene;
-    EXPECT_EQ(some.light_map_coordinates.at(1), glm::vec2(1, 1));
-    EXPECT_TRUE(std::isnan(some.light_map_coordinates.at(4).x));
-
-    std::vector<float> coordinates = SQUARE_COORDINATES;
-    coordinates[6] = -0.5F;
-    const std::string outside = square("{}", SQUARE_POSITIONS, coordinates).binary();
-    EXPECT_THAT(refusal("outside.glb", outside),
-                AllOf(HasSubstr("triangle 1 of mesh 0 'Walls'"), HasSubstr("-0.5"),
-                      HasSubstr("outside 0..1"), HasSubstr("--unwrap")));
-    coordinates[6] = -5e-5F;  // rounding
-    EXPECT_EQ(load(square("{}", SQUARE_POSITIONS, coordinates)).scene.light_map_coordinates.at(3),
-              glm::vec2(0.0F));
-}
-
 // ---- What is refused
 
 // Each number of a file that is right becomes another one, and some other changes. Catches numbers
@@ -383,46 +283,6 @@ TEST_F(SceneFile, RefusesWhatIsOutOfRange) {
     }
 }
 
-// A file that is merged into that of a square, and what its refusal says.
-TEST_F(SceneFile, RefusesWithASentence) {
-    const auto light = [](const std::string& properties) {
-        return R"({"nodes":[{"mesh":0,"extensions":{"KHR_lights_punctual":{"light":0}}}],
-            "extensions":{"KHR_lights_punctual":{"lights":[{"intensity":1,)" +
-               properties + "}]}}}";
-    };
-    const auto texture = [](const std::string& transform) {
-        return R"({"textures":[{"source":0}],"images":[{"mimeType":"image/png","bufferView":0}],
-            "materials":[{"emissiveTexture":{"index":0,"extensions":{"KHR_texture_transform":)" +
-               transform + "}}}]}";
-    };
-    const std::pair<std::string, const char*> cases[] = {
-        {R"({"extensionsRequired":["MINE_thing"]})",
-         "'MINE_thing', which is not supported; export the scene without it"},
-        {mesh(R"({"attributes":{"POSITION":0},"indices":4})"), "vertex 4"},
-        {mesh(primitive(0, 4)), "no multiple of 3"},
-        {mesh(primitive(0, 0)), "no triangles"},
-        {light(R"("type":"spot","spot":{"innerConeAngle":1,"outerConeAngle":0.5})"),
-         "light 0 of node 0 has cone angles of 1"},
-        {light(R"("type":"spot","spot":{"outerConeAngle":2})"), "and 2.0"},
-        {light(R"("type":"spot","spot":{"outerConeAngle":0})"), "cone angles"},
-        {light(R"("type":"point","extras":{"radius":-1})"), "extras.radius"},
-        {light(R"("type":"point","extras":{"radius":"large"})"), "extras.radius"},
-        {light(R"("type":"point","name":"Bulb","color":[-1,0,0])"),
-         "light 0 'Bulb' of node 0 has a negative intensity or colour"},
-        {texture(R"({"offset":[1]})"), ""},
-        {texture(R"({"scale":"2"})"), ""},
-        {texture(R"({"rotation":1e99})"), ""},
-        {texture(R"({"offset":[1,[]]})"), ""}};
-    for (const auto& [more, text] : cases) {
-        Gltf gltf = square();
-        gltf.add({0, 1, 4});
-        const std::string error = refusal(gltf.with(more));
-        EXPECT_NE(error, "") << more;
-        EXPECT_THAT(error, HasSubstr(text)) << more;
-    }
-    EXPECT_EQ(refusal(square(R"({"extensionsRequired":["KHR_lights_punctual"]})")), "");
-}
-
 TEST_F(SceneFile, RefusesWhatIsNoScene) {
     for (const std::string name : {"missing.glb", "missing.obj"}) {
         EXPECT_THAT(refusal(directory_.path() / name), HasSubstr("there is no such file"));
@@ -438,76 +298,6 @@ TEST_F(SceneFile, RefusesWhatIsNoScene) {
             EXPECT_NE(refusal(name, bytes), "") << name << ": " << bytes.substr(0, 20);
         }
     }
-}
-
-// ---- OBJ
-
-TEST_F(SceneFile, IsReadFromObj) {
-    for (const bool has_materials : {false, true}) {
-        if (has_materials) {
-            (void)added("paints.mtl",
-                        "newmtl grey\nKd 0.5 0.5 0.5\n\n"
-                        "newmtl lamp\nKd 0.1 0.2 0.3\nKe 4 5 6\n");
-        }
-        const LoadedScene loaded = load("scene.obj", SQUARE_AND_GABLE);
-        const Scene& scene = loaded.scene;
-        EXPECT_THAT(testing::PrintToString(loaded.warnings),
-                    HasSubstr(has_materials ? "{}" : "paints.mtl"));
-        check_scene(scene, {0, 0, 1});
-        EXPECT_EQ(scene.triangles.size(), 3U);
-        EXPECT_EQ(scene.positions.size(), 5U);
-        EXPECT_NEAR(surface_area(scene), 4.0 + 2.0, 1e-6);
-        ASSERT_EQ(scene.light_map_coordinates.size(), scene.positions.size());
-        for (std::size_t i = 0; i < scene.positions.size(); ++i) {
-            const glm::vec3 p = scene.positions[i];
-            // v goes up in the file.
-            EXPECT_EQ(scene.light_map_coordinates[i],
-                      glm::vec2(0.5F + p.x / 4.0F, 1.0F - (p.y + 1.0F) / 4.0F));
-        }
-        const Material& lamp = scene.materials.at(scene.triangles[0].material);
-        EXPECT_EQ(lamp.albedo, has_materials ? glm::vec3(0.1F, 0.2F, 0.3F) : Material{}.albedo);
-        EXPECT_EQ(lamp.emission, has_materials ? glm::vec3(4, 5, 6) : glm::vec3(0.0F));
-        if (has_materials) {
-            EXPECT_EQ(lamp.name, "lamp");
-            EXPECT_EQ(scene.materials.at(scene.triangles[2].material).name, "grey");
-        }
-    }
-    // An arrowhead whose first corner is the one that points inward.
-    const Scene scene = load("scene.obj", "v 0 1 0\nv -2 0 0\nv 0 4 0\nv 2 0 0\nf 1 4 3 2\n").scene;
-    EXPECT_EQ(scene.triangles.size(), 2U);
-    EXPECT_NEAR(surface_area(scene), 6.0, 1e-6);
-    check_scene(scene, {0, 0, 1});
-}
-
-TEST_F(SceneFile, RefusesObjThatIsOutOfRange) {
-    const std::string points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\n";
-    const std::pair<const char*, const char*> cases[] = {
-        {"f 1 2 4", ""},
-        {"f 1/1 2/1 3/2", ""},
-        {"f 1//1 2//1 3//2", ""},
-        {"f 1 2 -9", ""},
-        {"f 0 1 2", ""},
-        {"f 1 2 99999999999", ""},
-        {"f 1/1 2/1 3/-7", ""},
-        {"v 3e20 0 0\nv 0 1e20 0\no Far\nf 1 4 5", "triangle 0 of object 0 'Far' at (3e+20, 0, 0)"},
-        {"o Roof\nf 1/1 2/1 3/1\no Wall\nf 1 2 3", "'Wall'"},
-        {"vt 1.5 0\nf 1/1 2/1 3/2", "outside 0..1"}};
-    for (const auto& [face, text] : cases) {
-        const std::string error = refusal("scene.obj", points + face + "\n");
-        EXPECT_NE(error, "") << face;
-        EXPECT_THAT(error, HasSubstr(text));
-    }
-    // For the reader of the file this one has no normal.
-    const LoadedScene odd = load("scene.obj", points + "f 1//1 2//1 3//-2\n");
-    check_scene(odd.scene, {0, 0, 1});
-    EXPECT_THAT(odd.warnings, ElementsAre(HasSubstr("1 corner of triangles without a normal")));
-    // A triangle that is left out does not give others its object's name.
-    const Scene named =
-        load("scene.obj", points + "o Roof\nf 1 1 2\no Wall\nf 1 1 2\nf 1 2 3\no Door\nf 1 3 2\n")
-            .scene;
-    ASSERT_EQ(named.triangles.size(), 2U);
-    EXPECT_EQ(named.name_of(0), "triangle 0 of object 1 'Wall'");
-    EXPECT_EQ(named.name_of(1), "triangle 0 of object 2 'Door'");
 }
 
 }  // namespace

@@ -285,9 +285,8 @@ LightMap bake_direct(const Quads& quads, std::uint32_t points, bool directional 
         .map;
 }
 
-// Light of a floor's texel, red: the mean over its points and the lamp's that see each other.
-using IsSeen = std::function<bool(const glm::dvec3& point, const glm::dvec3& lamp)>;
-double expected_at(std::size_t texel, double height, const IsSeen& is_seen = {}) {
+// Light of a floor's texel, red: the mean over its points and the lamp's.
+double expected_at(std::size_t texel, double height) {
     constexpr int POINTS = 24;
     double sum = 0.0;
     for (int i = 0; i < POINTS * POINTS * POINTS * POINTS; ++i) {
@@ -300,9 +299,7 @@ double expected_at(std::size_t texel, double height, const IsSeen& is_seen = {})
         const glm::dvec3 lamp(3.5 + part(2), height, 3.5 + part(3));
         const glm::dvec3 to = lamp - point;
         const double square = glm::dot(to, to);
-        if (!is_seen || is_seen(point, lamp)) {
-            sum += to.y * to.y / (square * square);
-        }
+        sum += to.y * to.y / (square * square);
     }
     return double{RADIANCE.x} * sum / std::pow(POINTS, 4);
 }
@@ -327,26 +324,6 @@ TEST(Lamps, ShineAsTheirSolidAngle) {
                         0.4886F * cosine * map.irradiance[floor[0]].x, 1e-4F);
         }
     }
-}
-
-// Catches shadows of a patch's middle, patches that are counted twice and halves that are
-// forgotten.
-TEST(Lamps, ThrowSoftShadows) {
-    Quads quads = lit_floor(3.0F);
-    quads.add({2, 1.5F, 0}, 2.0F * X, 8.0F * Z);  // looks down
-    const LightMap map = bake_direct(quads, 512);
-    const auto is_seen = [](const glm::dvec3& point, const glm::dvec3& lamp) {
-        const double x = 0.5 * (point.x + lamp.x);
-        return x < 2.0 || x > 4.0;
-    };
-    const std::vector<std::size_t> floor = quads.texels(0);
-    for (std::size_t row = 0; row < 8; ++row) {
-        const double expected = expected_at(8 * row + 3, 3.0, is_seen);
-        EXPECT_NEAR(map.irradiance[floor[8 * row + 3]].x, expected,
-                    0.03 * expected_at(8 * row + 3, 3.0))
-            << row;
-    }
-    EXPECT_EQ(map.irradiance[floor[8 * 2 + 3]].x, 0.0F);
 }
 
 // Catches lamps that shine to one side alone, or twice to each, and backs that receive nothing.

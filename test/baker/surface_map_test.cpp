@@ -13,19 +13,10 @@ namespace quadtile::baker::test {
 
 namespace {
 
-constexpr glm::vec3 ZERO(0.0F);
-
 Scene scene_with(const std::vector<Material>& materials) {
     Scene scene;
     scene.materials = materials;
     return scene;
-}
-
-Material coloured(const glm::vec3& albedo, const glm::vec3& emission = ZERO) {
-    Material material;
-    material.albedo = albedo;
-    material.emission = emission;
-    return material;
 }
 
 // By one thread and by many, which must come to the same.
@@ -80,7 +71,8 @@ TEST(SurfaceMap, CoverageIsAnAreaAndCoversEachSampleOnce) {
 // What meets in a texel counts by its area; of what overlaps, the first triangle wins.
 TEST(SurfaceMap, MixesWhatMeetsAndCountsOverlaps) {
     const auto halves = [](float end, float begin, const Extent& extent) {
-        Scene scene = scene_with({coloured({1.0F, 0.0F, 0.0F}), coloured({0.0F, 1.0F, 0.0F})});
+        Scene scene = scene_with(
+            {Material{.albedo = {1.0F, 0.0F, 0.0F}}, Material{.albedo = {0.0F, 1.0F, 0.0F}}});
         scene.materials[0].double_sided = true;
         add_quad(scene, square(0.0F), rectangle({0.0F, 0.0F}, {end, 1.0F}), 0);
         add_quad(scene, square(0.0F), rectangle({begin, 0.0F}, {1.0F, 1.0F}), 1);
@@ -105,7 +97,7 @@ TEST(SurfaceMap, MixesWhatMeetsAndCountsOverlaps) {
 
 TEST(SurfaceMap, NoChartIsTooSmall) {
     // One between the samples, one across four texels, a long and thin one.
-    Scene scene = scene_with({coloured({0.5F, 0.25F, 0.125F})});
+    Scene scene = scene_with({Material{.albedo = {0.5F, 0.25F, 0.125F}}});
     const std::array<glm::vec3, 3> positions = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}};
     const auto add = [&](const std::array<glm::vec2, 3>& texels) {
         add_triangle(scene, positions, {texels[0] / 16.0F, texels[1] / 16.0F, texels[2] / 16.0F});
@@ -144,9 +136,10 @@ TEST(SurfaceMap, NormalsHaveLength1) {
 }
 
 TEST(SurfaceMap, TexturesAreLinearAndRepeat) {
-    Material material = coloured({0.5F, 1.0F, 1.0F}, {2.0F, 2.0F, 2.0F});
-    material.albedo_texture = 0;
-    material.emission_texture = 1;
+    const Material material{.albedo = {0.5F, 1.0F, 1.0F},
+                            .emission = glm::vec3(2.0F),
+                            .albedo_texture = 0,
+                            .emission_texture = 1};
     Scene scene = scene_with({material});
     scene.textures.push_back(
         {{2, 2},

@@ -1,15 +1,15 @@
 #include "unwrap.hpp"
 
 #include "atlas_checks.hpp"
+#include "load_scene.hpp"
+#include "small_scenes.hpp"
 #include "support/errors.hpp"
 
 #include <gmock/gmock.h>
-#include <glm/mat3x3.hpp>
 
 #include <cmath>
 #include <random>
 #include <regex>
-#include <stdexcept>
 #include <string>
 
 namespace quadtile::baker::test {
@@ -18,73 +18,27 @@ namespace {
 
 using testing::HasSubstr;
 
-// Indexed, counter-clockwise.
-void add_polygon(Scene& scene, const std::vector<glm::vec3>& corners) {
-    const auto first = static_cast<std::uint32_t>(scene.positions.size());
-    scene.positions.insert(scene.positions.end(), corners.begin(), corners.end());
-    for (std::uint32_t i = 2; i < corners.size(); ++i) {
-        scene.triangles.push_back({{first, first + i - 1, first + i}, 0});
+Scene scene_of(const std::string& name) {
+    if (name == "cone") {
+        return turned(90, {{5, 0}, {4, 1}, {3, 2}, {2, 3}, {1, 4}, {0, 5}});
     }
-}
-
-Scene empty_scene() {
-    Scene scene;
-    scene.materials.emplace_back();
+    if (name == "sphere") {
+        return turned(32, arc(16, 1.0, 0.0, -0.5, 0.5));
+    }
+    if (name == "torus") {
+        return turned(48, arc(24, 1.0, 3.0, 0.0, 2.0));
+    }
+    if (name == "disc") {
+        return turned(1000, {{30, 0}, {0, 0}});
+    }
+    Scene scene = load_scene(QUADTILE_BAKER_SCENES "/" + name + ".obj").scene;
+    scene.normals.clear();
     return scene;
-}
-
-// Makes a cube of eight vertices, each shared by three sides.
-Scene cube(float edge) {
-    Scene scene = empty_scene();
-    for (unsigned i = 0; i < 8; ++i) {
-        scene.positions.push_back(edge * glm::vec3(i & 1U, i >> 1U & 1U, i >> 2U));
-    }
-    constexpr std::array<std::array<std::uint32_t, 4>, 6> SIDES{
-        {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}}};
-    for (const auto& side : SIDES) {
-        scene.triangles.push_back({{side[0], side[1], side[2]}, 0});
-        scene.triangles.push_back({{side[0], side[2], side[3]}, 0});
-    }
-    return scene;
-}
-
-constexpr double HALF_TURN = 3.14159265358979323846;
-using Profile = std::vector<glm::dvec2>;  // radius and height, upwards
-
-// A surface of revolution.
-Scene turned(int columns, const Profile& profile) {
-    Scene scene = empty_scene();
-    const auto at = [&](int i, const glm::dvec2& p) {
-        const double angle = 2.0 * HALF_TURN * (i % columns) / columns;
-        return glm::vec3(p.x * std::sin(angle), p.y, p.x * std::cos(angle));
-    };
-    for (std::size_t j = 1; j < profile.size(); ++j) {
-        for (int i = 0; i < columns; ++i) {
-            std::vector<glm::vec3> corners{at(i, profile[j - 1]), at(i + 1, profile[j - 1])};
-            corners.push_back(at(i + 1, profile[j]));
-            if (profile[j].x > 0.0) {
-                corners.push_back(at(i, profile[j]));
-            }
-            corners.erase(corners.begin(), corners.begin() + (profile[j - 1].x > 0.0 ? 0 : 1));
-            add_polygon(scene, corners);
-        }
-    }
-    return scene;
-}
-
-// Returns a part of a circle of radius 1.
-Profile arc(int steps, double distance, double from, double to) {
-    Profile profile;
-    for (int i = 0; i <= steps; ++i) {
-        const double angle = from + (to - from) * i / steps;
-        profile.emplace_back(distance + std::cos(angle), std::sin(angle));
-        profile.back() = glm::round(profile.back() * 1e6) * 1e-6;
-    }
-    return profile;
 }
 
 Scene random_triangles(std::uint32_t count, float size) {
-    Scene scene = empty_scene();
+    Scene scene;
+    scene.materials.emplace_back();
     std::minstd_rand engine(7);
     const auto number = [&] { return std::uniform_real_distribution<float>(-1.0F, 1.0F)(engine); };
     const auto vector = [&] {
@@ -96,38 +50,10 @@ Scene random_triangles(std::uint32_t count, float size) {
         const glm::vec3 centre = 50.0F * vector();
         const glm::vec3 a = size * vector();
         const glm::vec3 b = size * vector();
-        add_polygon(scene, {centre, centre + a, centre + b});
+        add_triangle(scene, {centre, centre + a, centre + b}, {});
     }
     return scene;
 }
-
-// A flat ring that goes round twice, each quad connected with the next.
-Scene double_ring() {
-    Scene scene = empty_scene();
-    constexpr int PER_TURN = 12;
-    const auto at = [](int i, double radius) {
-        const double angle = 2.0 * HALF_TURN * (i % PER_TURN) / PER_TURN;
-        // The second turn is a little smaller, so that no edges are the same.
-        const double scale = i < PER_TURN ? 1.0 : 0.95;
-        return glm::vec3(scale * radius * std::cos(angle), scale * radius * std::sin(angle), 1.0);
-    };
-    for (int i = 0; i + 1 < 2 * PER_TURN; ++i) {
-        add_polygon(scene, {at(i, 3.0), at(i, 5.0), at(i + 1, 5.0), at(i + 1, 3.0)});
-    }
-    return scene;
-}
-
-Scene polygons(const std::vector<std::vector<glm::vec3>>& all) {
-    Scene scene = empty_scene();
-    for (const std::vector<glm::vec3>& corners : all) {
-        add_polygon(scene, corners);
-    }
-    return scene;
-}
-
-// A sheet twice in one place, and the other way round.
-const std::vector<glm::vec3> SHEET{{0, 0, 0}, {3, 0, 0}, {3, 2, 0}, {0, 2, 0}};
-const std::vector<glm::vec3> ITS_BACK{{0, 2, 0}, {3, 2, 0}, {3, 0, 0}, {0, 0, 0}};
 
 // Catches charts that overlap, are closer than their gutter, flipped, of another density or
 // stretched more than charts.hpp says; surfaces in crumbs, and cuts that are missing; triangles
@@ -135,7 +61,6 @@ const std::vector<glm::vec3> ITS_BACK{{0, 2, 0}, {3, 2, 0}, {3, 0, 0}, {0, 0, 0}
 TEST(Unwrap, MakesAnAtlasOfAnyMesh) {
     struct Case {
         const char* name;
-        Scene scene;
         double density;
         double stretch;
         std::size_t least_charts;
@@ -143,30 +68,21 @@ TEST(Unwrap, MakesAnAtlasOfAnyMesh) {
         double least_edge = 0.0;  // texels of edges that are measured
         std::uint32_t gutter = 2;
     };
-    Scene turned_cube = cube(3.0F);
-    const glm::vec3 x = glm::normalize(glm::vec3(1.0F, 2.0F, -0.4F));
-    const glm::vec3 y = glm::normalize(glm::cross(x, glm::vec3(0.3F, 0.2F, 1.0F)));
-    for (glm::vec3& position : turned_cube.positions) {
-        position = glm::mat3(x, y, glm::cross(x, y)) * position;
-    }
-    const Scene many = random_triangles(2000, 0.5F);
-    const Case cases[] = {
-        {"turned cube", turned_cube, 10.0, 1.001, 6, 6},
-        {"copies", polygons({SHEET, SHEET, ITS_BACK}), 8.0, 1.001, 3, 6},
-        {"ring", double_ring(), 20.0, 1.001, 2, 6},
-        {"cone", turned(90, {{5, 0}, {4, 1}, {3, 2}, {2, 3}, {1, 4}, {0, 5}}), 12.0, 1.01, 1, 1},
-        {"sphere", turned(32, arc(16, 0.0, -0.5 * HALF_TURN, 0.5 * HALF_TURN)), 20.0, 1.3, 1, 8},
-        {"torus", turned(48, arc(24, 3.0, 0.0, 2.0 * HALF_TURN)), 20.0, 1.3, 1, 8},
-        {"disc", turned(4000, {{30, 0}, {0, 0}}), 4.0, 1.01, 1, 1, 1.0},
-        {"slivers",
-         polygons({{{0, 0, 0}, {10, 0, 0}, {10, 1e-3F, 0}, {0, 1e-3F, 0}},
-                   {{0, 0, 5}, {1e-4F, 0, 5}, {0, 1e-4F, 5}}}),
-         4.0, 1.01, 2, 2, 1.0},
-        {"no gutter", many, 12.0, 1.01, 2000, 2000, 1.0, 0},
-        {"gutter of 4", many, 12.0, 1.01, 2000, 2000, 1.0, 4}};
+    // The ring goes round twice, the sheet of `copies` is there twice and the other way round.
+    const Case cases[] = {{"cube", 10.0, 1.001, 6, 6},
+                          {"copies", 8.0, 1.001, 3, 6},
+                          {"ring", 20.0, 1.001, 2, 6},
+                          {"cone", 12.0, 1.01, 1, 1},
+                          {"sphere", 20.0, 1.3, 1, 8},
+                          {"torus", 20.0, 1.3, 1, 8},
+                          {"disc", 4.0, 1.01, 1, 1, 1.0},
+                          {"slivers", 4.0, 1.01, 2, 2, 1.0},
+                          {"no gutter", 12.0, 1.01, 2000, 2000, 1.0, 0},
+                          {"gutter of 4", 12.0, 1.01, 2000, 2000, 1.0, 4}};
     for (const Case& here : cases) {
         SCOPED_TRACE(here.name);
-        Scene before = here.scene;
+        const bool is_random = here.most_charts == 2000;
+        Scene before = is_random ? random_triangles(2000, 0.5F) : scene_of(here.name);
         for (const glm::vec3& p : before.positions) {
             before.normals.push_back(glm::normalize(p - 0.3F));
             before.texture_coordinates.emplace_back(p.x + 2.0F * p.y, p.z);
@@ -210,10 +126,11 @@ TEST(Unwrap, MakesAnAtlasOfAnyMesh) {
 // Two halves of one square, which would be one chart. Catches charts across densities, and
 // densities that are not multiplied, or multiply areas.
 TEST(Unwrap, GivesPartsTheirDensities) {
-    Scene scene = empty_scene();
+    Scene scene;
+    scene.materials.emplace_back();
     scene.parts = {{0, "coarse", "ground"}, {2, "fine", "court"}};
-    add_polygon(scene, {{0, 0, 0}, {8, 0, 0}, {8, 4, 0}, {0, 4, 0}});
-    add_polygon(scene, {{0, 4, 0}, {8, 4, 0}, {8, 8, 0}, {0, 8, 0}});
+    add_quad(scene, {{{0, 0, 0}, {8, 0, 0}, {8, 4, 0}, {0, 4, 0}}}, {});
+    add_quad(scene, {{{0, 4, 0}, {8, 4, 0}, {8, 8, 0}, {0, 8, 0}}}, {});
     scene.parts[1].density = 4.0F;
     unwrap(scene, {.texels_per_unit = 3.0F});
     check_atlas(scene, 2);
@@ -229,18 +146,14 @@ TEST(Unwrap, GivesPartsTheirDensities) {
 
 // Square sheets of one edge each, above each other; all have the same lightmap coordinates.
 Scene sheets(const std::vector<float>& edges) {
-    Scene scene = empty_scene();
+    Scene scene;
+    scene.materials.emplace_back();
     for (std::size_t i = 0; i < edges.size(); ++i) {
         scene.parts.push_back({.first_triangle = scene.triangles.size(),
                                .object = "sheet " + std::to_string(i),
                                .instance = i});
-        const float e = edges[i];
-        const auto z = static_cast<float>(i);
-        add_polygon(scene, {{0, 0, z}, {e, 0, z}, {e, e, z}, {0, e, z}});
-        for (const glm::vec2 at :
-             {glm::vec2(0.1F, 0.9F), {0.9F, 0.9F}, {0.7F, 0.3F}, {0.3F, 0.3F}}) {
-            scene.light_map_coordinates.push_back(at);
-        }
+        add_quad(scene, square(static_cast<float>(i), 0.5F * edges[i]),
+                 {{{0.1F, 0.9F}, {0.9F, 0.9F}, {0.7F, 0.3F}, {0.3F, 0.3F}}});
     }
     return scene;
 }
@@ -332,7 +245,7 @@ TEST(Unwrap, MakesPages) {
 TEST(Unwrap, FillsAnExtentThatIsGiven) {
     for (const Extent extent : {Extent{64, 64}, Extent{200, 50}, Extent{33, 477}}) {
         SCOPED_TRACE(std::to_string(extent.width) + " x " + std::to_string(extent.height));
-        Scene scene = cube(3.0F);
+        Scene scene = scene_of("cube");
         unwrap(scene, {.extent = extent});
         check_atlas(scene, 2);
         EXPECT_EQ(*scene.light_map_extent, extent);
@@ -340,14 +253,14 @@ TEST(Unwrap, FillsAnExtentThatIsGiven) {
         EXPECT_NEAR(least, greatest, 1e-3 * greatest);
         EXPECT_GT(least * least * surface_area(scene), 0.4 * double(extent.texels()));
     }
-    Scene scene = cube(3.0F);
+    Scene scene = scene_of("cube");
     unwrap(scene, {.extent = Extent{200, 100}, .texels_per_unit = 9.0F});
     EXPECT_NEAR(edge_densities(scene).first, 9.0, 0.01);
     EXPECT_EQ(*scene.light_map_extent, (Extent{200, 100}));
 }
 
 TEST(Unwrap, SaysWhatWouldFit) {
-    const Scene scene = cube(3.0F);
+    const Scene scene = scene_of("cube");
     const std::string at_density =
         refusal(scene, {.extent = Extent{60, 60}, .texels_per_unit = 10.0F});
     // The numbers in a message are those that fit.
@@ -369,7 +282,7 @@ TEST(Unwrap, SaysWhatWouldFit) {
                                   std::regex(R"(use at least (\d+) x (\d+) texels)")))
         << without_density;
     EXPECT_EQ(refusal(many, {.extent = extent()}), "");
-    EXPECT_THAT(refusal(cube(1e6F), {.texels_per_unit = 10.0F}), HasSubstr("fewer texels"));
+    EXPECT_THAT(refusal(sheets({1e6F}), {.texels_per_unit = 10.0F}), HasSubstr("fewer texels"));
 }
 
 }  // namespace

@@ -172,35 +172,11 @@ inline TexelFormat format_of(std::int32_t format) {
     return FORMATS[format];
 }
 
-inline constexpr const char* SUM =
-    "float threshold(uint level, uvec2 position, uint layer) {\n"
-    "    return threshold_parameter(0) + threshold_parameter(1);\n"
-    "}\n";
-
-inline Threshold threshold_of(const quadtile_request& request, const MapShape& shape) {
-    switch (request.threshold_kind) {
-        case QUADTILE_THRESHOLD_CONSTANT:
-            return Threshold::constant(request.threshold_value);
-        case QUADTILE_THRESHOLD_MAX_RESOLUTION:
-            return Threshold::max_resolution(request.threshold_value);
-        case QUADTILE_THRESHOLD_PER_LEVEL:
-            return Threshold::per_level({request.threshold_levels,
-                                         request.threshold_levels + request.threshold_level_count});
-        case QUADTILE_THRESHOLD_GLSL:  // SUM
-            return Threshold::constant(request.threshold_parameters[0] +
-                                       request.threshold_parameters[1]);
-        default: {
-            MapView fragments{request.fragments, shape};
-            fragments.shape.format = format_of(request.fragments_format);
-            return Threshold::memory(request.threshold_value, request.nodes, fragments);
-        }
-    }
-}
-
-inline void expect_reference(const quadtile_request& request, const quadtile_tile_list& list) {
+inline void expect_reference(const quadtile_request& request, const quadtile_tile_list& list,
+                             const Threshold& threshold = Threshold::constant(0.9F)) {
     const MapShape shape{request.width, request.height, request.layers, format_of(request.format)};
     const TileList expected = reference::subdivide(
-        {request.texels, shape}, threshold_of(request, shape),
+        {request.texels, shape}, threshold,
         {.max_tiles = request.max_tiles != 0 ? std::optional(request.max_tiles) : std::nullopt,
          .balance = static_cast<Balance>(request.balance)});  // the same numbers
     EXPECT_EQ(list.width, shape.width);
@@ -224,16 +200,18 @@ inline void expect_reference(const quadtile_request& request, const quadtile_til
 }
 
 // The list of a request that succeeds, compared.
-inline List take(const Ticket& ticket, const quadtile_request& request) {
+inline List take(const Ticket& ticket, const quadtile_request& request,
+                 const Threshold& threshold = Threshold::constant(0.9F)) {
     const quadtile_tile_list* list = nullptr;
     if (quadtile_ticket_take(ticket.get(), &list) != QUADTILE_SUCCESS) {
         throw std::runtime_error(quadtile_last_error());
     }
-    expect_reference(request, *list);
+    expect_reference(request, *list, threshold);
     return List(list);
 }
-inline List ask(const Service& service, const quadtile_request& request) {
-    return take(submit(service, request), request);
+inline List ask(const Service& service, const quadtile_request& request,
+                const Threshold& threshold = Threshold::constant(0.9F)) {
+    return take(submit(service, request), request, threshold);
 }
 
 inline AssertionResult taking_fails(const Ticket& ticket, quadtile_status status,

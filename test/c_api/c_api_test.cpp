@@ -68,18 +68,21 @@ TEST_F(CApi, ListsAreThoseOfTheReference) {
         request.threshold_kind = QUADTILE_THRESHOLD_PER_LEVEL;
         request.threshold_levels = thresholds;
         request.threshold_level_count = top_level(shape.width, shape.height) + 1;
-        (void)ask(service, request);
+        (void)ask(service, request,
+                  Threshold::per_level({thresholds, thresholds + request.threshold_level_count}));
 
         request.threshold_kind = QUADTILE_THRESHOLD_MAX_RESOLUTION;
         request.threshold_value = 16.0F;
         request.order = QUADTILE_ORDER_ANY;
-        (void)ask(service, request);
+        (void)ask(service, request, Threshold::max_resolution(16.0F));
 
         request.threshold_kind = QUADTILE_THRESHOLD_MEMORY;
         request.nodes = 200.0F;
         request.fragments = BYTES.data();
         request.fragments_format = QUADTILE_FORMAT_R8_UNORM;
-        (void)ask(service, request);
+        MapView fragments{BYTES.data(), shape};
+        fragments.shape.format = TexelFormat::r8_unorm;
+        (void)ask(service, request, Threshold::memory(16.0F, 200.0F, fragments));
     }
     quadtile_request request = request_of(FLOATS.data(), 130, 70);
     request.threshold_kind = QUADTILE_THRESHOLD_GLSL;
@@ -90,8 +93,11 @@ TEST_F(CApi, ListsAreThoseOfTheReference) {
     if (!taking_fails(broken, QUADTILE_ERROR_UNSUPPORTED, "QUADTILE_RUNTIME_GLSL")) {
         EXPECT_TRUE(taking_fails(submit(service, request), QUADTILE_ERROR_INVALID_ARGUMENT,
                                  "threshold:1: error: "));
-        request.threshold_glsl = SUM;
-        (void)ask(service, request);
+        request.threshold_glsl =
+            "float threshold(uint level, uvec2 position, uint layer) {\n"
+            "    return threshold_parameter(0) + threshold_parameter(1);\n"
+            "}\n";
+        (void)ask(service, request, Threshold::constant(0.75F));
     }
 }
 
@@ -146,38 +152,28 @@ TEST_F(CApi, DevicesAreDescribed) {
     for (std::uint32_t i = 0; i < list->device_count; ++i) {
         const quadtile_device_info& device = *list->devices[i];
         EXPECT_EQ(device.index, i);
-        EXPECT_STRNE(device.name, "");
-        EXPECT_STRNE(device.type, "");
-        if (device.rejections[0] != '\0') {
+        EXPECT_TRUE(*device.name != '\0' && *device.type != '\0');
+        if (*device.rejections != '\0') {
             continue;
         }
         ++usable;
-        EXPECT_GE(device.max_map_extent, 4096U);
-        EXPECT_GT(device.max_layers, 0U);
-        EXPECT_GT(device.max_tiles, 0U);
-        EXPECT_GE(device.api_version, 1U << 22U);
-        EXPECT_GT(device.local_memory_bytes, 0U);
-        EXPECT_STRNE(device.driver, "");
+        EXPECT_TRUE(device.max_map_extent >= 4096 && device.max_layers > 0 && device.max_tiles > 0);
+        EXPECT_TRUE(device.api_version >> 22U > 0 && device.local_memory_bytes > 0 &&
+                    *device.driver != '\0');
+        // Several are made and told apart.
         const std::string number = std::to_string(i);
+        const char* const names[] = {number.c_str(), number.c_str()};
         quadtile_service_options options = default_options();
-        options.device = number.c_str();
+        options.devices = names;
+        options.device_count = 2;
         const Service service = make_service(options);
-        EXPECT_EQ(device_of(service).index, i);
+        (void)ask(service, small_request());
         EXPECT_STREQ(device_of(service).name, device.name);
+        EXPECT_EQ(device_of(service, 1).index, device_of(service).index);
+        EXPECT_NE(&device_of(service, 1), &device_of(service));
     }
     EXPECT_GT(usable, 0U);
     quadtile_device_list_free(list);
-
-    // Several are made and told apart.
-    const std::string number = std::to_string(device_of(make_service()).index);
-    const char* const names[] = {number.c_str(), number.c_str()};
-    quadtile_service_options options = default_options();
-    options.devices = names;
-    options.device_count = 2;
-    const Service service = make_service(options);
-    (void)ask(service, small_request());
-    EXPECT_EQ(device_of(service, 1).index, device_of(service).index);
-    EXPECT_NE(&device_of(service, 1), &device_of(service));
 }
 
 // Requests that wait behind a busy lane until the queue is full, each with one of what a request

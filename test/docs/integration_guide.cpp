@@ -21,11 +21,9 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace quadtile::test {
@@ -60,7 +58,6 @@ class IntegrationGuide : public testing::Test {
 
 #include "snippets/adopt"
 
-        check_submit(host);
         gpu = std::make_unique<Gpu>(device);
         importance = smooth_map({width, height});
         const MapView view = view_of(importance, width, height);
@@ -74,19 +71,6 @@ class IntegrationGuide : public testing::Test {
         map_image = {};
         gpu.reset();
         vkDestroyCommandPool(vulkan_device, command_pool, nullptr);
-    }
-
-    // A Tiler that submits by the host's function.
-    void check_submit(AdoptedDevice host) {
-        host.queue = VK_NULL_HANDLE;
-        host.submit = [&](const VkSubmitInfo& work, VkFence fence) {
-            const std::lock_guard lock(queue_mutex);
-            return vkQueueSubmit(queue, 1, &work, fence);
-        };
-        Tiler tiler(Device::adopt(host));
-        const std::vector<float> texels(16, 1.0F);
-        EXPECT_EQ(tiler.subdivide(view_of(texels, 4, 4), Threshold::constant(0.5F)).tiles.size(),
-                  16U);
     }
 
     [[nodiscard]] Device device() const {
@@ -149,7 +133,6 @@ class IntegrationGuide : public testing::Test {
     const VkDevice vulkan_device = base.handle();
     const VkQueue queue = base.queue();
     const std::uint32_t queue_family = base.queue_family();
-    std::mutex queue_mutex;
     VkCommandPool command_pool = VK_NULL_HANDLE;
 
     std::unique_ptr<Gpu> gpu;

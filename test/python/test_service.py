@@ -1,4 +1,4 @@
-"""Service: Futures, their cancellation and deadlines, asyncio, many threads."""
+"""Service: Futures, their cancellation and deadlines, and what callbacks may do."""
 
 import asyncio
 import concurrent.futures
@@ -18,11 +18,12 @@ OTHER = numpy.random.default_rng(3).random((50, 60), dtype=numpy.float32)
 
 def test_futures_have_the_lists():
     with quadtile.Service() as service:
-        futures = [service.submit(map, max_resolution=4) for map in (MAP, OTHER, MAP)]
+        futures = [service.submit(map, max_resolution=4, balance="edges") for map in (MAP, OTHER, MAP)]
         done, _ = concurrent.futures.wait(futures, timeout=60)
         assert done == set(futures)
         for future, map in zip(futures, (MAP, OTHER, MAP)):
-            assert future.result().tobytes() == reference.subdivide(map, max_resolution=4).tobytes()
+            expected = reference.subdivide(map, max_resolution=4, balance="edges")
+            assert future.result().tobytes() == expected.tobytes()
             assert not future.cancel() and future.done()
         assert futures[0].result().stages[0].name == "wait"
         statistics = service.statistics()
@@ -59,23 +60,6 @@ def test_waiting_requests_are_cancelled_and_late_ones_fail(gate):
             gate.open()
         thread.join()
         assert all(future.cancelled() for future in waiting[1:]) and len(runs.result(60)) > 0
-
-
-def test_asyncio_awaits_and_cancels(gate):
-    async def work(service):
-        blocked = service.submit(gate.texels, constant=0.5)
-        waits = asyncio.wrap_future(service.submit(MAP, constant=0.5))
-        waits.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waits
-        gate.open()
-        return await asyncio.gather(*(asyncio.wrap_future(service.submit(MAP, max_resolution=4)) for _ in range(8)),
-                                    asyncio.wrap_future(blocked))
-
-    with quadtile.Service(lanes=1) as service:
-        lists = asyncio.run(work(service))
-    expected = reference.subdivide(MAP, max_resolution=4).tobytes()
-    assert [tiles.tobytes() for tiles in lists[:8]] == [expected] * 8
 
 
 def test_errors_of_answers_are_of_the_future():

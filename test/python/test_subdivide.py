@@ -1,6 +1,5 @@
 """Tile lists against quadtile.reference, to the bit, and against the map that they cover."""
 
-import concurrent.futures
 import pickle
 
 import numpy
@@ -29,7 +28,7 @@ def assert_same(tiles, expected):
     assert tiles.dtype == expected.dtype
     assert tiles.tobytes() == expected.tobytes()
     assert (tiles.width, tiles.height, tiles.layers) == (expected.width, expected.height, expected.layers)
-    assert tiles.nan_texels == expected.nan_texels
+    assert (tiles.nan_texels, tiles.balance) == (expected.nan_texels, expected.balance)
 
 
 # A wrong field of the record, a wrong order of axes, or a threshold passed on in another unit.
@@ -58,14 +57,18 @@ def test_every_threshold_is_that_of_the_reference():
         {"per_level": [0.99, 0.9, 0.8, 0.8, 0.5, 0.5, 0.1]},
         {"memory": (4.0, 20.0, RANDOM.integers(0, 9, map.shape).astype(numpy.uint8))},
         {"threshold_map": levels},
+        {"constant": 0.9999, "balance": "edges"},
+        {"constant": 0.9999, "balance": "corners"},
         {"constant": 0.9, "max_tiles": 300},
     ):
         expected = reference.subdivide(map, **threshold)
         assert len(expected) > 2
         for strategy in ("automatic", "reference", "subtree"):
-            if strategy != "subtree" or "max_tiles" not in threshold:
+            if strategy != "subtree" or not {"max_tiles", "balance"} & set(threshold):
                 assert_same(subdivide(map, strategy=strategy, **threshold), expected)
     assert len(expected) <= 300 and expected.threshold_factor > 1
+    glsl = "float threshold(uint l, uvec2 p, uint layer) { return threshold_parameter(0) / float(1u << l); }"
+    assert_same(subdivide(map, glsl=glsl, parameters=(4,)), reference.subdivide(map, max_resolution=4))
 
 
 # Counts read as parts of 1, or thresholds in another unit than the map's importance.
@@ -87,31 +90,6 @@ def test_counts_are_counts_and_thresholds_have_the_unit_of_the_map(dtype):
     expected = reference.subdivide(integers, constant=numpy.float32(99) / divisor)
     assert 100 < len(expected) < map.size
     assert_same(reference.subdivide(integers, threshold_map=levels), expected)
-
-
-# A balance, or its flags, that do not reach the library or the list.
-@pytest.mark.parametrize("balance", ["edges", "corners"])
-def test_balanced_lists_are_those_of_the_reference(balance):
-    map = numpy.full((50, 70), 0.1, numpy.float32)
-    map[20, 30] = 9
-    balanced = subdivide(map, constant=1, balance=balance)
-    assert balanced.balance == balance and ((balanced["flags"] & quadtile.TILE_COARSER_LEFT) != 0).any()
-    assert_same(balanced, reference.subdivide(map, constant=1, balance=balance))
-    with quadtile.Service() as service:
-        assert_same(service.submit(map, constant=1, balance=balance).result(), balanced)
-    with pytest.raises(ValueError, match="budget|max_tiles"):
-        subdivide(map, constant=1, balance=balance, max_tiles=9)
-
-
-def test_glsl_is_the_function_that_it_says():
-    map = random_map(50, 70)
-    glsl = """
-    float threshold(uint level, uvec2 position, uint layer) {
-        return threshold_parameter(0) / float(1u << level);
-    }"""
-    assert_same(subdivide(map, glsl=glsl, parameters=(4,)), reference.subdivide(map, max_resolution=4))
-    with pytest.raises(ValueError, match="threshold:1:"):
-        subdivide(map, glsl="float threshold(uint level) { retrun 1; }")
 
 
 # Texels read with the wrong stride, order, byte order or scale.
@@ -189,18 +167,3 @@ def test_a_list_is_an_array_with_attributes():
         subdivide(random_map(70, 130), constant=0.5)
     assert kept.tobytes() == first and (column == kept["importance"]).all()
     kept["x"] = 3  # and is the caller's
-
-
-# A Tiler or a device that two threads use at a time, or a lock that is held while another one waits for the GIL.
-def test_many_threads_get_their_own_lists():
-    maps = [random_map(40 + i, 60) for i in range(12)]
-    expected = [reference.subdivide(map, max_resolution=4).tobytes() for map in maps]
-
-    def work(i):
-        return all(
-            subdivide(maps[map], max_resolution=4).tobytes() == expected[map]
-            for map in ((i + round) % len(maps) for round in range(6))
-        )
-
-    with concurrent.futures.ThreadPoolExecutor(12) as pool:
-        assert all(pool.map(work, range(12)))

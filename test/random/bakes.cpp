@@ -129,14 +129,9 @@ struct Room {
     std::optional<app::Gpu> gpu;
 };
 
+using baker::test::bake_with;
 using baker::test::bytes_of;
 using baker::test::Prepared;
-
-BakeResult bake_by(Tracer& tracer, const Prepared& what, const BakeOptions& options,
-                   const BakeWatcher& watcher = {}) {
-    return bake(what.traced, what.surface, what.suns, what.lights, what.lamps(options), what.sky,
-                what.tiles, options, tracer, watcher);
-}
 
 // Whether the light of all known texels is what a furnace of radiance 1 gives.
 bool is_even(const LightMap& map) {
@@ -159,14 +154,14 @@ std::string check_resume(Choices& choices, const Prepared& what, BakeOptions opt
     const std::uint32_t end = choices.number("interrupted_after", 0, asks - 1);
     const auto twin = make_reference_tracer(what.traced, what.tiles, 1);
     Tracer& first = choices.one_in("interrupted_on_device", 4) ? device : *twin;
-    const BakeResult cut = bake_by(first, what, options,
-                                   {.interrupted = [end, n = 0U]() mutable { return n++ == end; }});
+    const BakeResult cut = bake_with(
+        first, what, options, {.interrupted = [end, n = 0U]() mutable { return n++ == end; }});
     if (!cut.interrupted) {  // it asks less often than the first twin
         return bytes_of(cut) == expected ? "" : "the lightmap has other bits with checkpoints";
     }
     options.resume = true;
     Tracer& next = choices.one_in("resumed_by_device", 2) ? device : *twin;
-    return bytes_of(bake_by(next, what, options)) == expected
+    return bytes_of(bake_with(next, what, options)) == expected
                ? ""
                : "the lightmap has other bits after an interruption";
 }
@@ -225,7 +220,7 @@ std::string check_bake(Choices& choices, Room& room) {
         make_reference_tracer(what.traced, what.tiles, choices.number("threads", 1, 3));
     const std::uint32_t messages = room.instance->validation_messages();
     std::uint32_t asks = 0;
-    const BakeResult result = bake_by(*twin, what, options, {.interrupted = [&] {
+    const BakeResult result = bake_with(*twin, what, options, {.interrupted = [&] {
         ++asks;
         return false;
     }});
@@ -235,7 +230,7 @@ std::string check_bake(Choices& choices, Room& room) {
     }
     // A tracer is made for one scene, not for one bake.
     for (std::uint32_t bakes = choices.one_in("again", 4) ? 2 : 1; bakes > 0; --bakes) {
-        if (bytes_of(bake_by(*device, what, options)) != expected) {
+        if (bytes_of(bake_with(*device, what, options)) != expected) {
             return "the lightmap has other bits than the reference tracer's";
         }
     }

@@ -46,8 +46,7 @@ TEST_F(ShadowProgram, RefusesWithASentence) {
                     {{"floor.obj", "--screenshot", "floor.mtl"}, 2, "floor.mtl"},
                     {{"floor.obj", "--screenshot", "wood.png"}, 2, "wood.png"},
                     {{"floor.obj", "--size", "100x"}, 2, "'100x'"},
-                    {{"floor.obj", "--camera", "1,2,3"}, 2, "--camera"},
-                    {{"floor.obj", "--filter", "pcf"}, 2, "hard, 3x3, soft"}});
+                    {{"floor.obj", "--camera", "1,2,3"}, 2, "--camera"}});
 }
 
 // ---- Pictures

@@ -62,35 +62,32 @@ std::vector<float> sorted_positive(const std::vector<float>& values) {
 
 // Compares with one texel after the other, by the functions of <cmath>.
 void expect_statistics_of(const std::vector<float>& values, const MapView& map) {
-    MapStatistics expected;
-    float min = INFINITE;
-    float max = -INFINITE;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> odd;
+    std::array<std::size_t, 4> counts{};
+    std::vector<float> finite;
+    std::vector<std::size_t> odd;
     for (std::size_t i = 0; i < values.size(); ++i) {
         const float value = std::fpclassify(values[i]) == FP_SUBNORMAL ? 0.0F : values[i];
-        expected.nan += std::isnan(value) ? 1 : 0;
-        expected.infinite += std::isinf(value) ? 1 : 0;
-        expected.negative += std::isfinite(value) && value < 0.0F ? 1 : 0;
-        expected.zero += value == 0.0F ? 1 : 0;
+        const bool is_negative = std::isfinite(value) && value < 0.0F;
+        counts[std::isnan(value)   ? 0
+               : std::isinf(value) ? 1
+               : is_negative       ? 2
+                                   : 3] += value > 0.0F && std::isfinite(value) ? 0 : 1;
         if (std::isfinite(value)) {
-            min = std::min(min, value);
-            max = std::max(max, value);
+            finite.push_back(value);
         }
-        if ((!std::isfinite(value) || value < 0.0F) && odd.size() < MapStatistics::MAX_ODD_TEXELS) {
-            odd.emplace_back(i % map.shape.width, i / map.shape.width);
+        if ((!std::isfinite(value) || is_negative) && odd.size() < MapStatistics::MAX_ODD_TEXELS) {
+            odd.push_back(i);
         }
     }
     const MapStatistics measured = measure(map);
     EXPECT_EQ(measured.texels, values.size());
-    EXPECT_EQ(measured.nan, expected.nan);
-    EXPECT_EQ(measured.infinite, expected.infinite);
-    EXPECT_EQ(measured.negative, expected.negative);
-    EXPECT_EQ(measured.zero, expected.zero);
-    EXPECT_EQ(measured.min, min);
-    EXPECT_EQ(measured.max, max);
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> measured_odd;
+    EXPECT_EQ(std::tuple(measured.nan, measured.infinite, measured.negative, measured.zero),
+              std::tuple(counts[0], counts[1], counts[2], counts[3]));
+    EXPECT_EQ(std::pair(measured.min, measured.max),
+              std::pair(std::ranges::min(finite), std::ranges::max(finite)));
+    std::vector<std::size_t> measured_odd;
     for (const TexelPosition& texel : measured.odd_texels) {
-        measured_odd.emplace_back(texel.x, texel.y);
+        measured_odd.push_back(texel.y * map.shape.width + texel.x);
     }
     EXPECT_EQ(measured_odd, odd);
     EXPECT_EQ(std::accumulate(measured.positive_by_key.begin(), measured.positive_by_key.end(),

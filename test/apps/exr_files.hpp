@@ -1,4 +1,4 @@
-// Small image files, as bytes.
+// Small OpenEXR files, as bytes.
 
 #pragma once
 
@@ -25,19 +25,11 @@ struct ExrOptions {
     int left = 0;  // of the data window
     int top = 0;
     std::optional<int> tile_extent;  // nullopt: scan lines
-    bool mip_levels = false;
     std::optional<Imf::Chromaticities> chromaticities;
 };
 
 [[nodiscard]] std::string encode_exr_channels(int width, int height,
                                               const std::vector<ExrChannel>& channels,
                                               const ExrOptions& options = {});
-
-// PNG colour types.
-enum class PngType { grey = 0, colour = 2, grey_alpha = 4, colour_alpha = 6 };
-
-// Samples of 8 or 16 bits, interleaved.
-[[nodiscard]] std::string encode_png_samples(int width, int height, PngType type, int bits,
-                                             const std::vector<std::uint16_t>& samples);
 
 }  // namespace quadtile::app::test

@@ -1,4 +1,4 @@
-#include "image_files.hpp"
+#include "exr_files.hpp"
 
 #include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfFrameBuffer.h>
@@ -10,11 +10,7 @@
 #include <OpenEXR/ImfTiledOutputFile.h>
 #include <half.h>
 
-#include <spng.h>
-
-#include <cstdlib>
 #include <list>
-#include <stdexcept>
 
 namespace quadtile::app::test {
 
@@ -46,46 +42,16 @@ std::string encode_exr_channels(int width, int height, const std::vector<ExrChan
     Imf::StdOSStream stream;
     if (options.tile_extent) {
         const auto extent = static_cast<unsigned int>(*options.tile_extent);
-        header.setTileDescription(
-            {extent, extent, options.mip_levels ? Imf::MIPMAP_LEVELS : Imf::ONE_LEVEL});
+        header.setTileDescription({extent, extent});
         Imf::TiledOutputFile file(stream, header);
         file.setFrameBuffer(pixels);
-        // The upper levels repeat the first pixels of level 0: a reader must not take them for it.
-        for (int level = 0; level < file.numLevels(); ++level) {
-            file.writeTiles(0, file.numXTiles(level) - 1, 0, file.numYTiles(level) - 1, level);
-        }
+        file.writeTiles(0, file.numXTiles() - 1, 0, file.numYTiles() - 1);
     } else {
         Imf::OutputFile file(stream, header);
         file.setFrameBuffer(pixels);
         file.writePixels(height);
     }
     return stream.str();
-}
-
-std::string encode_png_samples(int width, int height, PngType type, int bits,
-                               const std::vector<std::uint16_t>& samples) {
-    const std::vector<std::uint8_t> bytes(samples.begin(), samples.end());
-    const bool wide = bits == 16;
-    spng_ihdr header{.width = static_cast<std::uint32_t>(width),
-                     .height = static_cast<std::uint32_t>(height),
-                     .bit_depth = static_cast<std::uint8_t>(bits),
-                     .color_type = static_cast<std::uint8_t>(type)};
-    spng_ctx* const context = spng_ctx_new(SPNG_CTX_ENCODER);
-    std::size_t size = 0;
-    int error = spng_set_option(context, SPNG_ENCODE_TO_BUFFER, 1);
-    error |= spng_set_ihdr(context, &header);
-    error |= wide ? spng_encode_image(context, samples.data(), samples.size() * 2, SPNG_FMT_PNG,
-                                      SPNG_ENCODE_FINALIZE)
-                  : spng_encode_image(context, bytes.data(), bytes.size(), SPNG_FMT_PNG,
-                                      SPNG_ENCODE_FINALIZE);
-    void* const file = error == 0 ? spng_get_png_buffer(context, &size, &error) : nullptr;
-    spng_ctx_free(context);
-    if (error != 0) {
-        throw std::runtime_error("libspng: " + std::string(spng_strerror(error)));
-    }
-    std::string png(static_cast<const char*>(file), size);
-    std::free(file);
-    return png;
 }
 
 }  // namespace quadtile::app::test
