@@ -223,7 +223,9 @@ class Bake {
         if (pass.kind == Pass::Kind::lamps) {
             light_.begin_lamps(passes_.lamp_patches(), pass.doubling > 0);
         }
-        tracer_.begin_pass(outgoing);
+        tracer_.begin_pass(outgoing, pass.kind == Pass::Kind::light
+                                         ? triangles_in_plane(scene_, lights_[pass.number].position)
+                                         : std::vector<std::uint32_t>());
         if (!state_.sums.empty()) {
             tracer_.set_sums(state_.sums);
             state_.sums = {};

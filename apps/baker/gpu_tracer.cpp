@@ -100,8 +100,17 @@ class GpuTracer : public Tracer {
         return tiles;
     }
 
-    void begin_pass(std::span<const glm::vec4> outgoing) override {
+    void begin_pass(std::span<const glm::vec4> outgoing,
+                    const std::vector<std::uint32_t>& open) override {
         gpu_.upload(*outgoing_.handle, std::as_bytes(outgoing));
+        if (!open.empty() || has_open_) {
+            std::vector<TracedTriangle> triangles = scene_.triangles;
+            for (const std::uint32_t triangle : open) {
+                triangles[triangle].normal |= BLOCKS_NOTHING;
+            }
+            gpu_.upload(*triangles_.handle, std::as_bytes(std::span(triangles)));
+            has_open_ = !open.empty();
+        }
         clear_sums();
     }
 
@@ -161,6 +170,7 @@ class GpuTracer : public Tracer {
     TraceParameters parameters_{};
     std::uint32_t head_blocks_ = 0;
     std::uint32_t layers_ = 0;
+    bool has_open_ = false;  // whether triangles on the device are marked as BLOCKS_NOTHING
     std::optional<MapRequests> requests_;
 
     app::Buffer readback_;

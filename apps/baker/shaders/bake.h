@@ -133,6 +133,11 @@ const uint NO_NODE = 0xffffffffU;
 const uint NO_TEXEL = 0xffffffffU;
 // ListNode::order: the front of the surface faces against the direction of the ray.
 const uint FACES_BACK = 0x80000000U;
+// The triangle's number in it.
+const uint TRIANGLE_NUMBER = 0x3fffffffU;
+// Bit of TracedTriangle::normal and of ListNode::order: the triangle receives the light of this
+// pass, but blocks none of it, because the source lies in its plane.
+const uint BLOCKS_NOTHING = 0x40000000U;
 // Fragments lie on each other if one is less than this deeper than the other, in steps, and their
 // planes are parallel: no component of TracedTriangle::normal differs by more than that.
 const float SHEET_DEPTH = 16.0F;
@@ -141,7 +146,7 @@ const int SHEET_ANGLE = 20;
 // A fragment in a pixel's list.
 struct ListNode {
     float depth;  // whole steps along the direction
-    uint order;   // FACES_BACK or 0, and the triangle
+    uint order;   // FACES_BACK or 0, BLOCKS_NOTHING or 0, and the triangle
     uint texel;   // of the lightmap, or NO_TEXEL
     uint next;    // next in the list, or NO_NODE
 };
