@@ -346,6 +346,21 @@ double attenuation(const PointLight& light, const glm::dvec3& to_light, double d
     return share;
 }
 
+// Returns whether no part of a ball is within the light's range and cone.
+bool is_beyond(const PointLight& light, const glm::dvec3& centre, double radius) {
+    const glm::dvec3 way = centre - glm::dvec3(light.position);
+    const double distance = glm::length(way);
+    if (distance - radius > light.range) {
+        return true;
+    }
+    if (!light.is_spot || distance <= radius) {
+        return false;
+    }
+    const double cosine = glm::dot(way, glm::dvec3(light.direction)) / distance;
+    return std::acos(std::clamp(cosine, -1.0, 1.0)) - std::asin(radius / distance) >
+           double{light.outer_angle} + 1e-6;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> triangles_in_plane(const TracedScene& scene, const glm::vec3& position) {
@@ -377,6 +392,9 @@ LightReceived received(const PointLight& light, const Patch& patch, const glm::v
         light.is_spot ? POINTS_AT_EDGES : 1.0, MOST_POINTS);
     const double nearest = std::max(radius, 0.5 * size / MOST_POINTS);
     LightReceived result;
+    if (is_beyond(light, centre, 0.71 * (glm::length(across) + glm::length(down)))) {
+        return result;
+    }
     for (double y = 0.5; y < points; ++y) {
         for (double x = 0.5; x < points; ++x) {
             const glm::dvec3 point =

@@ -444,7 +444,7 @@ ReferenceMaps reference_maps(const TracedScene& scene, const ProjectionFrame& fr
         if (triangle.is_empty()) {
             continue;
         }
-        const float density = traced.density * frame.units_per_texel;
+        const float density = traced.density * frame.units_per_texel * frame.refinement;
         const PixelRectangle& rectangle = triangle.rectangle();
         for (std::int32_t y = rectangle.first_y; y <= rectangle.last_y; ++y) {
             for (std::int32_t x = rectangle.first_x; x <= rectangle.last_x; ++x) {
@@ -452,7 +452,8 @@ ReferenceMaps reference_maps(const TracedScene& scene, const ProjectionFrame& fr
                     static_cast<std::size_t>(y) * map_extent + static_cast<std::size_t>(x);
                 const bool is_fragment = triangle.covers(x, y);
                 maps.fragments[texel] += is_fragment ? 1.0F : 0.0F;
-                if (is_fragment || (conservative && triangle.touches(x, y))) {
+                if ((is_fragment || (conservative && triangle.touches(x, y))) &&
+                    triangle.is_within(x, y, frame.range)) {
                     maps.importance[texel] =
                         std::max(maps.importance[texel], density * triangle.distance_at(x, y));
                 }

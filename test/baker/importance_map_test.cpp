@@ -38,6 +38,7 @@ ProjectionFrame frame_of(const nlohmann::json& json, const TracedScene& scene) {
     frame.offset_x = static_cast<float>(glm::dot(from_origin, x));
     frame.offset_y = static_cast<float>(glm::dot(from_origin, y));
     frame.units_per_texel = static_cast<float>(1.0 / scale);
+    frame.refinement = 1.0F;
     return frame;
 }
 

@@ -88,6 +88,26 @@ TEST(LightKinds, PlanesThroughALightBlockNoneOfItsRays) {
     }
 }
 
+// Catches lights without a radius that take the time of a sphere, and rays beyond a light's range.
+TEST(LightKinds, RaysAreOnlyThoseThatALightNeeds) {
+    std::array<std::uint64_t, 2> pixels{};
+    for (const float range : {1.0F, 100.0F}) {
+        Quads floor(3, 1, 16);
+        floor.add_material({.albedo = glm::vec3(0.5F)});
+        floor.add({-8, 0, -8}, 16.0F * Z, 16.0F * X);
+        floor.scene.point_lights = {
+            {.position = {0.5F, 0.5F, 0.5F}, .intensity = glm::vec3(1.0F), .range = range}};
+        const Prepared what(floor.scene, floor.extent(), 2.0F);
+        const auto tracer = make_reference_tracer(what.traced, what.tiles, 1);
+        const BakeResult result =
+            bake_with(*tracer, what, {.directions = 64, .bounces = 0, .sun_directions = 16});
+        EXPECT_EQ(result.passes.front().directions, 6U);
+        EXPECT_NEAR(result.map.irradiance[floor.texels(0)[8 * 16 + 8]].x, 2.3, 0.4);
+        pixels[range > 1.0F ? 1 : 0] = tracer->statistics().pixels;
+    }
+    EXPECT_LT(10 * pixels[0], pixels[1]);
+}
+
 // A panel in the plane of a ceiling shines as one without a ceiling, as a lamp and by directions.
 // Catches ceilings that hide it from one side of the rays: half of its light.
 TEST(LightKinds, PanelsInTheCeilingShineWithAllOfTheirLight) {

@@ -107,6 +107,8 @@ struct ProjectionFrame {
     uint is_perspective;
     float axis_w[3];
     float offset_w;
+    float range;       // w beyond which a perspective projection needs no pixels
+    float refinement;  // pixels along those that triangles request
     int direction[3];  // of parallel rays, times 1023
     // 1: rays of a sun or a lamp, which count alike: the smooth normal is applied to their light
     // later.
