@@ -222,10 +222,14 @@ class Run {
 
     void choose_probes() {
         const auto& [x, y, z] = options_.probe_counts;
-        probe_grid_ = {{x, y, z}, options_.probe_box.value_or(box_around(scene_.positions))};
+        probe_grid_ = {{x, y, z}, box_around(scene_.positions)};
+        if (options_.probe_box) {
+            probe_grid_.box = {options_.probe_box->low - scene_.origin,
+                               options_.probe_box->high - scene_.origin};
+        }
         bake_options_.probes = options_.probe_points.empty()
                                    ? probe_grid_.places()
-                                   : read_probe_points(options_.probe_points);
+                                   : read_probe_points(options_.probe_points, scene_.origin);
     }
 
     void make_tracer() {
@@ -406,18 +410,30 @@ class Run {
         measure("write", [&] {
             write_pages(map);
             if (!result.probes.empty()) {
-                add_output(options_.probes_output,
-                           encode_probes(result.probes, probe_grid_,
-                                         ending_of(options_.probes_output) == ".json"));
+                std::vector<Probe> probes = result.probes;
+                for (Probe& probe : probes) {
+                    probe.position = glm::dvec3(probe.position) + scene_.origin;
+                }
+                const ProbeGrid grid{
+                    probe_grid_.counts,
+                    {probe_grid_.box.low + scene_.origin, probe_grid_.box.high + scene_.origin}};
+                add_output(
+                    options_.probes_output,
+                    encode_probes(probes, grid, ending_of(options_.probes_output) == ".json"));
             }
         });
         if (!options_.preview.empty()) {
+            std::optional<Camera> camera = options_.camera;
+            if (camera) {
+                camera->position = glm::dvec3(camera->position) - scene_.origin;
+                camera->target = glm::dvec3(camera->target) - scene_.origin;
+            }
             measure("preview", [&] {
                 add_output(options_.preview,
                            app::encode_png(draw_preview(scene_, map,
                                                         {.width = options_.preview_extent.width,
                                                          .height = options_.preview_extent.height,
-                                                         .camera = options_.camera,
+                                                         .camera = camera,
                                                          .exposure = options_.exposure,
                                                          .sky = sky_.radiance,
                                                          .threads = options_.threads})));

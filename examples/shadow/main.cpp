@@ -59,6 +59,7 @@ Show load_show(const Options& options) {
     Show show{.name = options.scene.filename().string(), .geometry = make_geometry(loaded.scene)};
     if (options.camera) {
         show.camera = *options.camera;
+        show.camera.position = glm::dvec3(show.camera.position) - loaded.scene.origin;
     } else if (loaded.scene.camera) {
         show.camera = look(loaded.scene.camera->position, loaded.scene.camera->target);
         show.camera.vertical_field_degrees = loaded.scene.camera->vertical_field_degrees;

@@ -146,7 +146,10 @@ TEST_F(SceneFile, AppliesTransforms) {
             const std::size_t vertex = scene.source_vertices[k];
             const glm::vec4 at(SQUARE_POSITIONS[3 * vertex], SQUARE_POSITIONS[3 * vertex + 1], 0,
                                1);
-            EXPECT_LT(glm::distance(scene.positions[k], glm::vec3(whole * at)), 1e-3F) << i;
+            EXPECT_LT(
+                glm::distance(scene.positions[k] + glm::vec3(scene.origin), glm::vec3(whole * at)),
+                1e-3F)
+                << i;
         }
         const glm::vec3 normal =
             glm::normalize(glm::inverseTranspose(glm::mat3(whole)) * glm::vec3(0, 0, 1));
