@@ -39,6 +39,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -82,6 +83,7 @@ class Run {
                             [&](const std::string& message) { warn(message); });
         choose_light_map();
         choose_probes();
+        measure("device", [&] { check_sizes(); });
         measure("surface", [&] { surface_ = make_surface_map(scene_, extent_, options_.threads); });
         if (surface_.overlapping_texels > 0) {
             const std::string names = names_of(scene_, surface_.overlapping);
@@ -106,8 +108,13 @@ class Run {
     }
 
  private:
+    // Says what is being done if it takes longer than a moment.
     void measure(const std::string& name, const auto& work) {
         const auto start = Clock::now();
+        std::jthread teller;
+        if (name != "bake" && !options_.quiet && ranks_.is_first()) {
+            teller = tell_if_long("busy: " + name);
+        }
         work();
         report_.stages.push_back({name, seconds_since(start)});
     }
@@ -232,19 +239,51 @@ class Run {
                                    : read_probe_points(options_.probe_points, scene_.origin);
     }
 
+    // Opens the device. Checks that the lightmap suits it and this host's memory before work
+    // begins.
+    void check_sizes() {
+        const bool has_backs = std::ranges::any_of(scene_.materials, &Material::double_sided);
+        const std::size_t sums = extent_.texels() * (has_backs ? 2 : 1);
+        if (!options_.reference) {
+            instance_.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
+            gpu_.emplace(*instance_, options_.device, vk::SurfaceKHR(), ranks_.number_on_host());
+            check_light_map(*gpu_, extent_, sums);
+        }
+        const bool is_on_host = !gpu_ || gpu_->physical_device().getProperties().deviceType ==
+                                             vk::PhysicalDeviceType::eCpu;
+        constexpr std::uint64_t OF_SURFACE = 66 + sizeof(Patch);  // with errors
+        const std::uint64_t of_light =
+            (scene_.suns.empty() && scene_.point_lights.empty() ? 4 : 5) * sizeof(glm::vec3);
+        constexpr std::uint64_t OF_TRACER = sizeof(glm::vec4) + sizeof(Accumulator);
+        const std::uint64_t bytes =
+            extent_.texels() * (OF_SURFACE + (options_.bake.directional ? 84 : 0)) +
+            sums * (of_light + (is_on_host ? 2 : 1) * OF_TRACER);
+        const std::uint64_t available = app::available_memory();
+        const auto gigabytes = [](std::uint64_t size) {
+            return app::text_of(std::round(static_cast<float>(size) / 1e8F) / 10.0F) + " GB";
+        };
+        if (available > 0 && bytes > available) {
+            throw std::runtime_error("a lightmap of " + std::to_string(extent_.width) + " x " +
+                                     std::to_string(extent_.height) + " texels needs about " +
+                                     gigabytes(bytes) + " of memory, but only " +
+                                     gigabytes(available) +
+                                     " are free; make it smaller with --size or --texels-per-unit");
+        }
+        if (bytes > available / 4 && !options_.quiet && ranks_.is_first()) {
+            std::cerr << "quadtile-bake: needs about " << gigabytes(bytes) << " of memory"
+                      << std::endl;
+        }
+    }
+
     void make_tracer() {
         measure("prepare",
                 [&] { traced_ = make_traced_scene(scene_, extent_, options_.pixels_per_texel); });
         const TileOptions& tiles = report_.tiles =
             suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
-        measure("device", [&] {
-            if (options_.reference) {
-                tracer_ = make_reference_tracer(*traced_, tiles, options_.threads);
-                return;
-            }
-            instance_.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
-            gpu_.emplace(*instance_, options_.device, vk::SurfaceKHR(), ranks_.number_on_host());
-            tracer_ = make_gpu_tracer(*gpu_, *traced_, tiles, {.pool_bytes = options_.pool_bytes});
+        measure("tracer", [&] {
+            tracer_ =
+                gpu_ ? make_gpu_tracer(*gpu_, *traced_, tiles, {.pool_bytes = options_.pool_bytes})
+                     : make_reference_tracer(*traced_, tiles, options_.threads);
         });
     }
 

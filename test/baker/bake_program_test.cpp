@@ -176,6 +176,14 @@ TEST_F(BakeProgram, UsageErrorsTellWhatToDo) {
     }
 }
 
+// Catches lightmaps that take all memory before they are refused.
+TEST_F(BakeProgram, TellsWhatItNeedsAndDoes) {
+    const ProgramResult huge =
+        run(ROOM + Arguments{"--reference", "--size", "32768", "-o", "map.exr"});
+    EXPECT_EQ(huge.status, 1);
+    EXPECT_THAT(huge.error, HasSubstr("of memory, but only"));
+}
+
 TEST_F(BakeProgram, ScenesThatCannotBeReadAreNamed) {
     (void)directory_.add("bare.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     (void)directory_.add("text.glb", "this is no glTF file at all");
