@@ -95,6 +95,12 @@ class Run {
                                               : "; give each object its own place with --pack, or "
                                                 "make new coordinates with --unwrap"));
         }
+        const auto without = objects_without_texels(scene_, extent_);
+        if (!makes_coordinates(options_) && !without.empty() &&
+            without.size() < scene_.parts.size()) {
+            warn("lightmap coordinates have less than the area of a texel: those of " +
+                 names_of(scene_, without) + "; give them a place with --pack");
+        }
         make_tracer();
     }
 

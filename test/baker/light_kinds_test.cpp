@@ -47,6 +47,21 @@ TEST(SeamKinds, EndWhereASurfaceStands) {
     }
 }
 
+// ---- Lightmap coordinates
+
+// Catches objects without area in the lightmap, or with a chart that is lost in a texel.
+TEST(CoordinateKinds, ObjectsWithoutATexelAreTold) {
+    Scene scene;
+    scene.materials.emplace_back();
+    for (const float side : {0.5F, 0.0F, 0.01F, 0.1F}) {
+        scene.parts.push_back(
+            {.first_triangle = scene.triangles.size(), .name = "", .instance = scene.parts.size()});
+        add_quad(scene, quadtile::baker::test::square(0.0F),
+                 rectangle({0.25F, 0.25F}, glm::vec2(0.25F + side)));
+    }
+    EXPECT_EQ(objects_without_texels(scene, {64, 64}), (std::vector<std::uint32_t>{2, 4}));
+}
+
 // ---- Scenes far from the origin
 
 // A square with a light, far from the origin: its places are those of one beside it. Catches

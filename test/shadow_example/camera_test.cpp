@@ -32,7 +32,7 @@ TEST(Camera, ShowsWhatIsAheadInTheMiddle) {
             return glm::vec3(clip) / clip.w;
         };
         EXPECT_LT(glm::length(glm::vec2(clip_at(0.0F, 0.0F, 5.0F))), 1e-3F);
-        EXPECT_NEAR(clip_at(0.0F, 0.0F, 5.0F).z * 5.0F / CAMERA_NEAREST, 1.0F, 1e-2F);
+        EXPECT_NEAR(clip_at(0.0F, 0.0F, 5.0F).z * 5.0F / camera.nearest, 1.0F, 1e-2F);
         const float tangent = std::tan(glm::radians(0.5F * camera.vertical_field_degrees));
         EXPECT_NEAR(clip_at(0.0F, tangent, 5.0F).y, -1.0F, 1e-3F);  // row 0 is above
         EXPECT_NEAR(clip_at(ASPECT * tangent, 0.0F, 5.0F).x, 1.0F, 1e-3F);
