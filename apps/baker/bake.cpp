@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <deque>
+#include <iterator>
 #include <ranges>
 #include <span>
 #include <stdexcept>
@@ -49,7 +51,7 @@ class Bake {
           tracer_(tracer),
           watcher_(watcher),
           ranks_(ranks != nullptr ? *ranks : alone_),
-          passes_(surface, suns, lights, lamps, sky, options) {}
+          passes_(scene, surface, suns, lights, lamps, sky, options) {}
 
     BakeResult run() {
         state_.fingerprint = fingerprint_of(scene_, surface_, suns_, lights_, lamps_,
@@ -209,7 +211,11 @@ class Bake {
         const auto start = Clock::now();
         is_light_gathered_ = false;
         DirectionSet own;
-        own.directions = passes_.own_directions(pass);
+        if (pass.kind == Pass::Kind::light && ranks_.count() == 1) {
+            own = set_of_light();
+        } else {
+            own.directions = passes_.own_directions(pass);
+        }
         DirectionSet& set = own.directions.empty() ? passes_.set_of(pass) : own;
         const std::vector<BundleDirection>& directions = set.directions;
         if (pass.kind == Pass::Kind::bounce && pass.doubling == 0) {
@@ -223,7 +229,9 @@ class Bake {
         if (pass.kind == Pass::Kind::lamps) {
             light_.begin_lamps(passes_.lamp_patches(), pass.doubling > 0);
         }
-        tracer_.begin_pass(outgoing);
+        tracer_.begin_pass(outgoing, pass.kind == Pass::Kind::light
+                                         ? triangles_in_plane(scene_, lights_[pass.number].position)
+                                         : std::vector<std::uint32_t>());
         if (!state_.sums.empty()) {
             tracer_.set_sums(state_.sums);
             state_.sums = {};
@@ -252,6 +260,42 @@ class Bake {
         result_.passes.back().directions =
             static_cast<std::uint32_t>(directions.size()) - done_before;
         return true;
+    }
+
+    // Returns the set of this pass. Requests the tiles of this light and the next ones together: a
+    // device makes many maps in the time of a few.
+    DirectionSet set_of_light() {
+        if (sets_of_lights_.empty()) {
+            DirectionSet all;
+            std::vector<std::size_t> ends{0};
+            for (std::size_t i = state_.pass; i < passes_.planned().size(); ++i) {
+                const Pass& pass = passes_.planned()[i];
+                const auto size = all.directions.size() + passes_.directions_of(pass);
+                if (pass.kind != Pass::Kind::light ||
+                    (i > state_.pass && size > tracer_.frames_at_once())) {
+                    break;
+                }
+                std::ranges::copy(passes_.own_directions(pass), std::back_inserter(all.directions));
+                ends.push_back(all.directions.size());
+            }
+            all.tiles.resize(all.directions.size());
+            if (ends.size() > 2) {
+                (void)PassTracing(scene_, tile_options_, tracer_, passes_.planned()[state_.pass],
+                                  all, 1.0)
+                    .request_missing_tiles({0, all.directions.size()},
+                                           [&] { return is_interrupted(); });
+            }
+            for (std::size_t i = 1; i < ends.size(); ++i) {
+                const auto part = [&](const auto& values) {
+                    return std::vector(values.begin() + static_cast<std::ptrdiff_t>(ends[i - 1]),
+                                       values.begin() + static_cast<std::ptrdiff_t>(ends[i]));
+                };
+                sets_of_lights_.push_back({part(all.directions), part(all.tiles)});
+            }
+        }
+        DirectionSet set = std::move(sets_of_lights_.front());
+        sets_of_lights_.pop_front();
+        return set;
     }
 
     // Distributes the directions before `end`, until all are done or a checkpoint is due. Returns
@@ -520,6 +564,7 @@ class Bake {
     Passes passes_;
     std::vector<Accumulator> sums_;
     std::vector<glm::vec4> outgoing_;
+    std::deque<DirectionSet> sets_of_lights_;  // of this pass and the next ones
     bool interrupted_ = false;
     std::uint32_t group_ = 1;         // directions traced together
     bool is_light_gathered_ = false;  // whether the state is that of light_.gather()

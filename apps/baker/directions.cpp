@@ -151,7 +151,9 @@ ProjectionFrame make_perspective_frame(const BundleDirection& direction, const T
             .sky_behind = {sky.x, sky.y, sky.z},
             .is_perspective = 1,
             .axis_w = {axis_w.x, axis_w.y, axis_w.z},
-            .offset_w = static_cast<float>(-glm::dot(direction.direction, point) * unit)};
+            .offset_w = static_cast<float>(-glm::dot(direction.direction, point) * unit),
+            .range = static_cast<float>(std::min(direction.range * unit, 1e30)),
+            .refinement = direction.refinement};
 }
 
 // Means of a picture over the parts nearest to each direction, ahead and behind.
@@ -308,6 +310,10 @@ std::vector<BundleDirection> make_light_directions(const PointLight& light, std:
                                 : random_rotation(random),
                   faces_of(light), std::tan(double{light.outer_angle}), random);
     }
+    for (BundleDirection& direction : directions) {
+        direction.range = double{light.range} + double{light.radius};
+        direction.refinement = count == 1 ? 1.5F : 1.0F;
+    }
     return directions;
 }
 
@@ -351,6 +357,7 @@ ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& 
             .units_per_texel = static_cast<float>(1.0 / scale * window.texel),
             .sky_ahead = {direction.sky_ahead.x, direction.sky_ahead.y, direction.sky_ahead.z},
             .sky_behind = {direction.sky_behind.x, direction.sky_behind.y, direction.sky_behind.z},
+            .refinement = 1.0F,
             .direction = {to_integer(direction.direction.x), to_integer(direction.direction.y),
                           to_integer(direction.direction.z)}};
 }

@@ -9,6 +9,7 @@
 #include <glm/vec3.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <random>
 #include <span>
@@ -40,6 +41,8 @@ struct BundleDirection {
     // direction; 0: parallel rays.
     double half_width = 0.0;
     glm::dvec3 point{0.0};
+    double range = std::numeric_limits<double>::infinity();  // at which the light of a point ends
+    float refinement = 1.0F;                                 // rays along those that texels request
 };
 
 // Returns `count` directions over the hemisphere, which cover the sphere with their opposites: the
@@ -73,7 +76,8 @@ void add_faces(std::vector<BundleDirection>& directions, const glm::dvec3& point
 [[nodiscard]] std::uint32_t faces_of(const PointLight& light);
 
 // Returns directions from `count` points of a light's sphere, which seen from anywhere fill its
-// disc evenly. Each point has a direction per face. Only sky_behind shines, with radiance 1.
+// disc evenly. A single point has half as many rays more along a texel. Each point has a direction
+// per face. Only sky_behind shines, with radiance 1.
 [[nodiscard]] std::vector<BundleDirection> make_light_directions(const PointLight& light,
                                                                  std::uint32_t count,
                                                                  std::uint64_t seed);

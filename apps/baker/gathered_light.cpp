@@ -195,7 +195,7 @@ void GatheredLight::finish_light(const PointLight& light, const std::vector<Accu
         if (!is_front) {
             return;
         }
-        if (joined(sums[i].weight) > 0.0) {
+        if (joined(sums[i].weight) > 0.0 && !state_.half.empty()) {
             state_.sources_error[i] += error_of(i, glm::vec3(*share)) *
                                        static_cast<float>(open.irradiance) * grey(light.intensity);
         }

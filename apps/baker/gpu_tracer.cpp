@@ -100,8 +100,17 @@ class GpuTracer : public Tracer {
         return tiles;
     }
 
-    void begin_pass(std::span<const glm::vec4> outgoing) override {
+    void begin_pass(std::span<const glm::vec4> outgoing,
+                    const std::vector<std::uint32_t>& open) override {
         gpu_.upload(*outgoing_.handle, std::as_bytes(outgoing));
+        if (!open.empty() || has_open_) {
+            std::vector<TracedTriangle> triangles = scene_.triangles;
+            for (const std::uint32_t triangle : open) {
+                triangles[triangle].normal |= BLOCKS_NOTHING;
+            }
+            gpu_.upload(*triangles_.handle, std::as_bytes(std::span(triangles)));
+            has_open_ = !open.empty();
+        }
         clear_sums();
     }
 
@@ -161,6 +170,7 @@ class GpuTracer : public Tracer {
     TraceParameters parameters_{};
     std::uint32_t head_blocks_ = 0;
     std::uint32_t layers_ = 0;
+    bool has_open_ = false;  // whether triangles on the device are marked as BLOCKS_NOTHING
     std::optional<MapRequests> requests_;
 
     app::Buffer readback_;
@@ -192,17 +202,7 @@ class GpuTracer : public Tracer {
 
 void GpuTracer::check_sizes() const {
     const std::uint64_t most = gpu_.physical_device().getProperties().limits.maxStorageBufferRange;
-    const std::uint64_t light_map_bytes = scene_.sum_count() * sizeof(Accumulator);
-    if (light_map_bytes > most) {
-        throw std::runtime_error(
-            "a lightmap of " + std::to_string(scene_.light_map.width) + " x " +
-            std::to_string(scene_.light_map.height) +
-            " texels is too large for this device, which "
-            "addresses " +
-            std::to_string(most / sizeof(Accumulator) * scene_.light_map.texels() /
-                           scene_.sum_count()) +
-            " texels; make it smaller with --size or --texels-per-unit, or use --reference");
-    }
+    check_light_map(gpu_, scene_.light_map, scene_.sum_count());
     if (scene_.alpha_texels.size() > most) {
         throw std::runtime_error("textures of materials with alphaMode MASK and BLEND have " +
                                  std::to_string(scene_.alpha_texels.size()) +
@@ -500,6 +500,19 @@ TileOptions suited_tiles(const Extent& light_map, float pixels_per_texel,
     // Many tiles fit at a time, so that one whose size was predicted too small fits too.
     tiles.max_nodes = static_cast<float>(node_capacity(pool_bytes) / 16);
     return tiles;
+}
+
+void check_light_map(const app::Gpu& gpu, const Extent& light_map, std::size_t sum_count) {
+    const std::uint64_t most = gpu.physical_device().getProperties().limits.maxStorageBufferRange;
+    if (sum_count * sizeof(Accumulator) > most) {
+        throw std::runtime_error(
+            "a lightmap of " + std::to_string(light_map.width) + " x " +
+            std::to_string(light_map.height) +
+            " texels is too large for this device, which "
+            "addresses " +
+            std::to_string(most / sizeof(Accumulator) * light_map.texels() / sum_count) +
+            " texels; make it smaller with --size or --texels-per-unit, or use --reference");
+    }
 }
 
 std::unique_ptr<Tracer> make_gpu_tracer(app::Gpu& gpu, const TracedScene& scene,

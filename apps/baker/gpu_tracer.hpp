@@ -28,6 +28,10 @@ struct GpuTracerOptions {
 [[nodiscard]] TileOptions suited_tiles(const Extent& light_map, float pixels_per_texel,
                                        std::uint64_t pool_bytes);
 
+// Throws std::runtime_error if the device cannot address a lightmap with so many sums of light, as
+// in TracedScene::sum_count.
+void check_light_map(const app::Gpu& gpu, const Extent& light_map, std::size_t sum_count);
+
 // Makes a tracer. Throws std::runtime_error, with the remedy, for a scene or a lightmap that is
 // too large for the device; quadtile::Error, vk::SystemError. The scene and the device must outlive
 // it.

@@ -310,6 +310,10 @@ namespace {
 constexpr double POINTS_AT_ITS_SIZE = 16.0;
 constexpr double MOST_POINTS = 16.0;
 constexpr double POINTS_AT_EDGES = 4.0;  // for a cone's light, which may end within a texel
+// Distance of a light from a plane that contains it, in greatest coordinates; and the sine of its
+// height above a texel that it does not light.
+constexpr double PLANE_TOLERANCE = 0x1p-22;
+constexpr double LEAST_SINE = 1e-6;
 
 // Returns the irradiance of a sphere with the radiance 1 / pi, whose middle lies in the direction
 // of `cosine`; `square` is the squared sine of its angular radius. Source: Lagarde and de Rousiers,
@@ -342,7 +346,39 @@ double attenuation(const PointLight& light, const glm::dvec3& to_light, double d
     return share;
 }
 
+// Returns whether no part of a ball is within the light's range and cone.
+bool is_beyond(const PointLight& light, const glm::dvec3& centre, double radius) {
+    const glm::dvec3 way = centre - glm::dvec3(light.position);
+    const double distance = glm::length(way);
+    if (distance - radius > light.range) {
+        return true;
+    }
+    if (!light.is_spot || distance <= radius) {
+        return false;
+    }
+    const double cosine = glm::dot(way, glm::dvec3(light.direction)) / distance;
+    return std::acos(std::clamp(cosine, -1.0, 1.0)) - std::asin(radius / distance) >
+           double{light.outer_angle} + 1e-6;
+}
+
 }  // namespace
+
+std::vector<std::uint32_t> triangles_in_plane(const TracedScene& scene, const glm::vec3& position) {
+    const glm::dvec3 point = glm::dvec3(position) - scene.centre;
+    const glm::dvec3 size = glm::abs(scene.centre) + scene.half_extent;
+    const double tolerance = PLANE_TOLERANCE * std::max({size.x, size.y, size.z});
+    std::vector<std::uint32_t> triangles;
+    for (std::uint32_t i = 0; i < scene.triangles.size(); ++i) {
+        const float* const p = scene.triangles[i].positions;
+        const glm::dvec3 a(p[0], p[1], p[2]);
+        const glm::dvec3 normal =
+            glm::cross(glm::dvec3(p[3], p[4], p[5]) - a, glm::dvec3(p[6], p[7], p[8]) - a);
+        if (std::abs(glm::dot(normal, point - a)) <= tolerance * glm::length(normal)) {
+            triangles.push_back(i);
+        }
+    }
+    return triangles;
+}
 
 LightReceived received(const PointLight& light, const Patch& patch, const glm::vec3& normal) {
     const glm::dvec3 centre(patch.centre);
@@ -356,6 +392,9 @@ LightReceived received(const PointLight& light, const Patch& patch, const glm::v
         light.is_spot ? POINTS_AT_EDGES : 1.0, MOST_POINTS);
     const double nearest = std::max(radius, 0.5 * size / MOST_POINTS);
     LightReceived result;
+    if (is_beyond(light, centre, 0.71 * (glm::length(across) + glm::length(down)))) {
+        return result;
+    }
     for (double y = 0.5; y < points; ++y) {
         for (double x = 0.5; x < points; ++x) {
             const glm::dvec3 point =
@@ -365,8 +404,9 @@ LightReceived received(const PointLight& light, const Patch& patch, const glm::v
             const double distance = std::max(true_distance, nearest);
             const double cosine = std::clamp(glm::dot(to_light, glm::dvec3(normal)), -1.0, 1.0);
             const double square = std::min(radius * radius / (distance * distance), 1.0 - 1e-9);
-            const double shape =
-                radius > 0.0 ? sphere_irradiance(cosine, square) / square : std::max(cosine, 0.0);
+            const double shape = radius > 0.0          ? sphere_irradiance(cosine, square) / square
+                                 : cosine > LEAST_SINE ? cosine
+                                                       : 0.0;
             const double irradiance =
                 shape * attenuation(light, to_light, distance) / (distance * distance);
             result.irradiance += irradiance;

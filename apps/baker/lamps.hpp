@@ -82,6 +82,12 @@ constexpr std::uint32_t FACES_A_LAMP_POINT = 5;
 
 // ---- Point and spot lights
 
+// Returns the triangles whose plane contains a light, rounding aside. Lamps are put on ceilings and
+// in corners: rays along a surface would pass it or not by rounding, and half of a light's sphere
+// is behind it.
+[[nodiscard]] std::vector<std::uint32_t> triangles_in_plane(const TracedScene& scene,
+                                                            const glm::vec3& position);
+
 struct LightReceived {
     double irradiance = 0.0;    // in units of the light's intensity
     glm::dvec3 direction{0.0};  // towards the light, times the irradiance

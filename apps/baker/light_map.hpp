@@ -52,10 +52,10 @@ void visit_neighbours(const Extent& extent, std::size_t texel, const Visit& visi
 void dilate(LightMap& map, std::uint32_t rings);
 
 // Makes both sides of each seam agree. Seams are edges that two triangles share in the scene (by
-// position, with normals within 30 degrees of each other) but not in the lightmap. Least squares
-// over the texels that bilinear filtering reads along the seams weigh the difference across the
-// seam against the change of the texels. Call it after dilate. Deterministic. Returns the number of
-// seams.
+// position, with normals within 30 degrees of each other) but not in the lightmap. A seam ends
+// where a third surface stands on it, or less than half a texel beside it. Least squares over the
+// texels that bilinear filtering reads along the seams weigh the difference across the seam against
+// the change of the texels. Call it after dilate. Deterministic. Returns the number of seams.
 std::size_t blend_seams(LightMap& map, const Scene& scene);
 
 enum class Quantity {

@@ -39,6 +39,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -82,6 +83,7 @@ class Run {
                             [&](const std::string& message) { warn(message); });
         choose_light_map();
         choose_probes();
+        measure("device", [&] { check_sizes(); });
         measure("surface", [&] { surface_ = make_surface_map(scene_, extent_, options_.threads); });
         if (surface_.overlapping_texels > 0) {
             const std::string names = names_of(scene_, surface_.overlapping);
@@ -92,6 +94,12 @@ class Run {
                  (makes_coordinates(options_) ? ""
                                               : "; give each object its own place with --pack, or "
                                                 "make new coordinates with --unwrap"));
+        }
+        const auto without = objects_without_texels(scene_, extent_);
+        if (!makes_coordinates(options_) && !without.empty() &&
+            without.size() < scene_.parts.size()) {
+            warn("lightmap coordinates have less than the area of a texel: those of " +
+                 names_of(scene_, without) + "; give them a place with --pack");
         }
         make_tracer();
     }
@@ -106,8 +114,13 @@ class Run {
     }
 
  private:
+    // Says what is being done if it takes longer than a moment.
     void measure(const std::string& name, const auto& work) {
         const auto start = Clock::now();
+        std::jthread teller;
+        if (name != "bake" && !options_.quiet && ranks_.is_first()) {
+            teller = tell_if_long("busy: " + name);
+        }
         work();
         report_.stages.push_back({name, seconds_since(start)});
     }
@@ -222,10 +235,50 @@ class Run {
 
     void choose_probes() {
         const auto& [x, y, z] = options_.probe_counts;
-        probe_grid_ = {{x, y, z}, options_.probe_box.value_or(box_around(scene_.positions))};
+        probe_grid_ = {{x, y, z}, box_around(scene_.positions)};
+        if (options_.probe_box) {
+            probe_grid_.box = {options_.probe_box->low - scene_.origin,
+                               options_.probe_box->high - scene_.origin};
+        }
         bake_options_.probes = options_.probe_points.empty()
                                    ? probe_grid_.places()
-                                   : read_probe_points(options_.probe_points);
+                                   : read_probe_points(options_.probe_points, scene_.origin);
+    }
+
+    // Opens the device. Checks that the lightmap suits it and this host's memory before work
+    // begins.
+    void check_sizes() {
+        const bool has_backs = std::ranges::any_of(scene_.materials, &Material::double_sided);
+        const std::size_t sums = extent_.texels() * (has_backs ? 2 : 1);
+        if (!options_.reference) {
+            instance_.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
+            gpu_.emplace(*instance_, options_.device, vk::SurfaceKHR(), ranks_.number_on_host());
+            check_light_map(*gpu_, extent_, sums);
+        }
+        const bool is_on_host = !gpu_ || gpu_->physical_device().getProperties().deviceType ==
+                                             vk::PhysicalDeviceType::eCpu;
+        constexpr std::uint64_t OF_SURFACE = 66 + sizeof(Patch);  // with errors
+        const std::uint64_t of_light =
+            (scene_.suns.empty() && scene_.point_lights.empty() ? 4 : 5) * sizeof(glm::vec3);
+        constexpr std::uint64_t OF_TRACER = sizeof(glm::vec4) + sizeof(Accumulator);
+        const std::uint64_t bytes =
+            extent_.texels() * (OF_SURFACE + (options_.bake.directional ? 84 : 0)) +
+            sums * (of_light + (is_on_host ? 2 : 1) * OF_TRACER);
+        const std::uint64_t available = app::available_memory();
+        const auto gigabytes = [](std::uint64_t size) {
+            return app::text_of(std::round(static_cast<float>(size) / 1e8F) / 10.0F) + " GB";
+        };
+        if (available > 0 && bytes > available) {
+            throw std::runtime_error("a lightmap of " + std::to_string(extent_.width) + " x " +
+                                     std::to_string(extent_.height) + " texels needs about " +
+                                     gigabytes(bytes) + " of memory, but only " +
+                                     gigabytes(available) +
+                                     " are free; make it smaller with --size or --texels-per-unit");
+        }
+        if (bytes > available / 4 && !options_.quiet && ranks_.is_first()) {
+            std::cerr << "quadtile-bake: needs about " << gigabytes(bytes) << " of memory"
+                      << std::endl;
+        }
     }
 
     void make_tracer() {
@@ -233,14 +286,10 @@ class Run {
                 [&] { traced_ = make_traced_scene(scene_, extent_, options_.pixels_per_texel); });
         const TileOptions& tiles = report_.tiles =
             suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
-        measure("device", [&] {
-            if (options_.reference) {
-                tracer_ = make_reference_tracer(*traced_, tiles, options_.threads);
-                return;
-            }
-            instance_.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
-            gpu_.emplace(*instance_, options_.device, vk::SurfaceKHR(), ranks_.number_on_host());
-            tracer_ = make_gpu_tracer(*gpu_, *traced_, tiles, {.pool_bytes = options_.pool_bytes});
+        measure("tracer", [&] {
+            tracer_ =
+                gpu_ ? make_gpu_tracer(*gpu_, *traced_, tiles, {.pool_bytes = options_.pool_bytes})
+                     : make_reference_tracer(*traced_, tiles, options_.threads);
         });
     }
 
@@ -406,18 +455,30 @@ class Run {
         measure("write", [&] {
             write_pages(map);
             if (!result.probes.empty()) {
-                add_output(options_.probes_output,
-                           encode_probes(result.probes, probe_grid_,
-                                         ending_of(options_.probes_output) == ".json"));
+                std::vector<Probe> probes = result.probes;
+                for (Probe& probe : probes) {
+                    probe.position = glm::dvec3(probe.position) + scene_.origin;
+                }
+                const ProbeGrid grid{
+                    probe_grid_.counts,
+                    {probe_grid_.box.low + scene_.origin, probe_grid_.box.high + scene_.origin}};
+                add_output(
+                    options_.probes_output,
+                    encode_probes(probes, grid, ending_of(options_.probes_output) == ".json"));
             }
         });
         if (!options_.preview.empty()) {
+            std::optional<Camera> camera = options_.camera;
+            if (camera) {
+                camera->position = glm::dvec3(camera->position) - scene_.origin;
+                camera->target = glm::dvec3(camera->target) - scene_.origin;
+            }
             measure("preview", [&] {
                 add_output(options_.preview,
                            app::encode_png(draw_preview(scene_, map,
                                                         {.width = options_.preview_extent.width,
                                                          .height = options_.preview_extent.height,
-                                                         .camera = options_.camera,
+                                                         .camera = camera,
                                                          .exposure = options_.exposure,
                                                          .sky = sky_.radiance,
                                                          .threads = options_.threads})));

@@ -38,6 +38,9 @@ class PassTracing {
     void trace(Range& directions, std::uint64_t& tiles_done, const Stop& interrupted,
                const Stop& stop);
 
+    // Requests the tiles of directions that have none yet. Returns false if stopped.
+    [[nodiscard]] bool request_missing_tiles(const Range& directions, const Stop& stop);
+
  private:
     // Work that the tracer receives at a time.
     struct Work {
@@ -48,7 +51,6 @@ class PassTracing {
     };
 
     // These return false if stopped.
-    [[nodiscard]] bool request_missing_tiles(const Range& directions, const Stop& stop);
     [[nodiscard]] bool request(std::size_t count, const Stop& stop, const auto& frame,
                                const auto& take);
     [[nodiscard]] bool add_windows(const BundleDirection& direction, const Stop& stop,

@@ -17,10 +17,11 @@ std::uint32_t times_doubled(const Pass& pass) {
 
 }  // namespace
 
-Passes::Passes(const SurfaceMap& surface, const std::vector<Sun>& suns,
+Passes::Passes(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
                const std::vector<PointLight>& lights, const Lamps& lamps, const Sky& sky,
                const BakeOptions& options)
-    : suns_(suns),
+    : has_holes_(!scene.alpha_triangles.empty()),
+      suns_(suns),
       lights_(lights),
       lamps_(lamps),
       sky_(sky),
@@ -83,7 +84,7 @@ std::uint64_t Passes::directions_of(const Pass& pass) {
         case Pass::Kind::sun:
             return options_.sun_directions;
         case Pass::Kind::light:
-            return std::uint64_t{options_.sun_directions} * faces_of(lights_[pass.number]);
+            return std::uint64_t{points_of(lights_[pass.number])} * faces_of(lights_[pass.number]);
         case Pass::Kind::lamps:
             return lamps_.patches.size() * POINTS_A_PATCH * FACES_A_LAMP_POINT
                    << times_doubled(pass);
@@ -99,7 +100,7 @@ std::vector<BundleDirection> Passes::own_directions(const Pass& pass) {
         case Pass::Kind::sun:
             return make_sun_directions(suns_[pass.number], options_.sun_directions, source_seed);
         case Pass::Kind::light:
-            return make_light_directions(lights_[pass.number], options_.sun_directions,
+            return make_light_directions(lights_[pass.number], points_of(lights_[pass.number]),
                                          source_seed + suns_.size());
         case Pass::Kind::lamps: {
             lamp_patches_ = with_more_patches(lamps_.patches, times_doubled(pass));
@@ -115,7 +116,9 @@ std::vector<BundleDirection> Passes::own_directions(const Pass& pass) {
 }
 
 std::uint64_t Passes::probe_steps() const {
-    return direct_.directions.size() + options_.sun_directions * (suns_.size() + lights_.size());
+    std::uint64_t steps = direct_.directions.size() + options_.sun_directions * suns_.size();
+    std::ranges::for_each(lights_, [&](const PointLight& light) { steps += points_of(light); });
+    return steps;
 }
 
 std::size_t Passes::half_of(const Pass& pass, std::size_t directions) const {

@@ -64,7 +64,7 @@ struct DirectionSet {
 // The passes of a bake and their directions.
 class Passes {
  public:
-    Passes(const SurfaceMap& surface, const std::vector<Sun>& suns,
+    Passes(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
            const std::vector<PointLight>& lights, const Lamps& lamps, const Sky& sky,
            const BakeOptions& options);
 
@@ -101,7 +101,13 @@ class Passes {
 
  private:
     void plan_moments(Pass::Kind kind);
+    // Returns the number of a light's points: one of those without a radius, unless holes make
+    // noise.
+    [[nodiscard]] std::uint32_t points_of(const PointLight& light) const {
+        return light.radius > 0.0F || has_holes_ ? options_.sun_directions : 1;
+    }
 
+    bool has_holes_;
     const std::vector<Sun>& suns_;
     const std::vector<PointLight>& lights_;
     const Lamps& lamps_;

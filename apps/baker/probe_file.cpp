@@ -69,7 +69,8 @@ std::vector<glm::vec3> ProbeGrid::places() const {
     return places;
 }
 
-std::vector<glm::vec3> read_probe_points(const std::filesystem::path& path) {
+std::vector<glm::vec3> read_probe_points(const std::filesystem::path& path,
+                                         const glm::dvec3& origin) {
     const auto refuse = [&](const std::string& what) {
         throw std::runtime_error("'" + path.string() + "' " + what);
     };
@@ -87,7 +88,7 @@ std::vector<glm::vec3> read_probe_points(const std::filesystem::path& path) {
                    "; write three numbers from -1e9 to 1e9 with spaces between them, for example "
                    "0.5 1.7 -2");
         }
-        points.emplace_back(point);
+        points.emplace_back(point - origin);
     }
     if (points.empty()) {
         refuse("cannot be read or is empty; write the three numbers of a point in each line");

@@ -20,7 +20,8 @@ struct ProbeGrid {
 
 // Reads a text file with a position per line. Throws std::runtime_error with the file, the line and
 // the remedy.
-[[nodiscard]] std::vector<glm::vec3> read_probe_points(const std::filesystem::path& path);
+[[nodiscard]] std::vector<glm::vec3> read_probe_points(const std::filesystem::path& path,
+                                                       const glm::dvec3& origin);
 
 // Returns the bytes of a file, JSON or binary.
 [[nodiscard]] std::string encode_probes(const std::vector<Probe>& probes, const ProbeGrid& grid,

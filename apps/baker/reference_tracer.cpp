@@ -83,8 +83,11 @@ class ReferenceTracer : public Tracer {
         return done == frames.size() ? tiles : std::vector<std::vector<MapTile>>();
     }
 
-    void begin_pass(std::span<const glm::vec4> outgoing) override {
+    void begin_pass(std::span<const glm::vec4> outgoing,
+                    const std::vector<std::uint32_t>& open) override {
         outgoing_.assign(outgoing.begin(), outgoing.end());
+        open_.assign(scene_.triangles.size(), false);
+        std::ranges::for_each(open, [&](std::uint32_t triangle) { open_[triangle] = true; });
         clear_sums();
     }
 
@@ -202,7 +205,8 @@ class ReferenceTracer : public Tracer {
                         static_cast<std::size_t>(y - limits.first_y) * tile.width +
                         static_cast<std::size_t>(x - limits.first_x);
                     lists[pixel].push_back({std::floor(fragment.depth + 0.5F),
-                                            (triangle.faces_forward() ? 0 : FACES_BACK) | i,
+                                            (triangle.faces_forward() ? 0 : FACES_BACK) |
+                                                (open_[i] ? BLOCKS_NOTHING : 0) | i,
                                             texel_at(fragment.light_map_x, fragment.light_map_y),
                                             NO_NODE});
                     ++nodes;
@@ -278,17 +282,33 @@ class ReferenceTracer : public Tracer {
 
     void walk(const std::vector<ListNode>& list, const ProjectionFrame& frame,
               const TracedTile& tile) {
-        const ListNode* before = nullptr;  // last one of the previous sheet
-        std::size_t end = 0;
-        for (std::size_t begin = 0; begin < list.size(); begin = end) {
-            const ListNode* const outside = before;
-            before = begin > 0 ? &list[begin - 1] : nullptr;
-            end = begin + 1;
+        const auto end_of_sheet = [&](std::size_t begin) {
+            std::size_t end = std::min(begin + 1, list.size());
             while (end < list.size() && is_one_sheet(list[begin], list[end])) {
                 ++end;
             }
-            const ListNode* const after = end < list.size() ? &list[end] : nullptr;
+            return end;
+        };
+        const ListNode* before = nullptr;  // seen in the previous sheet
+        const ListNode* last = nullptr;    // last one so far that blocks the light
+        std::size_t previous = 0;          // begin of the previous sheet
+        std::size_t end = 0;
+        for (std::size_t begin = 0; begin < list.size(); previous = begin, begin = end) {
+            const ListNode* const outside = before;
+            before = last;
+            for (std::size_t i = previous; frame.is_source == 0 && i < begin; ++i) {
+                before = i == previous || brightness(list[i], false) >= brightness(*before, false)
+                             ? &list[i]
+                             : before;
+            }
+            end = end_of_sheet(begin);
+            const ListNode* after = end < list.size() ? &list[end] : nullptr;
+            const std::size_t after_end = frame.is_source == 0 ? end_of_sheet(end) : end;
+            for (std::size_t i = end + 1; i < after_end; ++i) {
+                after = brightness(list[i], true) > brightness(*after, true) ? &list[i] : after;
+            }
             for (std::size_t i = begin; i < end; ++i) {
+                last = (list[i].order & BLOCKS_NOTHING) == 0 ? &list[i] : last;
                 receive_light(list[i], outside, before, after, frame,
                               weighed(tile, list[i], frame));
             }
@@ -296,7 +316,7 @@ class ReferenceTracer : public Tracer {
     }
 
     [[nodiscard]] std::uint32_t normal_of(const ListNode& node) const {
-        return scene_.triangles[node.order & ~FACES_BACK].normal;
+        return scene_.triangles[node.order & TRIANGLE_NUMBER].normal;
     }
     [[nodiscard]] std::uint32_t smooth_normal(const ListNode& node) const {
         return std::bit_cast<std::uint32_t>(outgoing_[node.texel].w) & SMOOTH_NORMAL;
@@ -306,6 +326,13 @@ class ReferenceTracer : public Tracer {
     }
 
     // Twins of these functions in walk.comp.
+    [[nodiscard]] float brightness(const ListNode& node, bool ahead) const {
+        const bool sees_front = looks_ahead(node) != ahead;
+        const glm::vec4& radiance = outgoing_[node.texel + (sees_front ? 0 : scene_.back_texels())];
+        return sees_front || is_two_sided(radiance) ? (radiance.r + radiance.g) + radiance.b
+                                                    : -1.0F;
+    }
+
     [[nodiscard]] TracedTile weighed(TracedTile tile, const ListNode& node,
                                      const ProjectionFrame& frame) const {
         if (!scene_.is_smooth || smooth_normal(node) == 0 || frame.is_source != 0) {
@@ -408,6 +435,7 @@ class ReferenceTracer : public Tracer {
     std::uint32_t threads_;
     std::vector<AtomicSums> sums_;
     std::vector<glm::vec4> outgoing_;
+    std::vector<bool> open_;  // triangles that block nothing
     std::atomic<std::uint64_t> nodes_ = 0;
     TracerStatistics statistics_;
 };
@@ -424,7 +452,7 @@ ReferenceMaps reference_maps(const TracedScene& scene, const ProjectionFrame& fr
         if (triangle.is_empty()) {
             continue;
         }
-        const float density = traced.density * frame.units_per_texel;
+        const float density = traced.density * frame.units_per_texel * frame.refinement;
         const PixelRectangle& rectangle = triangle.rectangle();
         for (std::int32_t y = rectangle.first_y; y <= rectangle.last_y; ++y) {
             for (std::int32_t x = rectangle.first_x; x <= rectangle.last_x; ++x) {
@@ -432,7 +460,8 @@ ReferenceMaps reference_maps(const TracedScene& scene, const ProjectionFrame& fr
                     static_cast<std::size_t>(y) * map_extent + static_cast<std::size_t>(x);
                 const bool is_fragment = triangle.covers(x, y);
                 maps.fragments[texel] += is_fragment ? 1.0F : 0.0F;
-                if (is_fragment || (conservative && triangle.touches(x, y))) {
+                if ((is_fragment || (conservative && triangle.touches(x, y))) &&
+                    triangle.is_within(x, y, frame.range)) {
                     maps.importance[texel] =
                         std::max(maps.importance[texel], density * triangle.distance_at(x, y));
                 }

@@ -1,11 +1,16 @@
 #include "report.hpp"
 
+#include "process.hpp"
+
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <condition_variable>
 #include <cstdio>
+#include <iostream>
+#include <mutex>
 
 namespace quadtile::baker {
 
@@ -193,6 +198,18 @@ void ProgressLine::end() {
         std::fflush(stderr);
         is_open_ = false;
     }
+}
+
+std::jthread tell_if_long(std::string what) {
+    return std::jthread([what = std::move(what)](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        (void)std::condition_variable_any().wait_for(lock, stop, std::chrono::seconds(2),
+                                                     [] { return false; });
+        if (!stop.stop_requested()) {
+            std::cerr << app::message_line("quadtile-bake", what) << std::endl;
+        }
+    });
 }
 
 }  // namespace quadtile::baker

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -70,5 +71,8 @@ class ProgressLine {
     std::uint64_t last_tenth_ = ~std::uint64_t{0};
     std::chrono::steady_clock::time_point last_time_;
 };
+
+// Writes to standard error what is being done, if it takes longer than two seconds.
+[[nodiscard]] std::jthread tell_if_long(std::string what);
 
 }  // namespace quadtile::baker

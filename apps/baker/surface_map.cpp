@@ -11,6 +11,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -574,6 +575,22 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
     }
     map.overlapping.assign(triangles.begin(), triangles.end());
     return map;
+}
+
+std::vector<std::uint32_t> objects_without_texels(const Scene& scene, const Extent& extent) {
+    std::map<std::size_t, std::pair<std::uint32_t, double>> objects;  // first triangle and area
+    for (std::uint32_t i = 0; i < scene.triangles.size(); ++i) {
+        const std::optional<Corners> corners = corners_of(scene, scene.triangles[i], extent);
+        auto& [first, area] = objects.try_emplace(part_of(scene, i).instance, i, 0.0).first->second;
+        area += corners ? 0.5 * std::abs(doubled_area(*corners)) : 0.0;
+    }
+    std::vector<std::uint32_t> without;
+    for (const auto& [object, place] : objects) {
+        if (place.second < 1.0) {
+            without.push_back(place.first);
+        }
+    }
+    return without;
 }
 
 }  // namespace quadtile::baker

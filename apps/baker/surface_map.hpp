@@ -38,4 +38,8 @@ struct SurfaceMap {
 [[nodiscard]] SurfaceMap make_surface_map(const Scene& scene, const Extent& extent,
                                           std::uint32_t threads = 0);
 
+// Returns a triangle of each object whose lightmap coordinates have less than the area of a texel.
+[[nodiscard]] std::vector<std::uint32_t> objects_without_texels(const Scene& scene,
+                                                                const Extent& extent);
+
 }  // namespace quadtile::baker

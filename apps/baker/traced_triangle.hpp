@@ -146,6 +146,21 @@ class PixelTriangle {
         });
     }
 
+    [[nodiscard]] bool is_within(std::int32_t x, std::int32_t y, float range) const {
+        if (volume_ == 0.0F) {
+            return true;
+        }
+        float sum = 0.0F;
+        Point slope{0.0F, 0.0F};
+        for (const Edge& edge : edges_) {
+            sum += edge.side_of(centre_of(x, y));
+            slope.x += edge.reversed ? -edge.along.x : edge.along.x;
+            slope.y += edge.reversed ? -edge.along.y : edge.along.y;
+        }
+        const float most = (sum + 0.5F * (std::abs(slope.x) + std::abs(slope.y))) * range;
+        return nearest_ < range && most > volume_;
+    }
+
     // Returns the factor of a pixel's size.
     [[nodiscard]] float distance_at(std::int32_t x, std::int32_t y) const {
         if (volume_ == 0.0F) {

@@ -97,8 +97,10 @@ class Tracer {
         std::span<const ProjectionFrame> frames, const Stop& stop = {}) = 0;
 
     // Begins a pass with sums of zero. `outgoing`, by TracedScene::sum_count: the radiance that
-    // leaves a texel's front or back, and in w the bits TWO_SIDED and SMOOTH_NORMAL.
-    virtual void begin_pass(std::span<const glm::vec4> outgoing) = 0;
+    // leaves a texel's front or back, and in w the bits TWO_SIDED and SMOOTH_NORMAL. `open`:
+    // triangles that block no light of a source.
+    virtual void begin_pass(std::span<const glm::vec4> outgoing,
+                            const std::vector<std::uint32_t>& open) = 0;
     // Adds the light that the lightmap receives from tiles, whose `first_head` has no meaning yet.
     // Returns the number of finished tiles: all, unless stopped, and at least one.
     virtual std::size_t trace(std::span<const ProjectionFrame> frames,

@@ -11,6 +11,7 @@
 #include <bit>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <locale>
 #include <memory>
@@ -84,6 +85,18 @@ int run_program(std::string_view name, std::string_view out_of_memory,
     } catch (const std::exception& error) {
         return fail(is_out_of_memory(error) ? out_of_memory : error.what(), 1);
     }
+}
+
+std::uint64_t available_memory() {
+    std::ifstream file("/proc/meminfo");
+    std::string name;
+    std::uint64_t kibibytes = 0;
+    while (file >> name) {
+        if (name == "MemAvailable:" && file >> kibibytes) {
+            return kibibytes << 10U;
+        }
+    }
+    return 0;
 }
 
 std::filesystem::path demo_map_path() {

@@ -6,6 +6,9 @@
 
 #include "arguments.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <span>
 
 namespace quadtile::baker {
@@ -17,6 +20,12 @@ struct FileScene {
     // Arrays by vertex have one length: positions, normals (0: none), texture_coordinates, and
     // light_map_coordinates unless they are empty.
     Scene scene;
+    // Places before they were rounded to floats, empty if the file has floats: of vertices, of
+    // point lights, and of the camera and its target.
+    std::vector<glm::dvec3> positions;
+    std::vector<glm::dvec3> light_positions;
+    std::array<glm::dvec3, 2> camera{};
+    double grid = 0.0;  // greatest distance of neighbouring coordinates that the file can express
 
     std::vector<std::string> warnings;
     std::vector<std::filesystem::path> files;  // as in LoadedScene
@@ -30,6 +39,12 @@ struct FileScene {
     // Warns "2 triangles left out", unless the count is 0.
     void warn(std::size_t count, const std::string& thing, const std::string& rest);
 };
+
+// Returns the distance of floats as large as the greatest coordinate; 0 if it is not finite.
+[[nodiscard]] inline double float_grid(const glm::dvec3& point) {
+    const double size = std::max({std::abs(point.x), std::abs(point.y), std::abs(point.z)});
+    return std::isfinite(size) ? size * 0x1p-24 : 0.0;
+}
 
 // Reads a file. `path` is for messages, and for the files that the file names.
 [[nodiscard]] FileScene read_gltf(const std::filesystem::path& path, std::string bytes,

@@ -234,6 +234,7 @@ class GltfReader {
         Camera camera;
         camera.position = glm::vec3(transform[3]);
         camera.target = glm::vec3(transform[3] - transform[2]);  // cameras look along -Z
+        file_.camera = {glm::dvec3(transform[3]), glm::dvec3(transform[3] - transform[2])};
         camera.vertical_field_degrees = static_cast<float>(field);
         file_.scene.camera = camera;
     }
@@ -286,6 +287,7 @@ class GltfReader {
             point.outer_angle = static_cast<float>(outer);
         }
         file_.scene.point_lights.push_back(point);
+        file_.light_positions.emplace_back(transform[3]);
     }
 
     [[nodiscard]] float radius_of(const tinygltf::Light& light, const std::string& name) const {
@@ -396,8 +398,13 @@ class GltfReader {
                                    glm::cross(linear[2], linear[0]),
                                    glm::cross(linear[0], linear[1]));
         const double sign = glm::determinant(linear) < 0.0 ? -1.0 : 1.0;
+        const double scale =
+            std::max({glm::length(linear[0]), glm::length(linear[1]), glm::length(linear[2])});
         for (std::size_t i = 0; i < count; ++i) {
-            scene.positions.emplace_back(transform * glm::dvec4(vector(positions, i), 1.0));
+            const glm::dvec3 own = vector(positions, i);
+            file_.grid = std::max(file_.grid, scale * float_grid(own));
+            file_.positions.emplace_back(transform * glm::dvec4(own, 1.0));
+            scene.positions.emplace_back(file_.positions.back());
             glm::dvec3 normal(0.0);
             if (normals) {
                 normal = sign * (cofactors * vector(*normals, i));

@@ -18,6 +18,11 @@ namespace {
 
 constexpr std::uint32_t UNUSED = std::numeric_limits<std::uint32_t>::max();
 
+// Distance of a scene's middle from 0 beyond which it is moved there, in its diagonals; and the
+// coarsest grid of its file's numbers.
+constexpr double FARTHEST_MIDDLE = 64.0;
+constexpr double COARSEST_GRID = 1e-5;
+
 // Largest distance from the lightmap of coordinates that are moved back, for rounding.
 constexpr float COORDINATE_TOLERANCE = 1e-4F;
 
@@ -83,6 +88,7 @@ class Finisher {
           copies_(file_.scene.positions.size(), UNUSED) {}
 
     LoadedScene finish() {
+        move_to_origin();
         take_triangles();
         Scene& scene = result_.scene;
         scene.materials = std::move(file_.scene.materials);
@@ -91,6 +97,7 @@ class Finisher {
         scene.point_lights = std::move(file_.scene.point_lights);
         scene.light_map_extent = file_.scene.light_map_extent;
         scene.camera = file_.scene.camera;
+        scene.origin = file_.scene.origin;
         if (scene.textures.empty()) {
             scene.texture_coordinates = {};
         }
@@ -107,6 +114,51 @@ class Finisher {
     }
 
  private:
+    // Subtracts one rounded origin from a scene that is far from 0 beside its size, before floats
+    // round it.
+    void move_to_origin() {
+        Scene& scene = file_.scene;
+        if (file_.positions.empty()) {
+            file_.positions.assign(scene.positions.begin(), scene.positions.end());
+            for (const glm::dvec3& position : file_.positions) {
+                file_.grid = std::max(file_.grid, float_grid(position));
+            }
+        }
+        Box<glm::dvec3> box;
+        for (const glm::dvec3& position : file_.positions) {
+            if (float_grid(position) > 0.0) {
+                box.include(position);
+            }
+        }
+        const double size = glm::length(box.size());
+        if (!(size > 0.0 && std::isfinite(size))) {
+            return;
+        }
+        if (file_.grid > COARSEST_GRID * size) {
+            file_.warnings.push_back(
+                "the file's own numbers are too coarse: they place vertices to " +
+                app::text_of(static_cast<float>(file_.grid)) +
+                " units; move the objects to the origin of their nodes, and give the nodes the "
+                "translation");
+        }
+        const glm::dvec3 middle = 0.5 * (box.low + box.high);
+        if (float_grid(middle) * 0x1p24 <= FARTHEST_MIDDLE * size) {
+            return;
+        }
+        const double step = std::exp2(std::floor(std::log2(size)));
+        scene.origin = glm::round(middle / step) * step;
+        const auto moved = [&](const glm::dvec3& place) { return glm::vec3(place - scene.origin); };
+        std::ranges::transform(file_.positions, scene.positions.begin(), moved);
+        for (std::size_t i = 0; i < file_.light_positions.size(); ++i) {
+            scene.point_lights[i].position = moved(file_.light_positions[i]);
+        }
+        if (scene.camera) {
+            scene.camera->position = moved(file_.camera[0]);
+            scene.camera->target = moved(file_.camera[1]);
+        }
+        file_.positions = {};
+    }
+
     void take_triangles() {
         std::array<std::size_t, 4> counts{};  // by Verdict
         const Scene& from = file_.scene;

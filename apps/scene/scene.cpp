@@ -50,9 +50,9 @@ std::uint8_t Material::coverage(std::uint8_t texture_alpha, float vertex_alpha) 
 }
 
 glm::dvec3 Scene::plane_normal(const Triangle& triangle) const {
-    const glm::dvec3 origin = positions[triangle.vertices[0]];
-    const glm::dvec3 normal = glm::cross(glm::dvec3(positions[triangle.vertices[1]]) - origin,
-                                         glm::dvec3(positions[triangle.vertices[2]]) - origin);
+    const glm::dvec3 first = positions[triangle.vertices[0]];
+    const glm::dvec3 normal = glm::cross(glm::dvec3(positions[triangle.vertices[1]]) - first,
+                                         glm::dvec3(positions[triangle.vertices[2]]) - first);
     const double length = glm::length(normal);
     return length > 0.0 && std::isfinite(length) ? normal / length : glm::dvec3(0.0);
 }
@@ -89,11 +89,12 @@ std::string Scene::place_of(std::size_t triangle, const glm::dvec3& middle) cons
     const auto distance = [&](std::uint32_t vertex) {
         return glm::distance(glm::dvec3(positions[vertex]), middle);
     };
-    const glm::vec3 corner =
-        positions[*std::ranges::max_element(triangles[triangle].vertices, {}, distance)];
+    const glm::dvec3 corner =
+        origin +
+        glm::dvec3(
+            positions[*std::ranges::max_element(triangles[triangle].vertices, {}, distance)]);
     char text[64];
-    std::snprintf(text, sizeof(text), " at (%g, %g, %g)", double{corner.x}, double{corner.y},
-                  double{corner.z});
+    std::snprintf(text, sizeof(text), " at (%g, %g, %g)", corner.x, corner.y, corner.z);
     return name_of(triangle) + text;
 }
 

@@ -176,6 +176,7 @@ struct Scene {
     std::optional<Extent> light_map_extent;  // requested by the file, or made by unwrap()
     std::optional<Pages> pages;              // none: the lightmap is one page
     std::optional<Camera> camera;
+    glm::dvec3 origin{0.0};  // of all positions, in the file's world: not 0 if that is far away
 
     // Returns the normal of the plane, of length 1; 0: the triangle has no area.
     [[nodiscard]] glm::dvec3 plane_normal(const Triangle& triangle) const;

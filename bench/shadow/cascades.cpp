@@ -215,12 +215,12 @@ Corners corners_of(const Slice& slice) {
 // Returns splits of the distances at which the scene may be in view.
 Splits tight_splits(const Camera& camera, double aspect, const Corners& scene) {
     const glm::dvec3 forward(camera.forward());
-    double farthest = CAMERA_NEAREST;
+    double farthest = camera.nearest;
     for (const glm::dvec3& corner : scene) {
         farthest = std::max(farthest, glm::dot(corner - glm::dvec3(camera.position), forward));
     }
     double nearest = farthest;
-    const Corners seen = corners_of({camera, aspect, CAMERA_NEAREST, 1.001 * farthest});
+    const Corners seen = corners_of({camera, aspect, camera.nearest, 1.001 * farthest});
     const Points points = shared_corners(seen, scene);
     farthest = 0.0;
     for (const glm::dvec3& point : points) {
@@ -229,8 +229,8 @@ Splits tight_splits(const Camera& camera, double aspect, const Corners& scene) {
         farthest = std::max(farthest, distance);
     }
     // Any value, if nothing is in view.
-    farthest = std::max(1.001 * farthest, 2.0 * CAMERA_NEAREST);
-    nearest = std::clamp<double>(nearest, CAMERA_NEAREST, 0.5 * farthest);
+    farthest = std::max(1.001 * farthest, 2.0 * camera.nearest);
+    nearest = std::clamp<double>(nearest, camera.nearest, 0.5 * farthest);
     return practical_splits(nearest, farthest);
 }
 
@@ -269,12 +269,12 @@ Sphere sphere_around(const Slice& slice) {
 }
 
 // Returns splits that depend on the scene's bounds alone; the last slice has no end.
-Splits stable_splits(const Corners& scene) {
+Splits stable_splits(const Corners& scene, float camera_nearest) {
     const double diagonal = glm::distance(scene.front(), scene.back());
-    const double farthest = std::max(FARTHEST_SHARE * diagonal, 2.0 * CAMERA_NEAREST);
-    const double nearest = std::max<double>(NEAREST_SHARE * diagonal, CAMERA_NEAREST);
+    const double farthest = std::max(FARTHEST_SHARE * diagonal, 2.0 * camera_nearest);
+    const double nearest = std::max<double>(NEAREST_SHARE * diagonal, camera_nearest);
     Splits splits = practical_splits(nearest, farthest);
-    splits.front() = CAMERA_NEAREST;
+    splits.front() = camera_nearest;
     // The camera may be anywhere, so its view has no limit.
     splits.back() = std::numeric_limits<double>::infinity();
     return splits;
@@ -327,7 +327,8 @@ std::vector<DrawnView> fixed_views(Technique technique, const glm::vec3& sun_dir
         return views;
     }
     const bool is_stable = technique == Technique::stable_cascades;
-    const Splits splits = is_stable ? stable_splits(scene) : tight_splits(camera, aspect, scene);
+    const Splits splits =
+        is_stable ? stable_splits(scene, camera.nearest) : tight_splits(camera, aspect, scene);
     for (std::uint32_t i = 0; i < CASCADES; ++i) {
         DrawnView& view = views[i];
         const Slice slice{camera, aspect, splits[i], splits[i + 1]};

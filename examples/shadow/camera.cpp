@@ -21,7 +21,7 @@ glm::mat4 Camera::clip_from_world(float aspect) const {
     clip_from_view[0][0] = scale / aspect;
     clip_from_view[1][1] = -scale;
     clip_from_view[2][3] = -1.0F;
-    clip_from_view[3][2] = CAMERA_NEAREST;
+    clip_from_view[3][2] = nearest;
     glm::mat4 view_from_world(1.0F);
     view_from_world =
         glm::rotate(view_from_world, glm::radians(-pitch_degrees), glm::vec3(1.0F, 0.0F, 0.0F));

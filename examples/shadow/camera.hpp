@@ -8,17 +8,15 @@
 
 namespace quadtile::shadow {
 
-// Nearest distance in the camera's depth buffer, units of the world.
-constexpr float CAMERA_NEAREST = 0.05F;
-
 struct Camera {
     glm::vec3 position{0.0F};
     float yaw_degrees = 0.0F;    // 0: along -z; 90: along -x
     float pitch_degrees = 0.0F;  // upwards
     float vertical_field_degrees = 60.0F;
+    float nearest = 0.05F;  // least distance that it sees
 
     [[nodiscard]] glm::vec3 forward() const;
-    // Projection with reversed-Z: depth 1 at CAMERA_NEAREST, 0 at infinity; row 0 at the top.
+    // Projection with reversed-Z: depth 1 at `nearest`, 0 at infinity; row 0 at the top.
     [[nodiscard]] glm::mat4 clip_from_world(float aspect) const;
 };
 

@@ -35,12 +35,16 @@ Show load_show(const Options& options) {
     Show show{.name = options.scene.filename().string(), .geometry = make_geometry(loaded.scene)};
     if (options.camera) {
         show.camera = *options.camera;
+        show.camera.position = glm::dvec3(show.camera.position) - loaded.scene.origin;
     } else if (loaded.scene.camera) {
         show.camera = look(loaded.scene.camera->position, loaded.scene.camera->target);
         show.camera.vertical_field_degrees = loaded.scene.camera->vertical_field_degrees;
     } else {
         show.camera = aerial_view(show.geometry.bounds);
     }
+    show.camera.nearest = std::min(
+        show.camera.nearest,
+        1e-3F * glm::distance(low_of(show.geometry.bounds), high_of(show.geometry.bounds)));
     show.lights =
         lights_of(loaded.scene, show.geometry.bounds, options.sun_levels_extent, loaded.warnings);
     add_moving_boxes(show, options.moving);

@@ -312,7 +312,7 @@ DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& target
     const vk::Extent2D extent = targets.extent;
     const float aspect = static_cast<float>(extent.width) / static_cast<float>(extent.height);
     copy(settings.camera.position, frame.camera);
-    frame.nearest = CAMERA_NEAREST;
+    frame.nearest = settings.camera.nearest;
     set_rays(frame, settings.camera.clip_from_world(aspect));
     frame.width = extent.width;
     frame.height = extent.height;

@@ -104,6 +104,14 @@ const Arguments LONG =
 
 // ---- What can be asked
 
+// Catches lightmaps that take all memory before they are refused.
+TEST_F(BakeProgram, TellsWhatItNeedsAndDoes) {
+    const ProgramResult huge =
+        run(ROOM + Arguments{"--reference", "--size", "32768", "-o", "map.exr"});
+    EXPECT_EQ(huge.status, 1);
+    EXPECT_THAT(huge.error, HasSubstr("of memory, but only"));
+}
+
 // Values of one option are in the properties of all options (test/options).
 TEST_F(BakeProgram, RefusesWithASentence) {
     (void)directory_.add("corner.obj", CORNER);

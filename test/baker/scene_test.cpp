@@ -102,7 +102,9 @@ Json to_json(const LoadedScene& loaded) {
     const auto extent = [](const Extent& e) { return Json({e.width, e.height}); };
     Json json{
         {"warnings", loaded.warnings},
-        {"positions", all_of(scene.positions, vec3)},
+        {"positions",
+         all_of(scene.positions,
+                [&](const glm::vec3& p) { return list_of(p + glm::vec3(scene.origin), 3); })},
         {"light_map_coordinates", all_of(scene.light_map_coordinates, vec2)},
         {"texture_coordinates", all_of(scene.texture_coordinates, vec2)},
         {"area", surface_area(scene)},
@@ -231,7 +233,10 @@ TEST_F(SceneFile, AppliesTransforms) {
             const std::size_t vertex = scene.source_vertices[k];
             const glm::vec4 at(SQUARE_POSITIONS[3 * vertex], SQUARE_POSITIONS[3 * vertex + 1], 0,
                                1);
-            EXPECT_LT(glm::distance(scene.positions[k], glm::vec3(whole * at)), 1e-3F) << i;
+            EXPECT_LT(
+                glm::distance(scene.positions[k] + glm::vec3(scene.origin), glm::vec3(whole * at)),
+                1e-3F)
+                << i;
         }
         const glm::vec3 normal =
             glm::normalize(glm::inverseTranspose(glm::mat3(whole)) * glm::vec3(0, 0, 1));

@@ -100,9 +100,9 @@ TEST_F(TracerTest, TracesStacksOfTrianglesOrNamesWhatIsTooLong) {
         const auto tiles = twin->request_tiles(frames);
         EXPECT_TRUE(gpu->request_tiles(frames) == tiles);
         const Work work = work_of(tiles.front());
-        twin->begin_pass(outgoing);
+        twin->begin_pass(outgoing, {});
         twin->trace(frames, work.tiles, work.nodes);
-        gpu->begin_pass(outgoing);
+        gpu->begin_pass(outgoing, {});
         // With as many stops as there can be, after a request that was stopped.
         (void)gpu->request_tiles(frames, [] { return true; });
         const auto trace = [&] {

@@ -263,7 +263,7 @@ TEST(Camera, ShowsWhatIsAheadInTheMiddle) {
             camera.clip_from_world(ASPECT) * glm::vec4(camera.position + way, 1.0F);
         return glm::vec3(clip) / clip.w;
     };
-    EXPECT_LT(glm::distance(clip_at(0.0F, 0.0F), {0.0F, 0.0F, CAMERA_NEAREST / 5.0F}), 1e-3F);
+    EXPECT_LT(glm::distance(clip_at(0.0F, 0.0F), {0.0F, 0.0F, camera.nearest / 5.0F}), 1e-3F);
     const float tangent = std::tan(glm::radians(25.0F));
     EXPECT_NEAR(clip_at(0.0F, tangent).y, -1.0F, 1e-3F);  // row 0 is above
     EXPECT_NEAR(clip_at(ASPECT * tangent, 0.0F).x, 1.0F, 1e-3F);

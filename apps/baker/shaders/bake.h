@@ -109,6 +109,8 @@ struct ProjectionFrame {
     uint is_perspective;
     float axis_w[3];
     float offset_w;
+    float range;       // w beyond which a perspective projection needs no pixels
+    float refinement;  // pixels along those that triangles request
     int direction[3];  // of parallel rays, times 1023
     // 1: rays of a sun or a lamp, which count alike: the smooth normal is applied to their light
     // later.
@@ -135,6 +137,11 @@ const uint NO_NODE = 0xffffffffU;
 const uint NO_TEXEL = 0xffffffffU;
 // ListNode::order: the front of the surface faces against the direction of the ray.
 const uint FACES_BACK = 0x80000000U;
+// The triangle's number in it.
+const uint TRIANGLE_NUMBER = 0x3fffffffU;
+// Bit of TracedTriangle::normal and of ListNode::order: the triangle receives the light of this
+// pass, but blocks none of it, because the source lies in its plane.
+const uint BLOCKS_NOTHING = 0x40000000U;
 // Fragments lie on each other if one is less than this deeper than the other, in steps, and their
 // planes are parallel: no component of TracedTriangle::normal differs by more than that.
 const float SHEET_DEPTH = 16.0F;
@@ -143,7 +150,7 @@ const int SHEET_ANGLE = 20;
 // A fragment in a pixel's list.
 struct ListNode {
     float depth;  // whole steps along the direction
-    uint order;   // FACES_BACK or 0, and the triangle
+    uint order;   // FACES_BACK or 0, BLOCKS_NOTHING or 0, and the triangle
     uint texel;   // of the lightmap, or NO_TEXEL
     uint next;    // next in the list, or NO_NODE
 };

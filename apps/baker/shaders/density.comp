@@ -55,7 +55,7 @@ void main() {
         const uint i = find_row(row, texel.y);
         const PixelTriangle triangle = cluster_triangles[i];
         precise const float density =
-            triangles[cluster * CLUSTER_TRIANGLES + i].density * frame.units_per_texel;
+            triangles[cluster * CLUSTER_TRIANGLES + i].density * frame.units_per_texel * frame.refinement;
         for (texel.x = triangle.first.x; texel.x <= triangle.last.x; ++texel.x) {
             const uint place =
                 (layer * parameters.extent + uint(texel.y)) * parameters.extent + uint(texel.x);
@@ -63,7 +63,8 @@ void main() {
             if (is_fragment) {
                 atomicAdd(fragment_counts[place], 1);
             }
-            if (is_fragment || touches(triangle, texel)) {
+            if ((is_fragment || touches(triangle, texel)) &&
+                is_within(triangle, texel, frame.range)) {
                 precise const float density_here = density * distance_at(triangle, texel);
                 // Neighbours are often as dense, so most threads have nothing to add, and need not wait.
                 if (density_bits[place] < floatBitsToUint(density_here)) {

@@ -118,7 +118,8 @@ void main() {
             const uint i = find_row(row, pixel.y);
             const PixelTriangle triangle = cluster_triangles[i];
             const uint index = work.cluster * CLUSTER_TRIANGLES + i;
-            const uint order = (triangle.faces_forward ? 0 : FACES_BACK) | index;
+            const uint order = (triangle.faces_forward ? 0 : FACES_BACK) |
+                               (triangles[index].normal & BLOCKS_NOTHING) | index;
             for (pixel.x = triangle.first.x; pixel.x <= triangle.last.x; ++pixel.x) {
                 if (is_met(index, triangle, pixel, tile)) {
                     const vec2 weights = weights_at(triangle, pixel);

@@ -297,6 +297,23 @@ float distance_at(PixelTriangle triangle, ivec2 pixel) {
                                     : triangle.farthest;
 }
 
+// Returns whether the triangle may have a smaller w than `range` in the pixel. 1 / w is linear there.
+bool is_within(PixelTriangle triangle, ivec2 pixel, float range) {
+    if (triangle.volume == 0.0) {
+        return true;
+    }
+    const vec2 centre = vec2(pixel) + 0.5;
+    precise float sum = 0.0;
+    precise vec2 slope = vec2(0.0);
+    for (uint i = 0; i < 3; ++i) {
+        const vec2 along = triangle.edges[i].along;
+        sum += side_of(triangle.edges[i], centre);
+        slope += triangle.edges[i].reversed ? -along : along;
+    }
+    precise const float most = (sum + 0.5 * (abs(slope.x) + abs(slope.y))) * range;
+    return triangle.nearest < range && most > triangle.volume;
+}
+
 // Returns whether any point of the pixel may be inside of all edges: tests its corner that is most inside.
 bool touches(PixelTriangle triangle, ivec2 pixel) {
     const vec2 centre = vec2(pixel) + 0.5;

@@ -1,6 +1,6 @@
 // Sorts each pixel's list along the ray, and lets neighbours that face each other exchange light; the ends see the sky.
 // Surfaces in one plane lie on each other: those of them that face ahead see the next surface after all of them, those
-// that face back the one before.
+// that face back the one before. Of several in one plane the brightest is seen from either side.
 //
 // Dispatch: (blocks of BLOCK_PIXELS list heads, folded into x and y) workgroups of as many threads.
 // Bindings: trace_bindings.glsl; reads triangles, frames, tiles, block_tiles, results, heads, nodes, outgoing; adds to
@@ -119,7 +119,7 @@ bool has_back(ListNode node) {
 
 // Returns the normal of the side that looks ahead, in the form of TracedTriangle.
 ivec3 normal_of(ListNode node) {
-    const uint normal = triangles[node.order & ~FACES_BACK].normal;
+    const uint normal = triangles[node.order & TRIANGLE_NUMBER].normal;
     const ivec3 front =
         ivec3(normal_component(normal, 0), normal_component(normal, 1), normal_component(normal, 2));
     return looks_ahead(node) ? front : -front;
@@ -131,13 +131,22 @@ bool is_one_sheet(ListNode first, ListNode second) {
            all(lessThanEqual(abs(normal_of(first) - normal_of(second)), ivec3(SHEET_ANGLE)));
 }
 
+// Returns the light of a node as another one sees it along the ray, or from ahead of it: -1 if that sees its back.
+float brightness(ListNode node, bool ahead) {
+    const bool sees_front = looks_ahead(node) != ahead;
+    const uvec4 bits = outgoing[node.texel + (sees_front ? 0 : parameters.back_texels)];
+    const vec3 radiance = uintBitsToFloat(bits.rgb);
+    precise const float sum = (radiance.r + radiance.g) + radiance.b;
+    return sees_front || (bits.w & TWO_SIDED) != 0 ? sum : -1.0;
+}
+
 // Returns a tile whose rays count by the smooth normal.
 TracedTile weighed(TracedTile tile, ListNode node, ProjectionFrame frame) {
     const uint normal = outgoing[node.texel].w & SMOOTH_NORMAL;
     if (normal == 0 || frame.is_source != 0) {
         return tile;
     }
-    const uint plane = triangles[node.order & ~FACES_BACK].normal;
+    const uint plane = triangles[node.order & TRIANGLE_NUMBER].normal;
     const float share = float(bent_share(
         normal_dot(normal, frame.direction[0], frame.direction[1], frame.direction[2]),
         normal_dot(plane, frame.direction[0], frame.direction[1], frame.direction[2])));
@@ -156,7 +165,7 @@ bool is_rim(ListNode node, ListNode entry) {
     return looks_ahead(node) && !looks_ahead(entry) &&
            (outgoing[node.texel].w & SMOOTH_NORMAL) != 0 &&
            (outgoing[entry.texel].w & SMOOTH_NORMAL) != 0 &&
-           normal_dot(triangles[entry.order & ~FACES_BACK].normal, normal.x, normal.y, normal.z) >
+           normal_dot(triangles[entry.order & TRIANGLE_NUMBER].normal, normal.x, normal.y, normal.z) >
                RIM_COSINE;
 }
 
@@ -179,22 +188,38 @@ void receive_from(ListNode seen, bool sees_sky, uint receiver, bool ahead, Proje
 
 void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, TracedTile tile) {
     uint outside = length;  // `before` of that sheet
-    uint before = length;   // last node of the previous sheet, or length
-    uint after = 0;         // first node of the next sheet, or length
+    uint before = length;   // node seen in the previous sheet, or length
+    uint beyond = length;   // node seen in the next sheet, or length
+    uint last = length;     // last node so far that blocks the light
+    uint begin = 0;         // of the sheet
+    uint end = 0;
     for (uint i = 0; i < length; ++i) {
         const ListNode node = list[i];
-        if (i == after) {
+        if (i == end) {
             outside = before;
-            before = i > 0 ? i - 1 : length;
+            before = last;
+            if (frame.is_source == 0 && i > begin + 1) {
+                for (uint j = i - 1; j-- > begin;) {
+                    before = brightness(list[j], false) > brightness(list[before], false) ? j : before;
+                }
+            }
+            begin = i;
             do {
-                ++after;
-            } while (after < length && is_one_sheet(node, list[after]));
+                ++end;
+            } while (end < length && is_one_sheet(node, list[end]));
+            beyond = end;
+            if (frame.is_source == 0) {
+                for (uint j = end + 1; j < length && is_one_sheet(list[end], list[j]); ++j) {
+                    beyond = brightness(list[j], true) > brightness(list[beyond], true) ? j : beyond;
+                }
+            }
         }
+        last = (node.order & BLOCKS_NOTHING) == 0 ? i : last;
         const TracedTile weight = IS_SMOOTH ? weighed(tile, node, frame) : tile;
         const uint sides = has_back(node) ? 2 : 1;
         for (uint side = 0; side < sides; ++side) {
             bool ahead = looks_ahead(node) == (side == 0);
-            uint seen = ahead ? after : before;
+            uint seen = ahead ? beyond : before;
             if (IS_SMOOTH && ahead && frame.is_source != 0 && before < length &&
                 is_rim(node, list[before])) {
                 ahead = false;
@@ -212,22 +237,40 @@ void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, T
 void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
     uint outside = NO_NODE;
     uint before = NO_NODE;
-    uint after = head;
-    uint previous = NO_NODE;
+    uint beyond = NO_NODE;
+    uint last = NO_NODE;
+    uint begin = head;
+    uint end = head;
     for (uint index = head; index != NO_NODE; index = nodes[index].next) {
         const ListNode node = nodes[index];
-        if (index == after) {
+        if (index == end) {
             outside = before;
-            before = previous;
+            before = last;
+            if (frame.is_source == 0 && index != head) {
+                before = begin;
+                for (uint j = begin; j != index; j = nodes[j].next) {
+                    before = brightness(nodes[j], false) >= brightness(nodes[before], false) ? j
+                                                                                             : before;
+                }
+            }
+            begin = index;
             do {
-                after = nodes[after].next;
-            } while (after != NO_NODE && is_one_sheet(node, nodes[after]));
+                end = nodes[end].next;
+            } while (end != NO_NODE && is_one_sheet(node, nodes[end]));
+            beyond = end;
+            if (frame.is_source == 0 && end != NO_NODE) {
+                for (uint j = nodes[end].next; j != NO_NODE && is_one_sheet(nodes[end], nodes[j]);
+                     j = nodes[j].next) {
+                    beyond = brightness(nodes[j], true) > brightness(nodes[beyond], true) ? j : beyond;
+                }
+            }
         }
+        last = (node.order & BLOCKS_NOTHING) == 0 ? index : last;
         const TracedTile weight = IS_SMOOTH ? weighed(tile, node, frame) : tile;
         const uint sides = has_back(node) ? 2 : 1;
         for (uint side = 0; side < sides; ++side) {
             bool ahead = looks_ahead(node) == (side == 0);
-            uint seen = ahead ? after : before;
+            uint seen = ahead ? beyond : before;
             if (IS_SMOOTH && ahead && frame.is_source != 0 && before != NO_NODE &&
                 is_rim(node, nodes[before])) {
                 ahead = false;
@@ -239,7 +282,6 @@ void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
             receive_from(nodes[seen == NO_NODE ? index : seen], seen == NO_NODE,
                          node.texel + side * parameters.back_texels, ahead, frame, weight);
         }
-        previous = index;
     }
 }
 

@@ -49,7 +49,9 @@ void main() {
 
 bool may_light(uint i, Surface surface) {
     const DrawnLight light = drawn.lights[i];
-    if (!(dot(surface.normal, way_to(light, surface.position)) > 0.0)) {
+    // Along the surface neither shadow nor ray is more than rounding, and no light arrives.
+    const vec3 way = way_to(light, surface.position);
+    if (!(dot(surface.normal, way) > 1e-3 * length(way))) {
         return false;
     }
     mat4 clip_from_world;

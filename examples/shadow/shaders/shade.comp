@@ -68,7 +68,7 @@ vec3 arriving(DrawnLight light, vec3 way) {
     if (light.kind == LIGHT_SUN) {
         return vector(light.colour);
     }
-    const float squared = max(dot(way, way), 1e-6);
+    const float squared = max(dot(way, way), 1e-12);
     const float cosine = dot(-way * inversesqrt(squared), vector(light.direction));
     const float cone = light.kind == LIGHT_POINT
         ? 1.0
