@@ -54,7 +54,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/include/ ${PROJECT_BINARY_DIR}/inclu
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${development}
     FILES_MATCHING ${headers_left_out} PATTERN *.hpp PATTERN *.h)
 # Installs the headers in C++ and GLSL that the public ones include or name.
-foreach(header budget language limits mip quadtree shadow shadow_request shadow_types tile_list)
+foreach(header budget language limits mip quadtree shadow shadow_types tile_list)
     install(FILES ${PROJECT_SOURCE_DIR}/kernels/shared/quadtile/${header}.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quadtile ${development})
 endforeach()
