@@ -11,7 +11,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <ranges>
 #include <vector>
 
 namespace quadtile::baker {
@@ -228,9 +227,10 @@ app::Picture draw_atlas(const LightMap& map) {
 }
 
 app::Picture draw_preview(const Scene& scene, const LightMap& map, const PreviewOptions& options) {
-    const EmbreeRays rays(scene.positions,
-                          scene.triangles | std::views::transform(&Triangle::vertices),
-                          options.threads);
+    const EmbreeRays rays(
+        scene.positions.size(), [&](std::size_t i) { return scene.positions[i]; },
+        scene.triangles.size(), [&](std::size_t i) { return scene.triangles[i].vertices; },
+        options.threads);
     const double aspect = static_cast<double>(options.width) / options.height;
     std::optional<Camera> camera = options.camera ? options.camera : scene.camera;
     if (!camera) {

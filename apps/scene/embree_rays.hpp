@@ -5,12 +5,11 @@
 #include <embree3/rtcore.h>
 #include <glm/vec3.hpp>
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <new>
-#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -21,20 +20,21 @@ class EmbreeRays {
  public:
     static constexpr std::uint32_t NOTHING = RTC_INVALID_GEOMETRY_ID;
 
-    // `positions`: a range of glm::vec3. `triangles`: a range of three indices each. `threads`: of
-    // the construction; 0: as many as processors. Throws std::bad_alloc without enough memory,
-    // std::runtime_error for other errors of Embree.
-    EmbreeRays(const auto& positions, const auto& triangles, std::uint32_t threads = 0)
+    // `position(i)`: the glm::vec3 of a vertex. `corners(i)`: the three vertices of a triangle.
+    // `threads`: of the construction; 0: as many as processors. Throws std::bad_alloc without
+    // enough memory, std::runtime_error for other errors of Embree.
+    EmbreeRays(std::size_t vertices, const auto& position, std::size_t triangles,
+               const auto& corners, std::uint32_t threads = 0)
         : device_(rtcNewDevice(("threads=" + std::to_string(threads)).c_str())) {
         check();
         scene_.reset(rtcNewScene(device_.get()));
         rtcSetSceneFlags(scene_.get(),
                          RTC_SCENE_FLAG_ROBUST | RTC_SCENE_FLAG_CONTEXT_FILTER_FUNCTION);
-        if (!std::ranges::empty(triangles)) {
+        if (triangles > 0) {
             const Owned<RTCGeometry> geometry(
                 rtcNewGeometry(device_.get(), RTC_GEOMETRY_TYPE_TRIANGLE));
-            fill(geometry.get(), RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT3, positions);
-            fill(geometry.get(), RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT3, triangles);
+            fill(geometry.get(), RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT3, vertices, position);
+            fill(geometry.get(), RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT3, triangles, corners);
             rtcCommitGeometry(geometry.get());
             rtcAttachGeometry(scene_.get(), geometry.get());
         }
@@ -88,15 +88,17 @@ class EmbreeRays {
         }
     }
 
-    static void fill(RTCGeometry geometry, RTCBufferType type, RTCFormat format,
-                     const auto& values) {
-        using Value = std::ranges::range_value_t<decltype(values)>;
-        void* const buffer = rtcSetNewGeometryBuffer(geometry, type, 0, format, sizeof(Value),
-                                                     std::ranges::size(values));
+    static void fill(RTCGeometry geometry, RTCBufferType type, RTCFormat format, std::size_t count,
+                     const auto& value) {
+        using Value = std::decay_t<decltype(value(count))>;
+        auto* const buffer = static_cast<Value*>(
+            rtcSetNewGeometryBuffer(geometry, type, 0, format, sizeof(Value), count));
         if (buffer == nullptr) {
             throw std::bad_alloc();
         }
-        std::ranges::copy(values, static_cast<Value*>(buffer));
+        for (std::size_t i = 0; i < count; ++i) {
+            buffer[i] = value(i);
+        }
     }
 
     static RTCRay make_ray(const glm::vec3& origin, const glm::vec3& way, float near, float far) {

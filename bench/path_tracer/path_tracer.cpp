@@ -16,7 +16,6 @@
 #include <limits>
 #include <numbers>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <stdexcept>
 
@@ -241,8 +240,9 @@ class Tracer {
            const PathTracerOptions& options)
         : surface_(surface),
           options_(options),
-          rays_(scene.positions,
-                scene.triangles | std::views::transform(&baker::Triangle::vertices)),
+          rays_(
+              scene.positions.size(), [&](std::size_t i) { return scene.positions[i]; },
+              scene.triangles.size(), [&](std::size_t i) { return scene.triangles[i].vertices; }),
           offset_(ray_offset(scene)),
           surfaces_(make_surfaces(scene, surface.extent, offset_)),
           triangles_(triangles_by_texel(surfaces_, surface.extent)) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 
 namespace quadtile::shadow {
 
@@ -20,12 +19,13 @@ glm::vec3 vector_of(const float (&v)[3]) {
 }  // namespace
 
 Rays::Rays(const Geometry& geometry)
-    : rays_(geometry.vertices | std::views::transform(&Vertex::position),
-            std::views::iota(std::size_t{0}, geometry.indices.size() / 3) |
-                std::views::transform([&](std::size_t i) {
-                    const std::uint32_t* const first = &geometry.indices[3 * i];
-                    return std::array{first[0], first[1], first[2]};
-                })) {
+    : rays_(
+          geometry.vertices.size(), [&](std::size_t i) { return geometry.vertices[i].position; },
+          geometry.indices.size() / 3,
+          [&](std::size_t i) {
+              const std::uint32_t* const first = &geometry.indices[3 * i];
+              return std::array{first[0], first[1], first[2]};
+          }) {
     for (const Vertex& vertex : geometry.vertices) {
         const glm::vec3 size = glm::abs(vertex.position);
         largest_coordinate_ = std::max({largest_coordinate_, size.x, size.y, size.z});

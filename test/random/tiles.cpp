@@ -128,8 +128,15 @@ std::uint32_t random_subtree_levels(Choices& choices) {
     return LEVELS[choices.one_of("subtree_levels", {"6", "1", "2", "5", "8"})];
 }
 
-Balance random_balance(Choices& choices) {
-    if (!choices.one_in("with_balance", 3)) {
+// The marks of a balanced list lie in one buffer: long maps have too many for short chunks.
+bool reaches_marks(const Variant& variant, const MapShape& shape) {
+    const std::uint64_t reach = variant.limits.max_storage_buffer_range_bytes;
+    return reach == 0 ||
+           Subdivider(device_for(variant)).requirements(shape, 1).balance_size_bytes <= reach;
+}
+
+Balance random_balance(Choices& choices, const Variant& variant, const MapShape& shape) {
+    if (!choices.one_in("with_balance", 3) || !reaches_marks(variant, shape)) {
         return Balance::none;
     }
     return choices.one_of("neighbours", {"edges", "corners"}) == 0 ? Balance::edges
@@ -355,7 +362,7 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
     for (std::uint32_t layer = 0; layer < test.shape.layers; ++layer) {
         thresholds.push_back(level_threshold(random, one, test.palette));
     }
-    const SubdivideOptions options{.balance = random_balance(choices)};
+    const SubdivideOptions options{.balance = random_balance(choices, variant, test.shape)};
     const TileList expected = reference::subdivide(test.view(), thresholds, options);
     std::vector<Strategy> strategies{Strategy::fused};
     if (options.balance == Balance::none && reaches_node_thresholds(variant, test.shape)) {
@@ -446,12 +453,8 @@ std::string check_case(Choices& choices, const RandomSettings& settings, Kept& k
         return check_batch(choices, engine, variant, test);
     }
     const AskedThreshold asked = random_threshold(choices, variant, test.shape, test.palette);
-    // The marks of balanced lists lie in one buffer: long maps have too many for short chunks.
-    const bool can_balance =
-        asked.is_monotone &&
-        (!has_short_chunks || Subdivider(device).requirements(test.shape, 1).balance_size_bytes <=
-                                  variant.limits.max_storage_buffer_range_bytes);
-    const Balance balance = can_balance ? random_balance(choices) : Balance::none;
+    const Balance balance =
+        asked.is_monotone ? random_balance(choices, variant, test.shape) : Balance::none;
     const TileList expected = reference::subdivide(test.view(), asked.twin, {.balance = balance});
     if (way == "recorded" && asked.threshold.user_function() == nullptr) {
         return check_recorded(choices, engine, test, asked, expected);
@@ -509,7 +512,8 @@ std::string check_reference(Choices& choices) {
         .max_tiles = is_monotone && choices.one_in("with_budget", 2)
                          ? std::optional(choices.number("budget", 1, 1 << 10))
                          : std::nullopt,
-        .balance = is_monotone ? random_balance(choices) : Balance::none};
+        .balance = is_monotone ? random_balance(choices, all_variants().front(), test.shape)
+                               : Balance::none};
     TileList list;
     try {
         list = reference::subdivide(map, threshold, options);
