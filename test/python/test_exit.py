@@ -31,6 +31,7 @@ def work():
         quadtile.subdivide(map, max_resolution=4)
         quadtile.load_map(os.environ["MAP"])
         quadtile.mip_levels(map)
+quadtile.load_map(os.environ["MAP"])  # imports what it needs: a thread must not at the end
 for _ in range(4):
     threading.Thread(target=work, daemon=True).start()
 quadtile.subdivide(map, max_resolution=4)
