@@ -40,14 +40,6 @@ struct Side {
 
 using Corners3 = std::array<glm::dvec3, 3>;
 
-Corners3 corners_of(const Scene& scene, std::uint32_t triangle) {
-    Corners3 corners;
-    for (std::size_t i = 0; i < 3; ++i) {
-        corners[i] = scene.positions[scene.triangles[triangle].vertices[i]];
-    }
-    return corners;
-}
-
 // Returns whether the line from a to b meets the triangle, or its edge.
 bool meets(const Corners3& corners, const glm::dvec3& a, const glm::dvec3& b) {
     constexpr double EDGE = -1e-9;
@@ -151,7 +143,7 @@ class SeamFinder {
             const glm::dvec3 normal = scene_.plane_normal(triangle);
             const glm::dvec3 inward = glm::cross(normal, result.along / length);
             double height = 0.0;
-            for (const glm::dvec3& corner : corners_of(scene_, result.triangles[i])) {
+            for (const glm::dvec3& corner : scene_.corners(triangle)) {
                 const double here = glm::dot(corner - start, inward);
                 height = std::abs(here) > std::abs(height) ? here : height;
             }
@@ -190,7 +182,7 @@ class SeamFinder {
         std::vector<std::uint32_t> near;
         for (const std::uint32_t triangle : triangles) {
             Box<glm::dvec3> own;
-            std::ranges::for_each(corners_of(scene_, triangle),
+            std::ranges::for_each(scene_.corners(scene_.triangles[triangle]),
                                   [&](const glm::dvec3& corner) { own.include(corner); });
             if (!is_apart(own, box)) {
                 near.push_back(triangle);
@@ -210,7 +202,7 @@ class SeamFinder {
             return;
         }
         for (const std::uint32_t triangle : near) {
-            const Corners3 corners = corners_of(scene_, triangle);
+            const Corners3 corners = scene_.corners(scene_.triangles[triangle]);
             for (const std::uint32_t number : numbers) {
                 seams[number].part_by(triangle, corners);
             }

@@ -196,14 +196,7 @@ glm::vec3 tone_mapped(const glm::vec3& radiance, float exposure) {
 }
 
 app::Rgb srgb(const glm::vec3& colour) {
-    app::Rgb codes{};
-    for (std::size_t c = 0; c < codes.size(); ++c) {
-        const float value = colour[static_cast<int>(c)];
-        const float curved =
-            value <= 0.0031308F ? 12.92F * value : 1.055F * std::pow(value, 1.0F / 2.4F) - 0.055F;
-        codes[c] = static_cast<std::uint8_t>(std::lround(255.0F * curved));
-    }
-    return codes;
+    return {srgb_code(colour.r), srgb_code(colour.g), srgb_code(colour.b)};
 }
 
 }  // namespace

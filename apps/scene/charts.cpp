@@ -70,9 +70,7 @@ class ChartBuilder {
     using Triangles = std::vector<std::uint32_t>;  // of a segment, the largest first
 
     [[nodiscard]] std::array<glm::dvec3, 3> corners_of(std::uint32_t triangle) const {
-        const auto& vertices = scene_.triangles[triangle].vertices;
-        return {scene_.positions[vertices[0]], scene_.positions[vertices[1]],
-                scene_.positions[vertices[2]]};
+        return scene_.corners(scene_.triangles[triangle]);
     }
 
     [[nodiscard]] std::uint32_t point_of(std::uint32_t triangle, std::uint32_t corner) const {

@@ -32,6 +32,12 @@ glm::vec3 linear(const std::array<std::uint8_t, 4>& texel) {
     return {VALUES[texel[0]], VALUES[texel[1]], VALUES[texel[2]]};
 }
 
+std::uint8_t srgb_code(float value) {
+    const float curved =
+        value <= 0.0031308F ? 12.92F * value : 1.055F * std::pow(value, 1.0F / 2.4F) - 0.055F;
+    return static_cast<std::uint8_t>(std::lround(255.0F * std::clamp(curved, 0.0F, 1.0F)));
+}
+
 const ScenePart& part_of(const Scene& scene, std::size_t triangle) {
     static const ScenePart OF_NO_PART;
     const auto next =
@@ -50,9 +56,8 @@ std::uint8_t Material::coverage(std::uint8_t texture_alpha, float vertex_alpha) 
 }
 
 glm::dvec3 Scene::plane_normal(const Triangle& triangle) const {
-    const glm::dvec3 first = positions[triangle.vertices[0]];
-    const glm::dvec3 normal = glm::cross(glm::dvec3(positions[triangle.vertices[1]]) - first,
-                                         glm::dvec3(positions[triangle.vertices[2]]) - first);
+    const auto [first, second, third] = corners(triangle);
+    const glm::dvec3 normal = glm::cross(second - first, third - first);
     const double length = glm::length(normal);
     return length > 0.0 && std::isfinite(length) ? normal / length : glm::dvec3(0.0);
 }

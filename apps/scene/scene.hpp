@@ -60,6 +60,8 @@ struct Texture {
 
 // Returns red, green and blue of a texel without the sRGB curve.
 [[nodiscard]] glm::vec3 linear(const std::array<std::uint8_t, 4>& texel);
+// Returns the sRGB code of a value, 0..1.
+[[nodiscard]] std::uint8_t srgb_code(float value);
 
 // Transparency of a material: opaque; open if alpha is below a limit; or open by 1 - alpha.
 enum class AlphaMode : std::uint8_t { opaque, mask, blend };
@@ -178,6 +180,10 @@ struct Scene {
     std::optional<Camera> camera;
     glm::dvec3 origin{0.0};  // of all positions, in the file's world: not 0 if that is far away
 
+    [[nodiscard]] std::array<glm::dvec3, 3> corners(const Triangle& triangle) const {
+        return {positions[triangle.vertices[0]], positions[triangle.vertices[1]],
+                positions[triangle.vertices[2]]};
+    }
     // Returns the normal of the plane, of length 1; 0: the triangle has no area.
     [[nodiscard]] glm::dvec3 plane_normal(const Triangle& triangle) const;
     // Returns the normals of the vertices; that of the plane for missing ones and for those that

@@ -5,7 +5,6 @@
 #include <glm/glm.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -83,9 +82,7 @@ Texture without_metal(const Texture* colours, const Texture& metal, float factor
         const auto code = static_cast<std::uint8_t>(i / 256);
         const float value = linear({code, code, code, 255}).r *
                             (1.0F - factor * static_cast<float>(i % 256) / 255.0F);
-        const float curved =
-            value <= 0.0031308F ? 12.92F * value : 1.055F * std::pow(value, 1.0F / 2.4F) - 0.055F;
-        left[i] = static_cast<std::uint8_t>(std::lround(255.0F * std::clamp(curved, 0.0F, 1.0F)));
+        left[i] = srgb_code(value);
     }
     const Texture white{{1, 1}, {{255, 255, 255, 255}}};
     const Texture& from = colours == nullptr ? white : *colours;
