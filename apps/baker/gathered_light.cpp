@@ -131,7 +131,7 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
         const bool is_front = i < texels;
         const glm::vec3 normal = is_front ? surface_.normal[i] : -surface_.normal[i - texels];
         const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
-        const float factor = sun_shares_ ? 1.0F : cosine;
+        const float factor = light_shares_ ? 1.0F : cosine;
         const std::size_t side = is_front ? 0 : texels;
         const glm::vec3 mean(factor > 0.0F ? share_of_light(sums, i - side, side).value_or(0.0F)
                                            : 0.0F);
@@ -187,7 +187,10 @@ void GatheredLight::finish_light(const PointLight& light, const std::vector<Accu
         const std::size_t texel = i % texels;
         const bool is_front = i == texel;
         const glm::vec3 normal = is_front ? surface_.normal[texel] : -surface_.normal[texel];
-        const LightReceived open = received(light, surface_.patches[texel], normal);
+        LightReceived open = received(light, surface_.patches[texel], normal);
+        if (light_shares_ && open.irradiance > 0.0) {
+            open.irradiance = 1.0;
+        }
         const std::optional<float> share =
             open.irradiance > 0.0 ? share_of_light(sums, texel, i - texel) : 0.0F;
         const glm::vec3 light_here = light.intensity * share.value_or(0.0F);

@@ -36,7 +36,7 @@ class GatheredLight {
           surface_(surface),
           lamps_(lamps),
           directional_(options.directional),
-          sun_shares_(options.sun_shares),
+          light_shares_(options.light_shares),
           state_(state) {}
 
     // Sets the units of the sums for a radiance of 1 with a weight of 1.
@@ -148,7 +148,7 @@ class GatheredLight {
     const SurfaceMap& surface_;
     const Lamps& lamps_;
     bool directional_;
-    bool sun_shares_;
+    bool light_shares_;
     BakeState& state_;
     double scale_ = 1.0;
     double lamp_scale_ = 1.0;   // units of LampSums for an irradiance of 1

@@ -374,7 +374,8 @@ class ReferenceTracer : public Tracer {
             }
             const std::uint32_t receiver = node.texel + side * scene_.back_texels();
             const float share = ahead ? frame.share_ahead : frame.share_behind;
-            if (seen == nullptr) {
+            if (seen == nullptr ||
+                (frame.is_perspective == 0 && std::abs(seen->depth - node.depth) >= frame.range)) {
                 receive(receiver, vector_of(ahead ? frame.sky_ahead : frame.sky_behind) * share,
                         false, tile);
                 continue;

@@ -261,10 +261,12 @@ class GltfReader {
             fail(name + " has a negative intensity or colour");
         }
         if (!is_point && !is_spot) {
-            file_.scene.suns.push_back({.direction = direction, .irradiance = intensity});
+            file_.scene.suns.push_back(
+                {.name = light.name, .direction = direction, .irradiance = intensity});
             return;
         }
-        PointLight point{.position = glm::vec3(transform[3]),
+        PointLight point{.name = light.name,
+                         .position = glm::vec3(transform[3]),
                          .intensity = intensity,
                          .is_spot = is_spot,
                          .direction = direction};

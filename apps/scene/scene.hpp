@@ -97,6 +97,7 @@ constexpr float BRIGHTEST = 1e12F;
 
 // Parallel light.
 struct Sun {
+    std::string name;
     glm::vec3 direction{0.0F, -1.0F, 0.0F};  // of the light, of length 1
     glm::vec3 irradiance{0.0F};              // on a surface that faces it
     float angular_diameter_degrees = 0.53F;
@@ -104,6 +105,7 @@ struct Sun {
 
 // Light from a point or a small sphere, to all sides or in a cone.
 struct PointLight {
+    std::string name;
     glm::vec3 position{0.0F};
     glm::vec3 intensity{0.0F};  // irradiance on a surface that faces it at a distance of 1
     float radius = 0.0F;        // of the sphere

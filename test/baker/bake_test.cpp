@@ -107,7 +107,8 @@ TEST(Light, SquaresHaveTheirFormFactors) {
 
 // Each of two suns has its channel, without the cosine at the floor. A narrow blocker hides a row
 // of texels and a half of the first one, which lights it from the side; one shines from below.
-TEST(Light, SharesOfSunsAreThoseOfTheirRays) {
+// A lamp above the blocker hides more of the floor, near and far alike.
+TEST(Light, SharesOfLightsAreThoseOfTheirRays) {
     Quads scene(2, 1, 8);
     scene.add_material({});
     scene.add({0, 0, 0}, 8.0F * Z, 8.0F * X);  // rows of the lightmap go along the world's x
@@ -119,7 +120,7 @@ TEST(Light, SharesOfSunsAreThoseOfTheirRays) {
         scene.scene.suns.back().irradiance[static_cast<int>(scene.scene.suns.size()) - 1] = 1.0F;
     }
     const Prepared what(scene.scene, scene.extent(), 4.0F);
-    const LightMap map = light(what, {.directions = 16, .bounces = 0, .sun_shares = true});
+    const LightMap map = light(what, {.directions = 16, .bounces = 0, .light_shares = true});
     const std::vector<std::size_t> texels = scene.texels(0);
     for (std::size_t i = 0; i < texels.size(); ++i) {
         const float share = i / 8 == 3 ? 0.0F : i / 8 == 4 ? 0.5F : 1.0F;
@@ -127,6 +128,18 @@ TEST(Light, SharesOfSunsAreThoseOfTheirRays) {
         EXPECT_EQ(map.irradiance[texels[i]].z, 0.0F) << i;
     }
     EXPECT_EQ(map.irradiance[texels.back()].y, 1.0F);
+
+    scene.scene.suns.clear();
+    scene.scene.point_lights = {
+        {.position = {2.75F, 2, 4}, .intensity = {0, 1, 0}, .radius = 0.01F}};
+    const Prepared lamp(scene.scene, scene.extent(), 4.0F);
+    const LightMap of_lamp = light(lamp, {.directions = 16, .bounces = 0, .light_shares = true});
+    constexpr std::array SHARES{1.0F, 0.25F, 0.0F, 0.0F, 0.75F, 1.0F, 1.0F, 1.0F};
+    for (std::size_t i = 0; i < texels.size(); ++i) {
+        const float noise = i / 8 == 1 || i / 8 == 4 ? 0.12F : 0.0F;  // at the shadow's edges
+        EXPECT_NEAR(of_lamp.irradiance[texels[i]].y, SHARES[i / 8], noise) << i;
+        EXPECT_EQ(of_lamp.irradiance[texels[i]].x, 0.0F) << i;
+    }
 }
 
 TEST(Light, SkyPictureIsIntegrated) {

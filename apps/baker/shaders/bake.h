@@ -109,7 +109,9 @@ struct ProjectionFrame {
     uint is_perspective;
     float axis_w[3];
     float offset_w;
-    float range;       // w beyond which a perspective projection needs no pixels
+    // w beyond which a perspective projection needs no pixels; of a parallel one the depth steps
+    // from which on a surface counts as sky.
+    float range;
     float refinement;  // pixels along those that triangles request
     int direction[3];  // of parallel rays, times 1023
     // 1: rays of a sun or a lamp, which count alike: the smooth normal is applied to their light

@@ -169,6 +169,11 @@ bool is_rim(ListNode node, ListNode entry) {
                RIM_COSINE;
 }
 
+// Returns whether a surface is so far away that parallel rays meet the sky.
+bool is_beyond(ListNode receiver, ListNode seen, ProjectionFrame frame) {
+    return frame.is_perspective == 0 && abs(seen.depth - receiver.depth) >= frame.range;
+}
+
 void receive_from(ListNode seen, bool sees_sky, uint receiver, bool ahead, ProjectionFrame frame,
                   TracedTile tile) {
     const float share = ahead ? frame.share_ahead : frame.share_behind;
@@ -228,7 +233,8 @@ void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, T
             if (ahead && frame.is_perspective != 0) {
                 continue;
             }
-            receive_from(list[min(seen, length - 1)], seen == length,
+            const ListNode other = list[min(seen, length - 1)];
+            receive_from(other, seen == length || is_beyond(node, other, frame),
                          node.texel + side * parameters.back_texels, ahead, frame, weight);
         }
     }
@@ -279,7 +285,8 @@ void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
             if (ahead && frame.is_perspective != 0) {
                 continue;
             }
-            receive_from(nodes[seen == NO_NODE ? index : seen], seen == NO_NODE,
+            const ListNode other = nodes[seen == NO_NODE ? index : seen];
+            receive_from(other, seen == NO_NODE || is_beyond(node, other, frame),
                          node.texel + side * parameters.back_texels, ahead, frame, weight);
         }
     }
