@@ -133,8 +133,9 @@ class GatheredLight {
     [[nodiscard]] double known_texels() const;
     // Returns whether a front, or a back (places behind those of all fronts), receives light.
     [[nodiscard]] bool is_lit_side(std::size_t place) const;
-    [[nodiscard]] std::optional<float> share_of_light(const std::vector<Accumulator>& sums,
-                                                      std::size_t texel, std::size_t side) const;
+    [[nodiscard]] std::optional<glm::vec3> share_of_light(const std::vector<Accumulator>& sums,
+                                                          std::size_t texel,
+                                                          std::size_t side) const;
     void add_irradiance(const std::vector<Accumulator>& sums, std::vector<glm::vec3>& irradiance,
                         std::vector<float>& error) const;
     [[nodiscard]] float error_of(std::size_t texel, const glm::vec3& mean) const;

@@ -171,7 +171,8 @@ void MaterialReader::take_off_metal(const tinygltf::Material& from, Material& ma
     material.albedo_coordinates = place;
 }
 
-// Makes a hole of the part of the light that goes through.
+// Makes coloured holes of glass: they are open for the light of the brightest colour, which its
+// other colours are relative to. What stays reflects no more than before.
 void MaterialReader::read_transmission(const tinygltf::Material& from, Material& material) {
     const float share = std::clamp(
         number_of(from, "KHR_materials_transmission", "transmissionFactor", 0.0), 0.0F, 1.0F);
@@ -181,7 +182,13 @@ void MaterialReader::read_transmission(const tinygltf::Material& from, Material&
             material.alpha = 1.0F;
             material.alpha_mode = AlphaMode::blend;
         }
-        material.alpha *= material.alpha_mode == AlphaMode::blend ? 1.0F - share : 1.0F;
+        const float brightest = greatest_of(material.albedo);
+        const float open = share * std::min(brightest, 1.0F);
+        if (material.alpha_mode == AlphaMode::blend && brightest > 0.0F) {
+            material.tint = glm::min(material.albedo / brightest, 1.0F);
+            material.alpha *= 1.0F - open;
+            material.albedo *= open < 1.0F ? (1.0F - share) / (1.0F - open) : 0.0F;
+        }
     }
 }
 
@@ -217,9 +224,10 @@ void MaterialReader::warn_of_what_is_ignored() {
     file_.warn(mean_metal_, "material",
                " whose metallic and base colour textures have different coordinates: the mean of "
                "the metallic texture is used");
-    file_.warn(transmitting_, "material",
-               " that light passes through (KHR_materials_transmission): it passes as through a "
-               "hole, without colour and refraction; their transmission textures are ignored");
+    file_.warn(
+        transmitting_, "material",
+        " that light passes through (KHR_materials_transmission): it passes as through "
+        "coloured holes, straight on; textures of colour and transmission are ignored for it");
     for (const auto& [name, count] : ignored_) {
         file_.warn(count, "material", " with " + name + ", which is ignored");
     }

@@ -81,6 +81,7 @@ struct Material {
     AlphaMode alpha_mode = AlphaMode::opaque;
     float alpha = 1.0F;  // times that of albedo_texture
     float alpha_cutoff = 0.5F;
+    glm::vec3 tint{1.0F};  // of light that goes through holes: glass
 
     // Returns the share of the light, from 0 to 255, that a place with this alpha in its texture
     // and at its vertices stops.
