@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 
 namespace quadtile::baker {
 
@@ -34,8 +33,7 @@ struct FileScene {
 
     // Adds the texture of a picture. Returns its number; nothing, with a warning, for one that
     // cannot be decoded.
-    std::optional<std::uint32_t> add_texture(std::span<const unsigned char> picture,
-                                             const std::string& name);
+    std::optional<std::uint32_t> add_texture(std::string_view picture, const std::string& name);
     // Warns "2 triangles left out", unless the count is 0.
     void warn(std::size_t count, const std::string& thing, const std::string& rest);
 };

@@ -276,9 +276,7 @@ class ObjReader {
         std::optional<std::uint32_t>& index = textures_[name];
         file_.files.push_back(named_file(path_, name));
         const std::string bytes = read_bytes(file_.files.back()).value_or("");
-        index =
-            file_.add_texture({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()},
-                              "the picture '" + name + "'");
+        index = file_.add_texture(bytes, "the picture '" + name + "'");
         return index;
     }
 

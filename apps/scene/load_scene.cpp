@@ -340,12 +340,11 @@ void FileScene::warn(std::size_t count, const std::string& thing, const std::str
     }
 }
 
-std::optional<std::uint32_t> FileScene::add_texture(std::span<const unsigned char> picture,
+std::optional<std::uint32_t> FileScene::add_texture(std::string_view picture,
                                                     const std::string& name) {
     std::optional<Texture> decoded = decode_picture(picture);
     if (!decoded) {
-        const PictureFormat* const format =
-            format_of({reinterpret_cast<const char*>(picture.data()), picture.size()});
+        const PictureFormat* const format = format_of(picture);
         const std::string what = picture.empty()     ? "is not there"
                                  : format == nullptr ? "has a format that is not known"
                                  : format->is_read
