@@ -184,8 +184,8 @@ class GltfReader {
             const Json& mesh = gltf_.item("meshes", index,
                                           name + " has mesh " + std::to_string(index) +
                                               ", which does not exist; export the scene again");
-            const std::string mesh_name =
-                numbered("mesh", static_cast<std::size_t>(index), text_in(mesh, "name"));
+            part_.mesh = static_cast<std::size_t>(index);
+            const std::string mesh_name = numbered("mesh", *part_.mesh, text_in(mesh, "name"));
             skinned_ += node.contains("skin") ? 1 : 0;
             for (const glm::dmat4& instance : instances(gltf_, node, name)) {
                 ++part_.instance;
@@ -307,7 +307,8 @@ class GltfReader {
         part_.first_triangle = file_.scene.triangles.size();
         part_.name = place;
         part_.first_vertex = static_cast<std::uint32_t>(first);
-        part_.mirrored = glm::determinant(glm::dmat3(transform)) < 0.0;
+        part_.transform = glm::dmat3(transform);
+        part_.mirrored = glm::determinant(part_.transform) < 0.0;
         file_.scene.parts.push_back(part_);
         int set = 0;
         const std::uint32_t material = material_of(primitive, place, set);
