@@ -1,4 +1,4 @@
-#include "gltf_materials.hpp"
+#include "parse_gltf.hpp"
 
 #include "textures.hpp"
 
@@ -102,7 +102,7 @@ class MaterialReader {
 };
 
 void MaterialReader::read() {
-    for (const Json& from : member(gltf_.json, "materials")) {
+    for (const Json& from : gltf_.list("materials")) {
         const Base base = base_of(from);
         const Json& emission = member(from, "emissiveTexture");
         const std::string mode = text_in(from, "alphaMode");
@@ -193,7 +193,7 @@ std::optional<std::uint32_t> MaterialReader::texture(const Json& from) {
     }
     const int index = index_in(from, "index");
     const std::string number = std::to_string(index);
-    const Json& textures = member(gltf_.json, "textures");
+    const Json& textures = gltf_.list("textures");
     int source = -1;
     if (index >= 0 && static_cast<std::size_t>(index) < textures.size()) {
         const Json& texture = textures[static_cast<std::size_t>(index)];

@@ -14,22 +14,16 @@ namespace quadtile::baker {
 
 using app::counted;
 
-// A scene as its file has it. All indices are in range; nothing else is checked.
-struct FileScene {
-    // Arrays by vertex have one length: positions, normals (0: none), texture_coordinates, and
-    // light_map_coordinates unless they are empty.
-    Scene scene;
+// A scene as its file has it. All indices are in range; nothing else is checked. Arrays by vertex
+// have one length: positions, normals (0: none), texture_coordinates, and light_map_coordinates
+// unless they are empty.
+struct FileScene : LoadedScene {
     // Places before they were rounded to floats, empty if the file has floats: of vertices, of
     // point lights, and of the camera and its target.
     std::vector<glm::dvec3> positions;
     std::vector<glm::dvec3> light_positions;
     std::array<glm::dvec3, 2> camera{};
     double grid = 0.0;  // greatest distance of neighbouring coordinates that the file can express
-
-    std::vector<std::string> warnings;
-    std::vector<std::filesystem::path> files;  // as in LoadedScene
-    std::string generator;                     // as in LoadedScene
-    std::unique_ptr<LitGltf> gltf;             // as in LoadedScene
 
     // Adds the texture of a picture. Returns its number; nothing, with a warning, for one that
     // cannot be decoded.

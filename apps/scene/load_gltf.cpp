@@ -1,4 +1,4 @@
-#include "gltf_materials.hpp"
+#include "parse_gltf.hpp"
 
 #include <glm/glm.hpp>
 
@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 namespace quadtile::baker {
 
@@ -84,9 +85,7 @@ class GltfReader {
         std::vector<std::uint32_t> indices;
         if (!primitive.contains("indices")) {
             indices.resize(vertices);
-            for (std::size_t i = 0; i < vertices; ++i) {
-                indices[i] = static_cast<std::uint32_t>(i);
-            }
+            std::iota(indices.begin(), indices.end(), 0U);
             return indices;
         }
         const Elements from =
@@ -124,14 +123,12 @@ class GltfReader {
             }
         };
         push(roots(), glm::dmat4(1.0));
-        std::vector<bool> seen(member(gltf_.json, "nodes").size(), false);
+        std::vector<bool> seen(gltf_.list("nodes").size(), false);
         while (!items.empty()) {
             const Item item = items.back();
             items.pop_back();
             const auto index = static_cast<std::size_t>(item.node);
-            const Json& node =
-                gltf_.item("nodes", item.node,
-                           "node " + std::to_string(item.node) + " is used, but there is none");
+            const Json& node = gltf_.item("nodes", item.node, "another node or the scene");
             part_.object = text_in(node, "name");
             const std::string name = numbered("node", index, part_.object);
             if (seen[index]) {
@@ -152,15 +149,12 @@ class GltfReader {
     }
 
     [[nodiscard]] std::vector<int> roots() const {
-        const int scene = value_of(gltf_.json, "scene", 0);
         const std::vector<int> none;
-        if (!member(gltf_.json, "scenes").empty()) {
-            return value_of(gltf_.item("scenes", scene,
-                                       "its default scene, " + std::to_string(scene) +
-                                           ", does not exist; export the scene again"),
-                            "nodes", none);
+        if (!gltf_.list("scenes").empty()) {
+            const int scene = value_of(gltf_.json, "scene", 0);
+            return value_of(gltf_.item("scenes", scene, "its default scene"), "nodes", none);
         }
-        const Json& all = member(gltf_.json, "nodes");
+        const Json& all = gltf_.list("nodes");
         std::vector<bool> is_child(all.size(), false);
         for (const Json& node : all) {
             for (const int child : value_of(node, "children", none)) {
@@ -181,9 +175,7 @@ class GltfReader {
     void read_node(const Json& node, const std::string& name, const glm::dmat4& transform) {
         if (node.contains("mesh")) {
             const int index = index_in(node, "mesh");
-            const Json& mesh = gltf_.item("meshes", index,
-                                          name + " has mesh " + std::to_string(index) +
-                                              ", which does not exist; export the scene again");
+            const Json& mesh = gltf_.item("meshes", index, name);
             part_.mesh = static_cast<std::size_t>(index);
             const std::string mesh_name = numbered("mesh", *part_.mesh, text_in(mesh, "name"));
             skinned_ += node.contains("skin") ? 1 : 0;
@@ -199,7 +191,7 @@ class GltfReader {
             }
         }
         if (node.contains("camera") && !file_.scene.camera) {
-            read_camera(index_in(node, "camera"), transform);
+            read_camera(gltf_.item("cameras", index_in(node, "camera"), name), transform);
         }
         const Json& light = extension(node, "KHR_lights_punctual");
         if (light.contains("light")) {
@@ -207,9 +199,7 @@ class GltfReader {
         }
     }
 
-    void read_camera(int index, const glm::dmat4& transform) {
-        const Json& from = gltf_.item(
-            "cameras", index, "camera " + std::to_string(index) + " is used, but there is none");
+    void read_camera(const Json& from, const glm::dmat4& transform) {
         const double field = glm::degrees(value_of(member(from, "perspective"), "yfov", 0.0));
         if (text_in(from, "type") != "perspective" || !(field > 0.0 && field < 180.0)) {
             return;
@@ -223,12 +213,7 @@ class GltfReader {
     }
 
     void read_light(int index, const std::string& place, const glm::dmat4& transform) {
-        const Json& lights = member(extension(gltf_.json, "KHR_lights_punctual"), "lights");
-        if (index < 0 || static_cast<std::size_t>(index) >= lights.size()) {
-            fail(place + " has light " + std::to_string(index) +
-                 ", which does not exist; export the scene again");
-        }
-        const Json& light = lights[static_cast<std::size_t>(index)];
+        const Json& light = gltf_.item("lights", index, place);
         const std::string name =
             numbered("light", static_cast<std::size_t>(index), text_in(light, "name")) + " of " +
             place;
@@ -330,10 +315,7 @@ class GltfReader {
         }
         const int material = index_in(primitive, "material");
         bool has_two_sets = false;
-        set = texture_set(gltf_.item("materials", material,
-                                     place + " has the material " + std::to_string(material) +
-                                         ", which does not exist; export the scene again"),
-                          has_two_sets);
+        set = texture_set(gltf_.item("materials", material, place), has_two_sets);
         two_sets_ += has_two_sets ? 1 : 0;
         return static_cast<std::uint32_t>(material);
     }

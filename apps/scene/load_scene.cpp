@@ -45,9 +45,7 @@ bool usable_normal(const glm::vec3& normal) {
 
 // Returns twice the triangle's area, along its normal.
 glm::dvec3 area_vector(const Scene& scene, const Triangle& triangle) {
-    const glm::dvec3 a(scene.positions[triangle.vertices[0]]);
-    const glm::dvec3 b(scene.positions[triangle.vertices[1]]);
-    const glm::dvec3 c(scene.positions[triangle.vertices[2]]);
+    const auto [a, b, c] = scene.corners(triangle);
     return glm::cross(b - a, c - a);
 }
 
@@ -90,27 +88,24 @@ class Finisher {
     LoadedScene finish() {
         move_to_origin();
         take_triangles();
-        Scene& scene = result_.scene;
-        scene.materials = std::move(file_.scene.materials);
-        scene.textures = std::move(file_.scene.textures);
-        scene.suns = std::move(file_.scene.suns);
-        scene.point_lights = std::move(file_.scene.point_lights);
-        scene.light_map_extent = file_.scene.light_map_extent;
-        scene.camera = file_.scene.camera;
-        scene.origin = file_.scene.origin;
-        if (scene.textures.empty()) {
-            scene.texture_coordinates = {};
+        Scene& scene = file_.scene;
+        scene.positions = std::move(taken_.positions);
+        scene.normals = std::move(taken_.normals);
+        scene.light_map_coordinates = std::move(taken_.light_map_coordinates);
+        scene.texture_coordinates = {};
+        if (!scene.textures.empty()) {
+            scene.texture_coordinates = std::move(taken_.texture_coordinates);
         }
+        scene.colours = std::move(taken_.colours);
+        scene.source_vertices = std::move(taken_.source_vertices);
+        scene.triangles = std::move(taken_.triangles);
+        scene.parts = std::move(taken_.parts);
         for (glm::vec4& colour : scene.colours) {
             // NaN becomes 0.
             colour = glm::min(glm::max(glm::vec4(0.0F), colour), glm::vec4(1.0F));
         }
         check_materials();
-        result_.warnings = std::move(file_.warnings);
-        result_.files = std::move(file_.files);
-        result_.generator = std::move(file_.generator);
-        result_.gltf = std::move(file_.gltf);
-        return std::move(result_);
+        return std::move(file_);
     }
 
  private:
@@ -173,8 +168,8 @@ class Finisher {
             }
             ++counts[static_cast<std::size_t>(verdict)];
             while (next_part < from.parts.size() && from.parts[next_part].first_triangle <= i) {
-                result_.scene.parts.push_back(from.parts[next_part++]);
-                result_.scene.parts.back().first_triangle = result_.scene.triangles.size();
+                taken_.parts.push_back(from.parts[next_part++]);
+                taken_.parts.back().first_triangle = taken_.triangles.size();
             }
             if (verdict != Verdict::good &&
                 !(takes_all_coordinates_ && verdict == Verdict::coordinates_not_finite)) {
@@ -188,7 +183,7 @@ class Finisher {
             for (std::uint32_t& vertex : taken.vertices) {
                 vertex = take_vertex(vertex, plane_normal);
             }
-            result_.scene.triangles.push_back(taken);
+            taken_.triangles.push_back(taken);
         }
         file_.warn(counts[1], "triangle", " with vertices that are not finite left out");
         file_.warn(counts[2], "triangle", " without area left out");
@@ -196,7 +191,7 @@ class Finisher {
                    " with lightmap coordinates that are not finite left out");
         file_.warn(flat_corners_, "corner",
                    " of triangles without a normal: the normal of the triangle's plane is used");
-        if (result_.scene.triangles.empty()) {
+        if (taken_.triangles.empty()) {
             refuse(path_, from.triangles.empty()
                               ? "it has no triangles"
                               : "none of its " + counted(from.triangles.size(), "triangle") +
@@ -207,7 +202,7 @@ class Finisher {
     // Returns a vertex of the file, once unless corners need their own triangle's normal.
     std::uint32_t take_vertex(std::uint32_t vertex, const glm::vec3& plane_normal) {
         const Scene& from = file_.scene;
-        Scene& to = result_.scene;
+        Scene& to = taken_;
         const bool flat = !usable_normal(from.normals[vertex]);
         if (!flat && copies_[vertex] != UNUSED) {
             return copies_[vertex];
@@ -253,7 +248,7 @@ class Finisher {
     void check_materials() {
         std::size_t clamped = 0;
         std::size_t dark = 0;
-        for (Material& material : result_.scene.materials) {
+        for (Material& material : file_.scene.materials) {
             const glm::vec3 albedo = material.albedo;
             const glm::vec3 emission = material.emission;
             for (int i = 0; i < 3; ++i) {
@@ -272,7 +267,7 @@ class Finisher {
     const std::filesystem::path& path_;
     FileScene file_;
     bool takes_all_coordinates_;  // with those that are not numbers
-    LoadedScene result_;
+    Scene taken_;
     std::vector<std::uint32_t> copies_;  // by vertex of the file
     std::size_t flat_corners_ = 0;
 };

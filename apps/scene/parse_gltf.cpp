@@ -18,30 +18,6 @@ namespace {
 
 constexpr std::size_t HEADER = 20;  // up to the JSON of a .glb file
 constexpr int MAX_NESTING = 256;    // JSON is read recursively
-// Beside all KHR_materials_...
-constexpr std::array SUPPORTED_EXTENSIONS{"CESIUM_primitive_outline",
-                                          "EXT_instance_features",
-                                          "EXT_mesh_features",
-                                          "EXT_mesh_manifold",
-                                          "EXT_structural_metadata",
-                                          "FB_ngon_encoding",
-                                          "KHR_interactivity",
-                                          "KHR_node_hoverability",
-                                          "KHR_node_selectability",
-                                          "EXT_mesh_gpu_instancing",
-                                          "EXT_meshopt_compression",
-                                          "EXT_texture_avif",
-                                          "EXT_texture_webp",
-                                          "KHR_animation_pointer",
-                                          "KHR_draco_mesh_compression",
-                                          "KHR_lights_punctual",
-                                          "KHR_mesh_quantization",
-                                          "KHR_meshopt_compression",
-                                          "KHR_node_visibility",
-                                          "KHR_texture_basisu",
-                                          "KHR_texture_transform",
-                                          "KHR_xmp_json_ld",
-                                          "MOZ_lightmap"};
 
 std::uint32_t number_at(std::string_view file, std::size_t place) {
     std::uint32_t number = 0;
@@ -49,10 +25,14 @@ std::uint32_t number_at(std::string_view file, std::size_t place) {
     return number;
 }
 
-// Returns the bytes of a .glb file behind its JSON; empty: there are none.
-std::string_view binary_of(const std::filesystem::path& path, std::string_view file) {
+struct Chunks {
+    std::string_view json;
+    std::string_view binary;  // empty: there are none
+};
+
+Chunks chunks_of(const std::filesystem::path& path, std::string_view file) {
     if (!file.starts_with("glTF")) {
-        return {};
+        return {file, {}};
     }
     if (file.size() <= HEADER) {
         refuse(path, "it breaks off before its JSON");
@@ -61,19 +41,15 @@ std::string_view binary_of(const std::filesystem::path& path, std::string_view f
         refuse(path, "it is a .glb file of version " + std::to_string(number_at(file, 4)) +
                          "; convert it to glTF 2.0");
     }
-    const std::size_t end = HEADER + std::size_t{number_at(file, 12)};
-    if (file.substr(16, 4) != "JSON" || end > file.size()) {
+    const std::string_view chunks = file.substr(HEADER);
+    const std::size_t length = number_at(file, 12);
+    if (file.substr(16, 4) != "JSON" || length > chunks.size()) {
         refuse(path, "its JSON is not there or breaks off; export the scene again");
     }
-    const std::string_view rest = file.substr(end);
-    return rest.size() > 8 && rest.substr(4, 4) == std::string_view("BIN\0", 4)
-               ? rest.substr(8, number_at(rest, 0))
-               : std::string_view();
-}
-
-// Returns the JSON of a .glb or .gltf file.
-std::string_view json_of(std::string_view file) {
-    return file.starts_with("glTF") ? file.substr(HEADER, number_at(file, 12)) : file;
+    const std::string_view rest = chunks.substr(length);
+    const bool has_binary = rest.size() > 8 && rest.substr(4, 4) == std::string_view("BIN\0", 4);
+    return {chunks.substr(0, length),
+            has_binary ? rest.substr(8, number_at(rest, 0)) : std::string_view()};
 }
 
 // Makes whole numbers of those like 3.0, and refuses others where glTF has whole numbers from 0 on.
@@ -107,10 +83,19 @@ void check_numbers(const std::filesystem::path& path, Json& value, const std::st
 }
 
 void check_extensions(const std::filesystem::path& path, const Json& json) {
+    // Beside all KHR_materials_...
+    static const std::set<std::string_view> SUPPORTED{
+        "CESIUM_primitive_outline", "EXT_instance_features", "EXT_mesh_features",
+        "EXT_mesh_gpu_instancing",  "EXT_mesh_manifold",     "EXT_meshopt_compression",
+        "EXT_structural_metadata",  "EXT_texture_avif",      "EXT_texture_webp",
+        "FB_ngon_encoding",         "KHR_animation_pointer", "KHR_draco_mesh_compression",
+        "KHR_interactivity",        "KHR_lights_punctual",   "KHR_mesh_quantization",
+        "KHR_meshopt_compression",  "KHR_node_hoverability", "KHR_node_selectability",
+        "KHR_node_visibility",      "KHR_texture_basisu",    "KHR_texture_transform",
+        "KHR_xmp_json_ld",          "MOZ_lightmap"};
     for (const Json& name : member(json, "extensionsRequired")) {
         const auto text = name.get<std::string>();
-        if (!text.starts_with("KHR_materials_") &&
-            std::ranges::find(SUPPORTED_EXTENSIONS, text) == SUPPORTED_EXTENSIONS.end()) {
+        if (!text.starts_with("KHR_materials_") && !SUPPORTED.contains(text)) {
             refuse(path, "it requires the extension '" + text +
                              "', which is not supported; export the scene without it");
         }
@@ -203,10 +188,16 @@ void read_pictures(GltfFile& file) {
 
 }  // namespace
 
-const Json& GltfFile::item(const char* list, int index, const std::string& why) const {
-    const Json& items = member(json, list);
+const Json& GltfFile::list(const char* name) const {
+    return member(
+        name == std::string_view("lights") ? extension(json, "KHR_lights_punctual") : json, name);
+}
+
+const Json& GltfFile::item(const char* list_name, int index, const std::string& place) const {
+    const Json& items = list(list_name);
     if (index < 0 || static_cast<std::size_t>(index) >= items.size()) {
-        refuse(path, why);
+        refuse(path, place + " refers to " + list_name + "/" + std::to_string(index) +
+                         ", which does not exist; export the scene again");
     }
     return items[static_cast<std::size_t>(index)];
 }
@@ -339,11 +330,8 @@ void make_dense(Elements& elements, const GltfFile& file, const Json& sparse,
 Elements elements_of(const GltfFile& file, int accessor, const std::string& place,
                      std::string_view type) {
     static constexpr std::array<char, 128> ZEROS{};  // the largest element
-    const std::string number = std::to_string(accessor);
-    const Json& from = file.item(
-        "accessors", accessor,
-        place + " is accessor " + number + ", which does not exist; export the scene again");
-    const std::string name = place + " (accessor " + number + ")";
+    const Json& from = file.item("accessors", accessor, place);
+    const std::string name = place + " (accessor " + std::to_string(accessor) + ")";
     const std::string own_type = text_in(from, "type");
     Elements elements{.data = ZEROS.data(),
                       .count = from.at("count").get<std::size_t>(),
@@ -376,7 +364,7 @@ Elements elements_of(const GltfFile& file, int accessor, const std::string& plac
 
 std::string_view buffer_view_of(const GltfFile& file, int view, const std::string& place) {
     const std::string number = std::to_string(view);
-    const Json& from = file.item("bufferViews", view, place + " has no buffer view: " + number);
+    const Json& from = file.item("bufferViews", view, place);
     const auto buffer = from.at("buffer").get<std::size_t>();
     if (buffer >= file.buffers.size()) {
         refuse(file.path, "buffer view " + number + " has no buffer");
@@ -395,14 +383,14 @@ GltfFile parse_gltf(const std::filesystem::path& path, std::string_view bytes) {
     if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - HEADER) {
         refuse(path, "it is larger than 4 GiB");
     }
-    const std::string_view binary = binary_of(path, bytes);
+    const auto [json, binary] = chunks_of(path, bytes);
     const auto check_depth = [&](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
         if (depth > MAX_NESTING) {
             refuse(path, "its JSON is nested more than " + std::to_string(MAX_NESTING) + " deep");
         }
         return true;
     };
-    GltfFile file{.path = path, .json = Json::parse(json_of(bytes), check_depth)};
+    GltfFile file{.path = path, .json = Json::parse(json, check_depth)};
     check_numbers(path, file.json, "", "");
     const Json& given = file.json.at("asset").at("version");
     const std::string version = given.is_string() ? given.get<std::string>() : given.dump();

@@ -26,9 +26,11 @@ struct GltfFile {
     std::vector<std::string> pictures{};         // bytes of those with a URI, by image
     std::vector<std::filesystem::path> files{};  // that it names
 
-    // Returns an item of one of the JSON's lists. Throws std::runtime_error with the reason `why`
-    // if there is none.
-    [[nodiscard]] const Json& item(const char* list, int index, const std::string& why) const;
+    // Returns a list of items: "nodes", "lights".
+    [[nodiscard]] const Json& list(const char* name) const;
+    // Throws std::runtime_error if the list has no such item, to which `place` refers.
+    [[nodiscard]] const Json& item(const char* list_name, int index,
+                                   const std::string& place) const;
 };
 
 // Reads a file and decompresses its meshes. Throws std::runtime_error and Json::exception.
@@ -141,6 +143,16 @@ struct Elements {
 // the identity, once.
 [[nodiscard]] std::vector<glm::dmat4> instances(const GltfFile& file, const Json& node,
                                                 const std::string& name);
+
+// ---- Materials
+
+// Reads the materials, with their textures, into the scene, in their order. Warns of what changes
+// light and is not read. Throws std::runtime_error.
+void read_materials(const GltfFile& gltf, FileScene& file);
+
+// Returns the only set of texture coordinates of a material. Sets `has_another` if its emission
+// texture has another one.
+[[nodiscard]] int texture_set(const Json& material, bool& has_another);
 
 // ---- Compression: meshopt and KHR_draco_mesh_compression
 
