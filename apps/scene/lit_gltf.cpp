@@ -327,19 +327,17 @@ class LitGltf::File {
             Json taken = json_["accessors"].at(old);
             taken.erase("byteOffset");
             taken.erase("sparse");
-            for (const bool greatest : {false, true}) {
-                const char* const bound = greatest ? "max" : "min";
-                for (std::size_t c = 0; taken.contains(bound) && c < from.components; ++c) {
-                    double best = component(from, sources[0], c);
-                    for (const std::size_t source : sources) {
-                        const double value = component(from, source, c);
-                        best = greatest ? std::max(best, value) : std::min(best, value);
-                    }
-                    taken[bound][c] = best;
-                    if (from.component_type != FLOAT) {
-                        taken[bound][c] = static_cast<std::int64_t>(best);
-                    }
+            for (std::size_t c = 0; taken.contains("min") && c < from.components; ++c) {
+                double least = component(from, sources[0], c);
+                double greatest = least;
+                for (const std::size_t source : sources) {
+                    least = std::min(least, component(from, source, c));
+                    greatest = std::max(greatest, component(from, source, c));
                 }
+                const bool whole = from.component_type != FLOAT;
+                taken["min"][c] = whole ? Json(static_cast<std::int64_t>(least)) : Json(least);
+                taken["max"][c] =
+                    whole ? Json(static_cast<std::int64_t>(greatest)) : Json(greatest);
             }
             attributes[name] = add_accessor(std::move(taken), add_view(bytes, stride, ARRAY_BUFFER),
                                             sources.size());

@@ -128,7 +128,7 @@ class GltfReader {
             const Item item = items.back();
             items.pop_back();
             const auto index = static_cast<std::size_t>(item.node);
-            const Json& node = gltf_.item("nodes", item.node, "another node or the scene");
+            const Json& node = gltf_.item("nodes", item.node, "the tree of nodes");
             part_.object = text_in(node, "name");
             const std::string name = numbered("node", index, part_.object);
             if (seen[index]) {
@@ -204,12 +204,9 @@ class GltfReader {
         if (text_in(from, "type") != "perspective" || !(field > 0.0 && field < 180.0)) {
             return;
         }
-        Camera camera;
-        camera.position = glm::vec3(transform[3]);
-        camera.target = glm::vec3(transform[3] - transform[2]);  // cameras look along -Z
+        // Cameras look along -Z.
         file_.camera = {glm::dvec3(transform[3]), glm::dvec3(transform[3] - transform[2])};
-        camera.vertical_field_degrees = static_cast<float>(field);
-        file_.scene.camera = camera;
+        file_.scene.camera = Camera{.vertical_field_degrees = static_cast<float>(field)};
     }
 
     void read_light(int index, const std::string& place, const glm::dmat4& transform) {
@@ -237,10 +234,7 @@ class GltfReader {
             file_.scene.suns.push_back({.direction = direction, .irradiance = intensity});
             return;
         }
-        PointLight point{.position = glm::vec3(transform[3]),
-                         .intensity = intensity,
-                         .is_spot = is_spot,
-                         .direction = direction};
+        PointLight point{.intensity = intensity, .is_spot = is_spot, .direction = direction};
         const auto range = value_of(light, "range", 0.0F);
         if (range > 0.0F) {
             point.range = range;
@@ -285,7 +279,7 @@ class GltfReader {
         }
         const Elements positions =
             elements_of(gltf_, index_in(attributes, "POSITION"), place + ": its POSITION", "VEC3");
-        const std::size_t first = file_.scene.positions.size();
+        const std::size_t first = file_.positions.size();
         if (positions.count > std::numeric_limits<std::uint32_t>::max() - first) {
             fail("it has more than 4294967295 vertices; simplify or split it");
         }
@@ -307,11 +301,7 @@ class GltfReader {
     // Returns the number of the material; `set`: that of its texture coordinates.
     std::uint32_t material_of(const Json& primitive, const std::string& place, int& set) {
         if (!primitive.contains("material")) {
-            if (!default_material_) {
-                default_material_ = static_cast<std::uint32_t>(file_.scene.materials.size());
-                file_.scene.materials.emplace_back();
-            }
-            return *default_material_;
+            return file_.default_material();
         }
         const int material = index_in(primitive, "material");
         bool has_two_sets = false;
@@ -350,7 +340,7 @@ class GltfReader {
         if (coordinates_ != LightMapCoordinates::ignore) {
             light_map = attribute(primitive, "TEXCOORD_1", "VEC2", count, place);
             if (!takes_some && light_map.has_value() == scene.light_map_coordinates.empty() &&
-                !scene.positions.empty()) {
+                !file_.positions.empty()) {
                 fail((light_map ? file_.scene.parts.front().name : place) +
                      " has no lightmap coordinates (TEXCOORD_1), but other meshes have; make new "
                      "ones for this mesh with --pack, or for the whole scene with --unwrap");
@@ -370,7 +360,6 @@ class GltfReader {
             const glm::dvec3 own = vector(positions, i);
             file_.grid = std::max(file_.grid, scale * float_grid(own));
             file_.positions.emplace_back(transform * glm::dvec4(own, 1.0));
-            scene.positions.emplace_back(file_.positions.back());
             glm::dvec3 normal(0.0);
             if (normals) {
                 normal = sign * (cofactors * vector(*normals, i));
@@ -395,7 +384,7 @@ class GltfReader {
         if (!from && colours.empty()) {
             return;
         }
-        const std::size_t first = file_.scene.positions.size();
+        const std::size_t first = file_.positions.size();
         colours.resize(first + count, glm::vec4(1.0F));
         for (std::size_t i = 0; from && i < count; ++i) {
             for (std::size_t c = 0; c < std::min<std::size_t>(from->components, 4); ++c) {
@@ -457,7 +446,6 @@ class GltfReader {
     const GltfFile& gltf_;
     FileScene file_;
     LightMapCoordinates coordinates_ = LightMapCoordinates::read;
-    std::optional<std::uint32_t> default_material_;
     ScenePart part_;  // the part being read
 
     std::size_t ignored_lights_ = 0;

@@ -26,12 +26,9 @@ constexpr double COARSEST_GRID = 1e-5;
 // Largest distance from the lightmap of coordinates that are moved back, for rounding.
 constexpr float COORDINATE_TOLERANCE = 1e-4F;
 
-bool finite(const glm::vec3& v) {
-    return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
-}
-
-bool finite(const glm::vec2& v) {
-    return std::isfinite(v.x) && std::isfinite(v.y);
+template <typename Vector>
+bool finite(const Vector& v) {
+    return v - v == Vector(0.0F);  // NaN for others
 }
 
 bool within_map(const glm::vec2& at) {
@@ -83,7 +80,7 @@ class Finisher {
         : path_(path),
           file_(std::move(file)),
           takes_all_coordinates_(coordinates != LightMapCoordinates::read),
-          copies_(file_.scene.positions.size(), UNUSED) {}
+          copies_(file_.positions.size(), UNUSED) {}
 
     LoadedScene finish() {
         move_to_origin();
@@ -113,12 +110,6 @@ class Finisher {
     // round it.
     void move_to_origin() {
         Scene& scene = file_.scene;
-        if (file_.positions.empty()) {
-            file_.positions.assign(scene.positions.begin(), scene.positions.end());
-            for (const glm::dvec3& position : file_.positions) {
-                file_.grid = std::max(file_.grid, float_grid(position));
-            }
-        }
         Box<glm::dvec3> box;
         for (const glm::dvec3& position : file_.positions) {
             if (float_grid(position) > 0.0) {
@@ -126,23 +117,22 @@ class Finisher {
             }
         }
         const double size = glm::length(box.size());
-        if (!(size > 0.0 && std::isfinite(size))) {
-            return;
+        if (size > 0.0 && std::isfinite(size)) {
+            if (file_.grid > COARSEST_GRID * size) {
+                file_.warnings.push_back(
+                    "the file's own numbers are too coarse: they place vertices to " +
+                    app::text_of(static_cast<float>(file_.grid)) +
+                    " units; move the objects to the origin of their nodes, and give the nodes "
+                    "the translation");
+            }
+            const glm::dvec3 middle = 0.5 * (box.low + box.high);
+            if (float_grid(middle) * 0x1p24 > FARTHEST_MIDDLE * size) {
+                const double step = std::exp2(std::floor(std::log2(size)));
+                scene.origin = glm::round(middle / step) * step;
+            }
         }
-        if (file_.grid > COARSEST_GRID * size) {
-            file_.warnings.push_back(
-                "the file's own numbers are too coarse: they place vertices to " +
-                app::text_of(static_cast<float>(file_.grid)) +
-                " units; move the objects to the origin of their nodes, and give the nodes the "
-                "translation");
-        }
-        const glm::dvec3 middle = 0.5 * (box.low + box.high);
-        if (float_grid(middle) * 0x1p24 <= FARTHEST_MIDDLE * size) {
-            return;
-        }
-        const double step = std::exp2(std::floor(std::log2(size)));
-        scene.origin = glm::round(middle / step) * step;
         const auto moved = [&](const glm::dvec3& place) { return glm::vec3(place - scene.origin); };
+        scene.positions.resize(file_.positions.size());
         std::ranges::transform(file_.positions, scene.positions.begin(), moved);
         for (std::size_t i = 0; i < file_.light_positions.size(); ++i) {
             scene.point_lights[i].position = moved(file_.light_positions[i]);
@@ -327,6 +317,14 @@ std::optional<std::string> read_bytes(const std::filesystem::path& path) {
 
 void refuse(const std::filesystem::path& path, const std::string& why) {
     throw std::runtime_error("cannot load the scene '" + path.string() + "': " + why);
+}
+
+std::uint32_t FileScene::default_material() {
+    if (!default_material_) {
+        default_material_ = static_cast<std::uint32_t>(scene.materials.size());
+        scene.materials.emplace_back();
+    }
+    return *default_material_;
 }
 
 void FileScene::warn(std::size_t count, const std::string& thing, const std::string& rest) {
