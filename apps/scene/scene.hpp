@@ -146,8 +146,10 @@ struct ScenePart {
     // glTF: its place in the file.
     std::uint32_t first_vertex = 0;  // first vertex of its primitive in source_vertices
     std::size_t node = 0;
-    std::size_t primitive = 0;  // of the node's mesh
-    bool mirrored = false;      // whether the file has its triangles the other way round
+    std::optional<std::size_t> mesh{};  // of the node
+    glm::dmat3 transform{1.0};          // of the mesh's points, without the translation
+    std::size_t primitive = 0;          // of the node's mesh
+    bool mirrored = false;              // whether the file has its triangles the other way round
 };
 
 // Pages of the written lightmap, below each other in the baked lightmap. If parts are excluded, a
