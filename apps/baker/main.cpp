@@ -219,7 +219,7 @@ class Run {
         extent_ = options_.extent.value_or(
             scene_.light_map_extent.value_or(Extent{DEFAULT_EXTENT, DEFAULT_EXTENT}));
         if (options_.texels_per_unit) {
-            const TracedScene probe = make_traced_scene(scene_, {1, 1}, 1.0F);
+            const TracedScene probe = make_traced_scene(scene_, CoveredTexels(Extent{1, 1}), 1.0F);
             const double side = *options_.texels_per_unit * std::sqrt(probe.texel_area());
             if (!(side <= 32768.0)) {
                 throw std::runtime_error("--texels-per-unit " +
@@ -283,8 +283,9 @@ class Run {
     }
 
     void make_tracer() {
-        measure("prepare",
-                [&] { traced_ = make_traced_scene(scene_, extent_, options_.pixels_per_texel); });
+        measure("prepare", [&] {
+            traced_ = make_traced_scene(scene_, surface_.texels, options_.pixels_per_texel);
+        });
         const TileOptions& tiles = report_.tiles =
             suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
         measure("tracer", [&] {
@@ -446,8 +447,8 @@ class Run {
             std::min(extent_.texels(), std::size_t{pages_.first_row(pages_.count)} * extent_.width);
         report_.known_texels =
             static_cast<std::size_t>(std::ranges::count(std::span(map.known).first(written), 1));
-        report_.covered_texels = static_cast<std::size_t>(std::ranges::count_if(
-            std::span(surface_.coverage).first(written), [](float share) { return share > 0.0F; }));
+        report_.covered_texels = written < extent_.texels() ? surface_.texels.first_from(written)
+                                                            : surface_.texels.count();
         if (options_.denoises && result.noise.value_or(0.0) > 0.0) {
             measure("denoise", [&] { report_.denoised = denoise_map(map, result); });
         }

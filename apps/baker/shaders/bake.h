@@ -151,7 +151,7 @@ const int SHEET_ANGLE = 20;
 struct ListNode {
     float depth;  // whole steps along the direction
     uint order;   // FACES_BACK or 0, BLOCKS_NOTHING or 0, and the triangle
-    uint texel;   // of the lightmap, or NO_TEXEL
+    uint texel;   // by its number, or NO_TEXEL
     uint next;    // next in the list, or NO_NODE
 };
 
@@ -167,6 +167,13 @@ struct Accumulator {
 struct TileCluster {
     uint tile;
     uint cluster;
+};
+
+// 32 texels of the lightmap, row by row: a bit for each that a chart covers, the lowest first, and
+// the number of covered texels before these. Values by texel are by this number.
+struct CoveredWord {
+    uint bits;
+    uint first;
 };
 
 // State of a submission: 0 at the beginning, then its results.
@@ -187,7 +194,8 @@ struct TraceParameters {
     uint light_map_width;
     uint light_map_height;
     uint blocks;  // of list heads
-    // Texels between the light of a front and that of its back, in `outgoing` and in the sums; 0:
+    uint covered_texels;  // the number of all texels that no chart covers
+    // Places between the light of a front and that of its back, in `outgoing` and in the sums; 0:
     // no surface has two sides.
     uint back_texels;
     uint alpha_triangles;  // number of the first triangles, which have holes
@@ -226,7 +234,7 @@ struct TriangleBox {
     uint first_triangle;  // of BOX_TRIANGLES, or NO_NODE: boxes within it follow
 };
 
-// Nearest surfaces to a probe on both sides along a ray: a texel of the lightmap, with SEES_BACK
+// Nearest surfaces to a probe on both sides along a ray: a texel's number, with SEES_BACK
 // if the surface's back faces the probe; or NO_TEXEL.
 struct ProbeSight {
     uint ahead;  // in the direction of the frame's axis_z
@@ -246,6 +254,7 @@ struct ProbeParameters {
     uint most_steps;  // per ray
     uint light_map_width;
     uint light_map_height;
+    uint covered_texels;
 };
 
 QUADTILE_NAMESPACE_END

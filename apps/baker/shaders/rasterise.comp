@@ -1,7 +1,8 @@
 // Puts the fragments of a cluster of triangles into the lists of a tile's pixels.
 //
 // Dispatch: one workgroup of CLUSTER_TRIANGLES threads per TileCluster, indirect (cull.comp).
-// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, tile_clusters, alpha_triangles, alpha_texels; writes
+// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, tile_clusters, alpha_triangles, alpha_texels,
+// covered_words; writes
 // heads, nodes, results, the state's count of nodes.
 // Memory: a workgroup counts its fragments and takes places for all of them with one atomic; each is written by one
 // thread. Heads are exchanged by atomics, so that each node is linked once, in any order: walk.comp sorts. The host
@@ -128,10 +129,11 @@ void main() {
                                       (uint(pixel.x) - tile.first_x);
                     const float depth =
                         floor(interpolated(triangle.depth, weights.x, weights.y) + 0.5);
+                    const uint texel = light_map_texel(
+                        triangle, weights, parameters.light_map_width, parameters.light_map_height);
                     nodes[node] = ListNode(depth, order,
-                                           light_map_texel(triangle, weights,
-                                                           parameters.light_map_width,
-                                                           parameters.light_map_height),
+                                           number_of(texel, covered_words[texel / 32],
+                                                     parameters.covered_texels),
                                            atomicExchange(heads[head], node));
                     ++node;
                 }
