@@ -55,14 +55,6 @@ class Bake {
                                             passes_.sets(), tile_options_, options_);
         check_ranks();
         const std::size_t texels = scene_.texels.places();
-        if (!suns_.empty() || !lights_.empty()) {
-            state_.sources.assign(scene_.sum_count(), glm::vec3(0.0F));
-            state_.sources_error.assign(texels, 0.0F);
-        }
-        if (!lamps_.patches.empty()) {
-            state_.lamps.assign(scene_.sum_count(), glm::vec3(0.0F));
-            state_.lamps_error.assign(texels, 0.0F);
-        }
         state_.known.assign(texels, 0);
         if (options_.directional) {
             state_.moments.fill(std::vector<glm::vec3>(texels, glm::vec3(0.0F)));
@@ -78,6 +70,9 @@ class Bake {
             }
         }
         result_.interrupted = result_.interrupted || !run_probes();
+        if (watcher_.traced) {
+            watcher_.traced();
+        }
         result_.noise = light_.noise();
         light_.gather();
         if (!ranks_.is_first()) {

@@ -129,8 +129,7 @@ float GatheredLight::error_of(std::size_t texel, const glm::vec3& mean) const {
 }
 
 void GatheredLight::set_irradiance(std::vector<glm::vec3>& irradiance, std::vector<float>& error) {
-    irradiance.assign(scene_.sum_count(), glm::vec3(0.0F));
-    error.assign(state_.known.size(), 0.0F);
+    begin_light(irradiance, error);
     for_sums([&](const PieceOfSums& sums, std::size_t texel) {
         for_sides(texel, [&](std::size_t i) {
             const glm::vec3 mean = mean_of(sums[i]);
@@ -140,6 +139,13 @@ void GatheredLight::set_irradiance(std::vector<glm::vec3>& irradiance, std::vect
             }
         });
     });
+}
+
+// Begins with darkness if there is no such light yet.
+void GatheredLight::begin_light(std::vector<glm::vec3>& irradiance,
+                                std::vector<float>& error) const {
+    irradiance.resize(scene_.sum_count(), glm::vec3(0.0F));
+    error.resize(scene_.texels.places(), 0.0F);
 }
 
 void GatheredLight::finish_direct() {
@@ -172,6 +178,7 @@ void GatheredLight::finish_more(bool is_bounce) {
 }
 
 void GatheredLight::finish_sun(const Sun& sun) {
+    begin_light(state_.sources, state_.sources_error);
     const glm::vec3 to_sun = -glm::normalize(sun.direction);
     for_sums([&](const PieceOfSums& sums, std::size_t texel) {
         for_sides(texel, [&](std::size_t i) {
@@ -221,6 +228,7 @@ std::optional<float> GatheredLight::share_of_light(const PieceOfSums& sums, std:
 }
 
 void GatheredLight::finish_light(const PointLight& light) {
+    begin_light(state_.sources, state_.sources_error);
     for_sums([&](const PieceOfSums& sums, std::size_t texel) {
         for_lit_sides(texel, [&](std::size_t i, const glm::vec3& normal) {
             const LightReceived open = received(light, surface_.patches[texel], normal);
@@ -329,6 +337,7 @@ void GatheredLight::finish_lamps(bool is_more) {
     for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
         add_up_lamps(ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK), rank);
     }
+    begin_light(state_.lamps, state_.lamps_error);
     const std::vector<LampSums> sums = std::exchange(state_.lamp_sums, {});
     const std::vector<LampMoments> moments = std::exchange(state_.lamp_moments, {});
     const auto light_of = [&](std::int64_t whole) {

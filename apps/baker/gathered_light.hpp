@@ -184,6 +184,7 @@ class GatheredLight {
     [[nodiscard]] double known_texels() const;
     [[nodiscard]] std::optional<float> share_of_light(const PieceOfSums& sums, std::size_t texel,
                                                       std::size_t side) const;
+    void begin_light(std::vector<glm::vec3>& irradiance, std::vector<float>& error) const;
     void set_irradiance(std::vector<glm::vec3>& irradiance, std::vector<float>& error);
     [[nodiscard]] glm::vec4 outgoing_at(std::size_t place, Emission emission, bool reflects) const;
     [[nodiscard]] float error_of(std::size_t texel, const glm::vec3& mean) const;

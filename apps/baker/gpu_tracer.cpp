@@ -45,9 +45,13 @@ std::uint32_t blocks_of(const TracedTile& tile) {
 }
 
 // Importance maps, pyramids, sums and thresholds take about 40 bytes per texel.
+std::uint64_t layer_bytes(std::uint32_t map_extent) {
+    return std::uint64_t{40} * map_extent * map_extent;
+}
+
 std::uint32_t layers_for(std::uint32_t map_extent) {
-    const std::uint64_t layer_bytes = std::uint64_t{40} * map_extent * map_extent;
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(MAPS_BYTES / layer_bytes, 1, 32));
+    return static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(MAPS_BYTES / layer_bytes(map_extent), 1, 32));
 }
 
 class GpuTracer : public Tracer {
@@ -489,6 +493,11 @@ void GpuTracer::split(const Waiting& whole, std::deque<Waiting>& waiting) {
 }
 
 }  // namespace
+
+std::uint64_t gpu_tracer_bytes(const TileOptions& tiles, std::uint64_t pool_bytes) {
+    return pool_bytes / 8 + layers_for(tiles.map_extent) * layer_bytes(tiles.map_extent) +
+           2 * STAGING_BYTES;
+}
 
 std::uint64_t node_capacity(std::uint64_t pool_bytes) {
     return std::min<std::uint64_t>((pool_bytes - pool_bytes / HEAD_SHARE) / sizeof(ListNode),
