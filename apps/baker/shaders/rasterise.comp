@@ -57,8 +57,18 @@ bool is_hole(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
                                       uint(pixel.x), uint(pixel.y));
 }
 
-bool is_met(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
-    return covers(triangle, pixel) && !is_hole(index, triangle, pixel, tile);
+// Returns the first and the end of the pixels of a row that a triangle covers. They are consecutive: rounding leaves
+// the sides of edges monotone along the row.
+ivec2 covered_pixels(PixelTriangle triangle, int y) {
+    int first = triangle.first.x;
+    int end = triangle.last.x + 1;
+    while (first < end && !covers(triangle, ivec2(first, y))) {
+        ++first;
+    }
+    while (end > first && !covers(triangle, ivec2(end - 1, y))) {
+        --end;
+    }
+    return ivec2(first, end);
 }
 
 void main() {
@@ -89,11 +99,11 @@ void main() {
     for (uint row = gl_LocalInvocationIndex; row < rows; row += CLUSTER_TRIANGLES) {
         ivec2 pixel;
         const uint i = find_row(row, pixel.y);
-        for (pixel.x = cluster_triangles[i].first.x; pixel.x <= cluster_triangles[i].last.x;
-             ++pixel.x) {
-            count += is_met(work.cluster * CLUSTER_TRIANGLES + i, cluster_triangles[i], pixel, tile)
-                         ? 1
-                         : 0;
+        const PixelTriangle triangle = cluster_triangles[i];
+        const ivec2 covered = covered_pixels(triangle, pixel.y);
+        count += uint(covered.y - covered.x);
+        for (pixel.x = covered.x; HAS_HOLES && pixel.x < covered.y; ++pixel.x) {
+            count -= is_hole(work.cluster * CLUSTER_TRIANGLES + i, triangle, pixel, tile) ? 1 : 0;
         }
     }
     uint place = 0;
@@ -121,8 +131,9 @@ void main() {
             const uint index = work.cluster * CLUSTER_TRIANGLES + i;
             const uint order = (triangle.faces_forward ? 0 : FACES_BACK) |
                                (triangles[index].normal & BLOCKS_NOTHING) | index;
-            for (pixel.x = triangle.first.x; pixel.x <= triangle.last.x; ++pixel.x) {
-                if (is_met(index, triangle, pixel, tile)) {
+            const ivec2 covered = covered_pixels(triangle, pixel.y);
+            for (pixel.x = covered.x; pixel.x < covered.y; ++pixel.x) {
+                if (!is_hole(index, triangle, pixel, tile)) {
                     const vec2 weights = weights_at(triangle, pixel);
                     const uint head = tile.first_head +
                                       (uint(pixel.y) - tile.first_y) * tile.width +
