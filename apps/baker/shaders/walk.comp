@@ -20,6 +20,7 @@ layout(constant_id = 0) const bool IS_SMOOTH = false;
 
 // Longest list that is sorted in registers; longer ones are sorted in place.
 const uint SHORT_LIST = 24;
+ListNode list[SHORT_LIST];
 
 // Returns whether a node is before another along the ray. At one depth those that face ahead come first, as walls at
 // the edge where they meet; then the order is by triangle.
@@ -186,7 +187,7 @@ void receive_from(ListNode seen, bool sees_sky, uint receiver, bool ahead, Proje
     }
 }
 
-void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, TracedTile tile) {
+void walk_short(uint length, ProjectionFrame frame, TracedTile tile) {
     uint outside = length;  // `before` of that sheet
     uint before = length;   // node seen in the previous sheet, or length
     uint beyond = length;   // node seen in the next sheet, or length
@@ -286,7 +287,6 @@ void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
 }
 
 void walk(uint head, uint tile_index, TracedTile tile, ProjectionFrame frame) {
-    ListNode list[SHORT_LIST];
     uint length = 0;
     uint index = head;
     while (index != NO_NODE && length < SHORT_LIST) {
@@ -301,7 +301,7 @@ void walk(uint head, uint tile_index, TracedTile tile, ProjectionFrame frame) {
         index = node.next;
     }
     if (index == NO_NODE) {
-        walk_short(list, length, frame, tile);
+        walk_short(length, frame, tile);
     } else {
         for (; index != NO_NODE; index = nodes[index].next) {
             ++length;
