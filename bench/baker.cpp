@@ -74,7 +74,7 @@ class Baker {
           arguments_(arguments),
           instance_("quadtile_baker_bench", {}, false),
           gpu_(instance_, {}, {}),
-          traced_(make_traced_scene(scene_, surface_.extent, PIXELS_PER_TEXEL)) {}
+          traced_(make_traced_scene(scene_, surface_.texels, PIXELS_PER_TEXEL)) {}
 
     [[nodiscard]] std::string device_name() const {
         return gpu_.physical_device().getProperties().deviceName.data();
@@ -83,7 +83,8 @@ class Baker {
     // "error" is the RMSE without the truth's own; is_noise 1: the RMSE is less than twice that and
     // says little. --report of quadtile-bake counts the work.
     bench::Row row(std::uint32_t directions, const Truth& truth) {
-        const TileOptions tiles = suited_tiles(surface_.extent, PIXELS_PER_TEXEL, POOL_BYTES);
+        const TileOptions tiles =
+            suited_tiles(surface_.texels.extent(), PIXELS_PER_TEXEL, POOL_BYTES);
         const std::unique_ptr<Tracer> tracer =
             make_gpu_tracer(gpu_, traced_, tiles, {.pool_bytes = POOL_BYTES});
         const auto start = Clock::now();
@@ -143,8 +144,8 @@ void measure(const Arguments& arguments) {
     print(formatted(
         "%zu triangles, lightmap %u x %u, %u bounces; truth: %u samples a texel, "
         "%zu texels, mean irradiance %.5f, its own error %.6f",
-        scene.triangles.size(), surface.extent.width, surface.extent.height, arguments.bounces,
-        arguments.truth_samples, truth.used_texels, truth.mean, truth.error));
+        scene.triangles.size(), surface.texels.extent().width, surface.texels.extent().height,
+        arguments.bounces, arguments.truth_samples, truth.used_texels, truth.mean, truth.error));
     print("device: " + baker.device_name());
     bench::Tables tables;
     (void)baker.row(1, truth);  // warms up: drivers compile and allocate in the first run

@@ -25,8 +25,10 @@ struct Halves {
 // Returns a surface whose texels emit the light that they have received.
 SurfaceMap lit_surface(const SurfaceMap& surface, const std::vector<glm::vec3>& irradiance) {
     SurfaceMap lit = surface;
-    for (std::size_t i = 0; i < irradiance.size(); ++i) {
-        lit.emission[i] += surface.albedo[i] * irradiance[i] * std::numbers::inv_pi_v<float>;
+    lit.emission.resize(surface.texels.places(), glm::vec3(0.0F));
+    for (std::size_t i = 0; i < surface.texels.count(); ++i) {
+        lit.emission[i] +=
+            surface.albedo[i] * irradiance[surface.texels.texel(i)] * std::numbers::inv_pi_v<float>;
     }
     return lit;
 }
@@ -54,7 +56,7 @@ Halves trace_halves(const Scene& scene, const SurfaceMap& surface, const TruthOp
 }  // namespace
 
 Truth find_truth(const Scene& scene, const SurfaceMap& surface, const TruthOptions& options) {
-    const std::size_t texels = surface.extent.texels();
+    const std::size_t texels = surface.texels.extent().texels();
     const Halves halves = trace_halves(scene, surface, options);
     Truth truth{.irradiance = std::vector<glm::vec3>(texels),
                 .is_used = std::vector<std::uint8_t>(texels)};
@@ -63,8 +65,8 @@ Truth find_truth(const Scene& scene, const SurfaceMap& surface, const TruthOptio
         const glm::vec3& first = halves.irradiance[0][i];
         const glm::vec3& second = halves.irradiance[1][i];
         truth.irradiance[i] = 0.5F * (first + second);
-        const bool is_used = surface.coverage[i] >= LEAST_COVERAGE && halves.samples[i] > 0 &&
-                             halves.back_share[i] < MOST_BACKS;
+        const bool is_used = surface.coverage[surface.texels[i]] >= LEAST_COVERAGE &&
+                             halves.samples[i] > 0 && halves.back_share[i] < MOST_BACKS;
         truth.is_used[i] = is_used ? 1 : 0;
         if (is_used) {
             ++truth.used_texels;

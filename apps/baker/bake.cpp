@@ -29,9 +29,6 @@ using namespace std::chrono_literals;
 // Longer groups of directions use the GPU better, shorter ones react to Ctrl-C sooner.
 constexpr double LONGEST_GROUP_SECONDS = 0.5;
 
-// Sums that ranks add up at a time.
-constexpr std::size_t PIECE_TEXELS = 1U << 20U;
-
 // Greatest radiance with the mean weight: half of the lower word of a sum.
 constexpr double LARGEST_UNITS = 2147483648.0;
 
@@ -57,28 +54,14 @@ class Bake {
         state_.fingerprint = fingerprint_of(scene_, surface_, suns_, lights_, lamps_,
                                             passes_.sets(), tile_options_, options_);
         check_ranks();
-        const std::size_t texels = scene_.light_map.texels();
-        for (auto* const light : {&state_.direct, &state_.sent, &state_.indirect}) {
-            light->assign(scene_.sum_count(), glm::vec3(0.0F));
-        }
-        if (!suns_.empty() || !lights_.empty()) {
-            state_.sources.assign(scene_.sum_count(), glm::vec3(0.0F));
-            state_.sources_error.assign(texels, 0.0F);
-        }
-        if (!lamps_.patches.empty()) {
-            state_.lamps.assign(scene_.sum_count(), glm::vec3(0.0F));
-            state_.lamps_error.assign(texels, 0.0F);
-        }
+        const std::size_t texels = scene_.texels.places();
         state_.known.assign(texels, 0);
-        state_.direct_error.assign(texels, 0.0F);
-        state_.indirect_error.assign(texels, 0.0F);
         if (options_.directional) {
             state_.moments.fill(std::vector<glm::vec3>(texels, glm::vec3(0.0F)));
         }
         if (options_.resume) {
             resume();
         }
-        sums_.resize(scene_.sum_count());
         for (; state_.pass < passes_.planned().size() || needs_more();
              ++state_.pass, state_.directions_done = 0) {
             if (!run_pass(passes_.planned()[state_.pass])) {
@@ -87,6 +70,9 @@ class Bake {
             }
         }
         result_.interrupted = result_.interrupted || !run_probes();
+        if (watcher_.traced) {
+            watcher_.traced();
+        }
         result_.noise = light_.noise();
         light_.gather();
         if (!ranks_.is_first()) {
@@ -169,6 +155,7 @@ class Bake {
         resumed_directions_ += state_.directions_done + state_.probe_steps;
         last_mean_ = light_.mean_irradiance();
         last_noise_ = light_.noise();
+        has_sums_ = true;
     }
 
     // Reads the state. Returns false if there is none.
@@ -177,8 +164,7 @@ class Bake {
         if (!checkpoint) {
             return false;
         }
-        if (checkpoint->fingerprint != state_.fingerprint ||
-            checkpoint->sums.size() != scene_.sum_count()) {
+        if (checkpoint->fingerprint != state_.fingerprint) {
             throw std::runtime_error(
                 "checkpoint '" + options_.checkpoint.string() +
                 "' belongs to another bake: the scene, the light or an option has changed; bake "
@@ -195,12 +181,17 @@ class Bake {
             }
             light_.move_lamp_sums();
             ranks_.gather(std::span(state_.probe_sums), PROBE_SUMS, false);
-            state_.sums.resize(ranks_.is_first() ? scene_.sum_count() : 0);
-            add_up_sums({0, scene_.sum_count()}, 0, state_.sums);
+            const auto read = [&](std::size_t first, std::span<Accumulator> sums) {
+                tracer_.read_sums(first, sums);
+                ranks_.add_up({reinterpret_cast<std::uint64_t*>(sums.data()),
+                               sums.size_bytes() / sizeof(std::uint64_t)},
+                              0);
+            };
             if (ranks_.is_first()) {
-                write_checkpoint(options_.checkpoint, state_);
+                write_checkpoint(options_.checkpoint, state_, scene_.sum_count(), read);
+            } else {
+                read_pieces(scene_.sum_count(), read);
             }
-            state_.sums = {};
         }
         last_checkpoint_ = Clock::now();
     }
@@ -219,22 +210,23 @@ class Bake {
         DirectionSet& set = own.directions.empty() ? passes_.set_of(pass) : own;
         const std::vector<BundleDirection>& directions = set.directions;
         if (pass.kind == Pass::Kind::bounce && pass.doubling == 0) {
-            state_.sent = state_.indirect;
+            state_.sent = {};
         }
-        const std::vector<glm::vec4>& outgoing =
-            read_outgoing(is_direct(pass) ? Emission::without_lamps : Emission::none,
-                          !is_direct(pass) && !is_of_source(pass));
-        const double scale = choose_scale(pass, outgoing, directions);
+        set_outgoing(is_direct(pass) ? Emission::without_lamps : Emission::none,
+                     !is_direct(pass) && !is_of_source(pass));
+        const double scale = choose_scale(pass, directions);
         light_.set_scale(scale);
         if (pass.kind == Pass::Kind::lamps) {
             light_.begin_lamps(passes_.lamp_patches(), pass.doubling > 0);
         }
-        tracer_.begin_pass(outgoing, pass.kind == Pass::Kind::light
-                                         ? triangles_in_plane(scene_, lights_[pass.number].position)
-                                         : std::vector<std::uint32_t>());
-        if (!state_.sums.empty()) {
-            tracer_.set_sums(state_.sums);
-            state_.sums = {};
+        tracer_.begin_pass(pass.kind == Pass::Kind::light
+                               ? triangles_in_plane(scene_, lights_[pass.number].position)
+                               : std::vector<std::uint32_t>());
+        if (std::exchange(has_sums_, false) && ranks_.is_first()) {
+            read_sums(options_.checkpoint, scene_.sum_count(),
+                      [&](std::size_t first, std::span<const Accumulator> sums) {
+                          tracer_.set_sums(first, sums);
+                      });
         }
         PassTracing tracing(scene_, tile_options_, tracer_, pass, set, scale);
         const std::uint32_t done_before = state_.directions_done;
@@ -251,7 +243,7 @@ class Bake {
             }
             if (is_first_half && state_.directions_done == half && !is_moment(pass) &&
                 pass.doubling == 0) {
-                light_.note_half(read_sums());
+                light_.note_half();
                 is_light_gathered_ = false;
             }
         }
@@ -359,9 +351,8 @@ class Bake {
 
     void add_lamp_point(std::size_t number) {
         const LampPoint& point = passes_.lamp_points()[number];
-        tracer_.read_sums(0, sums_);
         light_.add_lamp_point(passes_.lamp_patches()[point.patch], point,
-                              number < passes_.lamp_patches().size(), sums_);
+                              number < passes_.lamp_patches().size());
         tracer_.clear_sums();
     }
 
@@ -407,9 +398,14 @@ class Bake {
                                    is_sun ? nullptr : &lights_[of.number]});
             }
         }
-        state_.sent = state_.indirect;
+        state_.sent = {};
+        std::vector<glm::vec4> outgoing(scene_.sum_count());
+        light_.read_outgoing(Emission::all, true,
+                             [&](std::size_t first, std::span<const glm::vec4> radiance) {
+                                 std::ranges::copy(radiance, &outgoing[first]);
+                             });
         if (!gather_probes(
-                scene_, options_.probes, sources, read_outgoing(Emission::all, true), tracer_,
+                scene_, options_.probes, sources, outgoing, tracer_,
                 [&] { return goes_on("probes", 0); }, ranks_, state_)) {
             return false;
         }
@@ -419,29 +415,37 @@ class Bake {
         return true;
     }
 
-    // Returns the argument of Tracer::begin_pass, in memory that is kept.
-    [[nodiscard]] const std::vector<glm::vec4>& read_outgoing(Emission emission, bool reflects) {
-        light_.read_outgoing(emission, reflects, outgoing_);
-        return outgoing_;
+    // Gives the tracer the radiance of all texels, if it is another one.
+    void set_outgoing(Emission emission, bool reflects) {
+        if (!reflects && emission_ == emission) {
+            return;
+        }
+        emission_ = reflects ? std::nullopt : std::optional(emission);
+        greatest_radiance_ = 0.0F;
+        light_.read_outgoing(
+            emission, reflects, [&](std::size_t first, std::span<const glm::vec4> radiance) {
+                tracer_.set_outgoing(first, radiance);
+                for (const glm::vec4& texel : radiance) {
+                    greatest_radiance_ =
+                        std::max(greatest_radiance_, greatest_of(glm::vec3(texel)));
+                }
+            });
     }
 
     // Returns a power of two that no sum of a pass can overflow. From each direction a texel
     // receives at most the greatest radiance, with the weight of its whole surface and of some
     // pixels at its edges. From a light's point it receives at most all light around that point.
-    [[nodiscard]] double choose_scale(const Pass& pass, const std::vector<glm::vec4>& outgoing,
+    [[nodiscard]] double choose_scale(const Pass& pass,
                                       const std::vector<BundleDirection>& directions) const {
         // The lower bound keeps the scale of all weights finite without light.
-        float greatest = 1e-20F;
-        for (const glm::vec4& radiance : outgoing) {
-            greatest = std::max(greatest, greatest_of(glm::vec3(radiance)));
-        }
+        float greatest = std::max(1e-20F, greatest_radiance_);
         for (const BundleDirection& direction : directions) {
             greatest = std::max(
                 {greatest, greatest_of(direction.sky_ahead), greatest_of(direction.sky_behind)});
         }
         const double largest_texel =
             pass.kind == Pass::Kind::light || pass.kind == Pass::Kind::lamps
-                ? static_cast<double>(scene_.light_map.texels())
+                ? static_cast<double>(scene_.texels.extent().texels())
                 : scene_.largest_texel;
         const double weights = (scene_.is_smooth ? 16.0 : 4.0) * MEAN_WEIGHT *
                                (largest_texel + 16.0) * static_cast<double>(directions.size());
@@ -456,78 +460,48 @@ class Bake {
         if (state_.directions_done == 0 && state_.tiles_done == 0) {
             return;
         }
-        const std::vector<Accumulator>& sums = read_sums();
         const auto directions = static_cast<std::uint32_t>(passes_.directions_of(pass));
         light_.set_halves(static_cast<std::uint32_t>(passes_.half_of(pass, directions)),
                           state_.directions_done);
-        add_light(pass, sums);
+        add_light(pass);
         state_.half = {};
         report.mean_irradiance = light_.mean_irradiance();
         report.noise = last_noise_ = light_.noise();
         report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
     }
 
-    // Returns the sums of this rank's texels and their neighbours, in memory that is kept: new
-    // memory takes longer than some passes.
-    [[nodiscard]] const std::vector<Accumulator>& read_sums() {
-        const std::size_t texels = scene_.light_map.texels();
-        const std::size_t row = scene_.light_map.width + std::size_t{1};
-        for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
-            const Range own = ranks_.part_of(rank, texels, TEXEL_BLOCK);
-            const Range wanted{own.first - std::min(own.first, row),
-                               std::min(own.end + row, texels)};
-            for (std::size_t side = 0; own.size() > 0 && side < sums_.size(); side += texels) {
-                add_up_sums({wanted.first + side, wanted.end + side}, rank, sums_);
-            }
-        }
-        return sums_;
-    }
-
-    // Adds up the sums of the tracers of all ranks, for one of them, in the same places of `sums`.
-    void add_up_sums(const Range& places, std::uint32_t to, std::vector<Accumulator>& sums) {
-        const bool is_here = ranks_.number() == to;
-        std::vector<Accumulator> sent(is_here ? 0 : std::min(PIECE_TEXELS, places.size()));
-        for (std::size_t first = places.first; first < places.end; first += PIECE_TEXELS) {
-            const std::size_t size = std::min(PIECE_TEXELS, places.end - first);
-            const std::span<Accumulator> piece =
-                is_here ? std::span(sums).subspan(first, size) : std::span(sent).first(size);
-            tracer_.read_sums(first, piece);
-            ranks_.add_up({reinterpret_cast<std::uint64_t*>(piece.data()),
-                           piece.size_bytes() / sizeof(std::uint64_t)},
-                          to);
-        }
-    }
-
-    void add_light(const Pass& pass, const std::vector<Accumulator>& sums) {
+    void add_light(const Pass& pass) {
         if (pass.doubling > 0 && pass.kind != Pass::Kind::lamps) {
-            light_.finish_more(sums, pass.kind == Pass::Kind::bounce);
+            light_.finish_more(pass.kind == Pass::Kind::bounce);
             return;
         }
         switch (pass.kind) {
             case Pass::Kind::sun:
-                light_.finish_sun(suns_[pass.number], sums);
+                light_.finish_sun(suns_[pass.number]);
                 break;
             case Pass::Kind::light:
-                light_.finish_light(lights_[pass.number], sums);
+                light_.finish_light(lights_[pass.number]);
                 break;
             case Pass::Kind::lamps:
                 light_.finish_lamps(pass.doubling > 0);
                 break;
             case Pass::Kind::direct:
-                light_.find_known(sums);
-                light_.finish_direct(sums);
-                light_.begin_moments(sums);
+                light_.find_known();
+                light_.finish_direct();
+                light_.begin_moments();
                 break;
-            case Pass::Kind::bounce:
-                light_.find_known(sums);
-                light_.finish_bounce(sums);
-                if (pass.number == options_.bounces) {
-                    light_.begin_moments(sums);
+            case Pass::Kind::bounce: {
+                const bool is_last = pass.number == options_.bounces;
+                light_.find_known();
+                light_.finish_bounce(is_last && (options_.directional || options_.noise > 0.0));
+                if (is_last) {
+                    light_.begin_moments();
                 }
                 break;
+            }
             case Pass::Kind::direct_moment:
             case Pass::Kind::bounce_moment:
-                light_.finish_moment(pass.number, sums);
+                light_.finish_moment(pass.number);
                 break;
         }
     }
@@ -562,15 +536,16 @@ class Bake {
     Ranks& ranks_;
 
     Passes passes_;
-    std::vector<Accumulator> sums_;
-    std::vector<glm::vec4> outgoing_;
+    std::optional<Emission> emission_;         // that alone leaves the texels
+    float greatest_radiance_ = 0.0F;           // that leaves a texel
+    bool has_sums_ = false;                    // whether the checkpoint has sums of this pass
     std::deque<DirectionSet> sets_of_lights_;  // of this pass and the next ones
     bool interrupted_ = false;
     std::uint32_t group_ = 1;         // directions traced together
     bool is_light_gathered_ = false;  // whether the state is that of light_.gather()
 
     BakeState state_;
-    GatheredLight light_{scene_, surface_, lamps_, options_, ranks_, state_};
+    GatheredLight light_{scene_, surface_, lamps_, options_, tracer_, ranks_, state_};
     std::uint64_t resumed_directions_ = 0;
     double last_mean_ = 0.0;
     std::optional<double> last_noise_;

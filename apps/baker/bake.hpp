@@ -83,6 +83,8 @@ struct BakeResult {
 struct BakeWatcher {
     std::function<void(const BakeProgress&)> progress;
     std::function<bool()> interrupted;
+    // The tracer is needed no more: what it holds may be freed before the map is made.
+    std::function<void()> traced;
 };
 
 // Bakes. The surface must have the patches of its texels if there are point lights or lamps. The

@@ -4,7 +4,6 @@
 
 #include "bake.hpp"
 #include "ranks.hpp"
-#include "shaders/bake.h"
 
 #include <glm/vec3.hpp>
 
@@ -36,26 +35,26 @@ struct BakeState {
     std::uint32_t directions_done = 0;  // finished directions of the pass
     std::uint64_t tiles_done = 0;       // finished tiles of the next direction
     std::vector<std::uint8_t> more;     // passes of more directions or points, as Pass::Kind
-    // Arrays by texel; `sources`, `lamps`, `lamp_sums`, `direct`, `sent`, `indirect` and `sums` by
-    // TracedScene::sum_count. Empty: none yet, or not needed.
-    std::vector<glm::vec3> sources;   // irradiance straight from suns and point lights; empty: none
-    std::vector<glm::vec3> lamps;     // irradiance straight from lamps; empty: there are none
-    std::vector<LampSums> lamp_sums;  // of the running pass
-    std::vector<LampMoments> lamp_moments;  // of the running pass, by texel; empty: not needed
+    // Arrays by covered texel (CoveredTexels::places); `sources`, `lamps`, `lamp_sums`, `direct`,
+    // `sent` and `indirect` by TracedScene::sum_count. Empty: none yet, or not needed.
+    std::vector<glm::vec3> sources;         // irradiance straight from suns and point lights
+    std::vector<glm::vec3> lamps;           // irradiance straight from lamps
+    std::vector<LampSums> lamp_sums;        // of the running pass
+    std::vector<LampMoments> lamp_moments;  // of the running pass
     std::vector<glm::vec3> direct;          // irradiance straight from other emitters and sky
-    std::vector<glm::vec3> sent;            // light of other surfaces for the running pass
-    std::vector<glm::vec3> indirect;        // light of other surfaces from the last bounce
-    std::vector<std::uint8_t> known;        // as LightMap::known
-    std::uint64_t inside_texels = 0;        // as in BakeResult
-    // By texel, grey: the mean radiance of the running pass after half of its directions; empty:
+    // Light of other surfaces for the running pass; empty: `indirect`.
+    std::vector<glm::vec3> sent;
+    std::vector<glm::vec3> indirect;  // light of other surfaces from the last bounce
+    std::vector<std::uint8_t> known;  // as LightMap::known
+    std::uint64_t inside_texels = 0;  // as in BakeResult
+    // Grey: the mean radiance of the running pass after half of its directions; empty:
     // half is not done. Then the errors of the light, estimated from two halves of the directions.
     std::vector<float> half;
-    std::vector<float> sources_error;  // empty: no sources
-    std::vector<float> lamps_error;    // empty: no lamps
+    std::vector<float> sources_error;
+    std::vector<float> lamps_error;
     std::vector<float> direct_error;
     std::vector<float> indirect_error;
     std::array<std::vector<glm::vec3>, 3> moments;
-    std::vector<Accumulator> sums;   // of the running pass
     std::uint32_t probe_steps = 0;   // of gather_probes, after all passes
     std::vector<double> probe_sums;  // of gather_probes
 

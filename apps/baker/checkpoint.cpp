@@ -3,6 +3,7 @@
 #include "arguments.hpp"
 #include "output_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -23,7 +24,8 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
     all.add_all(scene.alpha_triangles);
     all.add_all(scene.alpha_texels);
     all.add(scene.centre);
-    all.add(scene.light_map);
+    all.add(scene.texels.extent());
+    all.add_all(scene.texels.words());
     all.add_all(surface.coverage);
     all.add_all(surface.albedo);
     all.add_all(surface.emission);
@@ -75,7 +77,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
 namespace {
 
 // Magic number with the byte order, because numbers are written as in memory.
-constexpr std::uint64_t MAGIC = 0x37454b41'42544451;  // "QDTBAKE7"
+constexpr std::uint64_t MAGIC = 0x38454b41'42544451;  // "QDTBAKE8"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
@@ -158,6 +160,17 @@ class Reader {
         values.resize(count);
         bytes(values.data(), count * sizeof(T));
     }
+    // Reads the sums, which `state` does not hold.
+    void check_sums() {
+        std::uint64_t count = 0;
+        value(count);
+        if (count > left_bytes_ / sizeof(Accumulator)) {
+            fail(path_, "is cut off or damaged");
+        }
+        read_pieces(count, [&](std::size_t, std::span<Accumulator> sums) {
+            bytes(sums.data(), sums.size_bytes());
+        });
+    }
     void check_end() {
         const std::uint64_t expected = check_.value();
         std::uint64_t written = 0;
@@ -213,7 +226,6 @@ void visit(auto& file, auto& state) {
     visit_state(file, state);
     file.all(state.lamp_sums);
     file.all(state.lamp_moments);
-    file.all(state.sums);
 }
 
 }  // namespace
@@ -238,11 +250,24 @@ void remove_checkpoint(const std::filesystem::path& path) {
     }
 }
 
-void write_checkpoint(const std::filesystem::path& path, const BakeState& state) {
+void read_pieces(std::size_t count, const ReadSums& read) {
+    std::vector<Accumulator> sums(std::min<std::size_t>(count, std::size_t{1} << 18U));
+    for (std::size_t first = 0; first < count; first += sums.size()) {
+        read(first, std::span(sums).first(std::min(sums.size(), count - first)));
+    }
+}
+
+void write_checkpoint(const std::filesystem::path& path, const BakeState& state,
+                      std::size_t sum_count, const ReadSums& read) {
     check_replaceable(path);
     Writer writer(path);
     writer.value(MAGIC);
     visit(writer, state);
+    writer.value(std::uint64_t{sum_count});
+    read_pieces(sum_count, [&](std::size_t first, std::span<Accumulator> sums) {
+        read(first, sums);
+        writer.bytes(sums.data(), sums.size_bytes());
+    });
     writer.commit();
 }
 
@@ -259,8 +284,24 @@ std::optional<BakeState> read_checkpoint(const std::filesystem::path& path) {
     }
     BakeState state;
     visit(reader, state);
+    reader.check_sums();
     reader.check_end();
     return state;
+}
+
+void read_sums(const std::filesystem::path& path, std::size_t sum_count,
+               const std::function<void(std::size_t first, std::span<const Accumulator>)>& take) {
+    // They are the last before the check.
+    const std::size_t bytes = sum_count * sizeof(Accumulator) + sizeof(std::uint64_t);
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(-static_cast<std::streamoff>(bytes), std::ios::end);
+    read_pieces(sum_count, [&](std::size_t first, std::span<Accumulator> sums) {
+        if (!file.read(reinterpret_cast<char*>(sums.data()),
+                       static_cast<std::streamsize>(sums.size_bytes()))) {
+            fail(path, "is cut off");
+        }
+        take(first, sums);
+    });
 }
 
 }  // namespace quadtile::baker

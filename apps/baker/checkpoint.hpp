@@ -4,10 +4,13 @@
 
 #include "bake_state.hpp"
 
+#include "shaders/bake.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -61,12 +64,22 @@ void check_replaceable(const std::filesystem::path& path);
 // Removes the file if it is a checkpoint; never other files, devices or pipes.
 void remove_checkpoint(const std::filesystem::path& path);
 
-// Writes a checkpoint. Throws as check_replaceable. The file appears whole or not at all, also if
-// the program is killed meanwhile. Throws std::runtime_error with the file and the reason.
-void write_checkpoint(const std::filesystem::path& path, const BakeState& checkpoint);
+// Sums of the running pass are not held in memory: they are read and written by pieces.
+using ReadSums = std::function<void(std::size_t first, std::span<Accumulator> sums)>;
+// Calls read(first, sums) for pieces of so many sums.
+void read_pieces(std::size_t count, const ReadSums& read);
 
-// Reads a checkpoint; nothing if the file does not exist. Throws std::runtime_error with the file
-// and the reason if it is damaged.
+// Writes a checkpoint with so many sums. Throws as check_replaceable. The file appears whole or not
+// at all, also if the program is killed meanwhile. Throws std::runtime_error with the file and the
+// reason.
+void write_checkpoint(const std::filesystem::path& path, const BakeState& checkpoint,
+                      std::size_t sum_count, const ReadSums& read);
+
+// Reads a checkpoint, of any number of sums for another bake; nothing if the file does not exist.
+// Throws std::runtime_error with the file and the reason if it is damaged.
 [[nodiscard]] std::optional<BakeState> read_checkpoint(const std::filesystem::path& path);
+// Gives the sums of a checkpoint that was read, piece by piece.
+void read_sums(const std::filesystem::path& path, std::size_t sum_count,
+               const std::function<void(std::size_t first, std::span<const Accumulator>)>& take);
 
 }  // namespace quadtile::baker

@@ -134,9 +134,13 @@ class Denoiser {
         return x >= 0 && x < width_ && y >= 0 && y < height_;
     }
     [[nodiscard]] bool are_related(std::size_t a, std::size_t b) const {
-        return map_.known[a] != 0 && map_.known[b] != 0 &&
-               charts_[surface_.triangle[a]] == charts_[surface_.triangle[b]] &&
-               glm::dot(surface_.normal[a], surface_.normal[b]) > SAME_WAY_COSINE;
+        if (map_.known[a] == 0 || map_.known[b] == 0) {
+            return false;
+        }
+        const std::uint32_t here = surface_.texels[a];
+        const std::uint32_t there = surface_.texels[b];
+        return charts_[surface_.triangle[here]] == charts_[surface_.triangle[there]] &&
+               glm::dot(surface_.normal[here], surface_.normal[there]) > SAME_WAY_COSINE;
     }
 
     // Returns the variance of the noise, from the texels around. If a part of the directions meets

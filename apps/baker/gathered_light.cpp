@@ -29,7 +29,47 @@ double joined(const std::uint32_t* low_and_high) {
     return static_cast<double>(std::uint64_t{low_and_high[1]} << 32U | low_and_high[0]);
 }
 
+// Returns a value, or 0 of light that there is none of.
+template <typename Value>
+Value value_at(const std::vector<Value>& values, std::size_t i) {
+    return values.empty() ? Value(0.0F) : values[i];
+}
+
+// Adds up the words of all ranks.
+template <typename Value>
+void add_up_words(Ranks& ranks, std::span<Value> values, std::uint32_t to) {
+    ranks.add_up({reinterpret_cast<std::uint64_t*>(values.data()),
+                  values.size_bytes() / sizeof(std::uint64_t)},
+                 to);
+}
+
 }  // namespace
+
+void PieceOfSums::read(Tracer& tracer, const Range& fronts, std::size_t back_texels, Ranks& ranks,
+                       std::optional<std::uint32_t> to) {
+    first_ = fronts.first;
+    back_texels_ = back_texels;
+    const auto read_side = [&](std::vector<Accumulator>& sums, std::size_t first) {
+        sums.resize(fronts.size());
+        tracer.read_sums(first, sums);
+        if (to) {
+            add_up_words(ranks, std::span(sums), *to);
+        }
+    };
+    read_side(fronts_, first_);
+    if (back_texels > 0) {
+        read_side(backs_, first_ + back_texels);
+    }
+}
+
+Range GatheredLight::with_neighbours(const Range& texels) const {
+    const CoveredTexels& all = scene_.texels;
+    const std::size_t row = all.extent().width + std::size_t{1};
+    const std::size_t first = all.texel(static_cast<std::uint32_t>(texels.first));
+    const std::size_t end = all.texel(static_cast<std::uint32_t>(texels.end - 1)) + row + 1;
+    return {first < row ? 0 : all.first_from(first - row),
+            end < all.extent().texels() ? all.first_from(end) : all.count()};
+}
 
 // Irradiance is pi times the mean radiance of the fragments, which are denser the more the surface
 // faces the rays: that is the cosine.
@@ -46,32 +86,33 @@ glm::vec3 GatheredLight::mean_of(const Accumulator& sums) const {
 }
 
 // Few directions see suns, so only a gathering decides which texels are known, if there is one.
-void GatheredLight::find_known(const std::vector<Accumulator>& sums) {
-    // 1 also if no ray meets the texel.
-    const auto backs_of = [&](std::size_t i) {
-        const double weight = joined(sums[i].weight);
-        return weight > 0.0 ? static_cast<float>(joined(sums[i].back) / weight) : 1.0F;
-    };
-    const double inside_texels = sum_over_texels([&](std::size_t i) {
+void GatheredLight::find_known() {
+    std::vector<double> inside((scene_.texels.count() + TEXEL_BLOCK - 1) / TEXEL_BLOCK);
+    for_sums([&](const PieceOfSums& sums, std::size_t i) {
+        // 1 also if no ray meets the texel.
+        const auto backs_of = [&](std::size_t texel) {
+            const double weight = joined(sums[texel].weight);
+            return weight > 0.0 ? static_cast<float>(joined(sums[texel].back) / weight) : 1.0F;
+        };
         const float backs = backs_of(i);
         bool is_inside = backs > ALL_BACKS;
         if (!is_inside && backs > MOST_BACKS) {
-            visit_neighbours(scene_.light_map, i, [&](std::size_t neighbour) {
+            scene_.texels.visit_neighbours(i, [&](std::size_t neighbour) {
                 is_inside = is_inside || backs_of(neighbour) < backs - LITTLE_CHANGE;
             });
         }
-        // Rays at a chart's edge may be rounded beyond it.
-        const bool is_met = joined(sums[i].weight) > 0.0 && surface_.coverage[i] > 0.0F;
+        const bool is_met = joined(sums[i].weight) > 0.0;
         state_.known[i] = is_met && !is_inside ? 1 : 0;
-        return is_met && is_inside ? 1.0 : 0.0;
+        inside[i / TEXEL_BLOCK] += is_met && is_inside ? 1.0 : 0.0;
     });
-    state_.inside_texels = static_cast<std::uint64_t>(inside_texels);
+    state_.inside_texels = static_cast<std::uint64_t>(total(inside));
     forget_slivers();
 }
 
-void GatheredLight::note_half(const std::vector<Accumulator>& sums) {
+void GatheredLight::note_half() {
     state_.half.resize(state_.known.size());
-    for_texels([&](std::size_t i) { state_.half[i] = grey(mean_of(sums[i])); });
+    for_sums(
+        [&](const PieceOfSums& sums, std::size_t i) { state_.half[i] = grey(mean_of(sums[i])); });
 }
 
 // The mean over the first m of n directions differs from the mean over all by an error of variance
@@ -87,69 +128,82 @@ float GatheredLight::error_of(std::size_t texel, const glm::vec3& mean) const {
                                : (grey(mean) - state_.half[texel]) * half_weight_;
 }
 
-void GatheredLight::add_irradiance(const std::vector<Accumulator>& sums,
-                                   std::vector<glm::vec3>& irradiance,
-                                   std::vector<float>& error) const {
-    for_sides([&](std::size_t i) {
-        const glm::vec3 mean = mean_of(sums[i]);
-        irradiance[i] += std::numbers::pi_v<float> * mean;
-        if (i < error.size()) {
-            error[i] += std::numbers::pi_v<float> * error_of(i, mean);
-        }
+void GatheredLight::set_irradiance(std::vector<glm::vec3>& irradiance, std::vector<float>& error) {
+    begin_light(irradiance, error);
+    for_sums([&](const PieceOfSums& sums, std::size_t texel) {
+        for_sides(texel, [&](std::size_t i) {
+            const glm::vec3 mean = mean_of(sums[i]);
+            irradiance[i] = std::numbers::pi_v<float> * mean;
+            if (i == texel) {
+                error[i] = std::numbers::pi_v<float> * error_of(i, mean);
+            }
+        });
     });
 }
 
-void GatheredLight::finish_direct(const std::vector<Accumulator>& sums) {
-    add_irradiance(sums, state_.direct, state_.direct_error);
+// Begins with darkness if there is no such light yet.
+void GatheredLight::begin_light(std::vector<glm::vec3>& irradiance,
+                                std::vector<float>& error) const {
+    irradiance.resize(scene_.sum_count(), glm::vec3(0.0F));
+    error.resize(scene_.texels.places(), 0.0F);
 }
 
-void GatheredLight::finish_bounce(const std::vector<Accumulator>& sums) {
-    state_.indirect.assign(sums.size(), glm::vec3(0.0F));
-    state_.indirect_error.assign(state_.known.size(), 0.0F);
-    add_irradiance(sums, state_.indirect, state_.indirect_error);
+void GatheredLight::finish_direct() {
+    set_irradiance(state_.direct, state_.direct_error);
 }
 
-void GatheredLight::finish_more(const std::vector<Accumulator>& sums, bool is_bounce) {
+void GatheredLight::finish_bounce(bool keeps_sent) {
+    if (keeps_sent) {
+        state_.sent = std::move(state_.indirect);
+        state_.sent.resize(scene_.sum_count(), glm::vec3(0.0F));  // at first there is none
+    }
+    set_irradiance(state_.indirect, state_.indirect_error);
+}
+
+void GatheredLight::finish_more(bool is_bounce) {
     std::vector<glm::vec3>& irradiance = is_bounce ? state_.indirect : state_.direct;
     std::vector<float>& error = is_bounce ? state_.indirect_error : state_.direct_error;
-    for_sides([&](std::size_t i) {
-        glm::vec3 change(0.0F);
-        if (joined(sums[i].weight) > 0.0) {
-            change = 0.5F * (std::numbers::pi_v<float> * mean_of(sums[i]) - irradiance[i]);
-            irradiance[i] += change;
-        }
-        if (i < error.size()) {
-            error[i] = grey(change);
-        }
+    for_sums([&](const PieceOfSums& sums, std::size_t texel) {
+        for_sides(texel, [&](std::size_t i) {
+            glm::vec3 change(0.0F);
+            if (joined(sums[i].weight) > 0.0) {
+                change = 0.5F * (std::numbers::pi_v<float> * mean_of(sums[i]) - irradiance[i]);
+                irradiance[i] += change;
+            }
+            if (i == texel) {
+                error[i] = grey(change);
+            }
+        });
     });
 }
 
-void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& sums) {
+void GatheredLight::finish_sun(const Sun& sun) {
+    begin_light(state_.sources, state_.sources_error);
     const glm::vec3 to_sun = -glm::normalize(sun.direction);
-    const std::size_t texels = state_.known.size();
-    for_sides([&](std::size_t i) {
-        const bool is_front = i < texels;
-        const glm::vec3 normal = is_front ? surface_.normal[i] : -surface_.normal[i - texels];
-        const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
-        const float factor = light_shares_ ? 1.0F : cosine;
-        const std::size_t side = is_front ? 0 : texels;
-        const glm::vec3 mean = factor > 0.0F
-                                   ? share_of_light(sums, i - side, side).value_or(glm::vec3(0.0F))
-                                   : glm::vec3(0.0F);
-        const glm::vec3 irradiance = mean * factor * sun.irradiance;
-        state_.sources[i] += irradiance;
-        if (!is_front) {
-            return;
-        }
-        if (joined(sums[i].weight) > 0.0) {
-            state_.sources_error[i] += error_of(i, mean) * factor * grey(sun.irradiance);
-        }
-        // A texel that faces away from the sun may see no ray at all.
-        const bool is_dark = surface_.coverage[i] > 0.0F && !(cosine > 0.0F);
-        state_.known[i] = is_dark || joined(sums[i].weight) > 0.0 ? 1 : state_.known[i];
-        for (int axis = 0; directional_ && axis < 3; ++axis) {
-            state_.moments[static_cast<std::size_t>(axis)][i] += irradiance * to_sun[axis];
-        }
+    for_sums([&](const PieceOfSums& sums, std::size_t texel) {
+        for_sides(texel, [&](std::size_t i) {
+            const bool is_front = i == texel;
+            const glm::vec3 normal = is_front ? surface_.normal[texel] : -surface_.normal[texel];
+            const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
+            const float factor = light_shares_ ? 1.0F : cosine;
+            const glm::vec3 mean =
+                factor > 0.0F ? share_of_light(sums, texel, i - texel).value_or(glm::vec3(0.0F))
+                              : glm::vec3(0.0F);
+            const glm::vec3 irradiance = mean * factor * sun.irradiance;
+            state_.sources[i] += irradiance;
+            if (!is_front) {
+                return;
+            }
+            const bool is_met = joined(sums[i].weight) > 0.0;
+            if (is_met) {
+                state_.sources_error[i] += error_of(i, mean) * factor * grey(sun.irradiance);
+            }
+            // A texel that faces away from the sun may see no ray at all.
+            state_.known[i] = is_met || !(cosine > 0.0F) ? 1 : state_.known[i];
+            for (int axis = 0; directional_ && axis < 3; ++axis) {
+                state_.moments[static_cast<std::size_t>(axis)][i] += irradiance * to_sun[axis];
+            }
+        });
     });
     forget_slivers();
 }
@@ -157,15 +211,15 @@ void GatheredLight::finish_sun(const Sun& sun, const std::vector<Accumulator>& s
 // Returns the share for the rays that meet the texel's side, or those of its neighbours if there
 // are none, because light along the surface meets few texels. None: its neighbours have none
 // either.
-std::optional<glm::vec3> GatheredLight::share_of_light(const std::vector<Accumulator>& sums,
-                                                       std::size_t texel, std::size_t side) const {
+std::optional<glm::vec3> GatheredLight::share_of_light(const PieceOfSums& sums, std::size_t texel,
+                                                       std::size_t side) const {
     if (joined(sums[texel + side].weight) > 0.0) {
         const glm::vec3 share = mean_of(sums[texel + side]);
         return light_shares_ ? glm::vec3(greatest_of(share)) : share;  // masks have no colours
     }
     glm::vec3 sum(0.0F);
     float count = 0.0F;
-    visit_neighbours(scene_.light_map, texel, [&](std::size_t neighbour) {
+    scene_.texels.visit_neighbours(texel, [&](std::size_t neighbour) {
         if (joined(sums[neighbour + side].weight) > 0.0 &&
             glm::dot(surface_.normal[texel], surface_.normal[neighbour]) > SAME_PLANE_COSINE) {
             sum += mean_of(sums[neighbour + side]);
@@ -175,40 +229,33 @@ std::optional<glm::vec3> GatheredLight::share_of_light(const std::vector<Accumul
     return count > 0.0F ? std::optional(sum / count) : std::nullopt;
 }
 
-bool GatheredLight::is_lit_side(std::size_t place) const {
-    const std::size_t texel = place % state_.known.size();
-    return surface_.coverage[texel] > 0.0F && (place == texel || surface_.double_sided[texel] != 0);
-}
-
-void GatheredLight::finish_light(const PointLight& light, const std::vector<Accumulator>& sums) {
-    const std::size_t texels = state_.known.size();
-    for_sides([&](std::size_t i) {
-        if (!is_lit_side(i)) {
-            return;
-        }
-        const std::size_t texel = i % texels;
-        const bool is_front = i == texel;
-        const glm::vec3 normal = is_front ? surface_.normal[texel] : -surface_.normal[texel];
-        LightReceived open = received(light, surface_.patches[texel], normal);
-        if (light_shares_ && open.irradiance > 0.0) {
-            open.irradiance = 1.0;
-        }
-        const std::optional<glm::vec3> share =
-            open.irradiance > 0.0 ? share_of_light(sums, texel, i - texel) : glm::vec3(0.0F);
-        const glm::vec3 light_here = light.intensity * share.value_or(glm::vec3(0.0F));
-        state_.sources[i] += glm::min(light_here * static_cast<float>(open.irradiance), BRIGHTEST);
-        if (!is_front) {
-            return;
-        }
-        if (joined(sums[i].weight) > 0.0 && !state_.half.empty()) {
-            state_.sources_error[i] +=
-                error_of(i, *share) * static_cast<float>(open.irradiance) * grey(light.intensity);
-        }
-        state_.known[i] = share ? 1 : state_.known[i];
-        for (int axis = 0; directional_ && axis < 3; ++axis) {
-            state_.moments[static_cast<std::size_t>(axis)][i] += glm::clamp(
-                light_here * static_cast<float>(open.direction[axis]), -BRIGHTEST, BRIGHTEST);
-        }
+void GatheredLight::finish_light(const PointLight& light) {
+    begin_light(state_.sources, state_.sources_error);
+    for_sums([&](const PieceOfSums& sums, std::size_t texel) {
+        for_lit_sides(texel, [&](std::size_t i, const glm::vec3& normal) {
+            LightReceived open = received(light, surface_.patches[texel], normal);
+            if (light_shares_ && open.irradiance > 0.0) {
+                open.irradiance = 1.0;
+            }
+            const std::optional<glm::vec3> share =
+                open.irradiance > 0.0 ? share_of_light(sums, texel, i - texel) : glm::vec3(0.0F);
+            const glm::vec3 light_here = light.intensity * share.value_or(glm::vec3(0.0F));
+            state_.sources[i] +=
+                glm::min(light_here * static_cast<float>(open.irradiance), BRIGHTEST);
+            if (i != texel) {
+                return;
+            }
+            if (joined(sums[i].weight) > 0.0 && !state_.half.empty()) {
+                state_.sources_error[i] += error_of(i, *share) *
+                                           static_cast<float>(open.irradiance) *
+                                           grey(light.intensity);
+            }
+            state_.known[i] = share ? 1 : state_.known[i];
+            for (int axis = 0; directional_ && axis < 3; ++axis) {
+                state_.moments[static_cast<std::size_t>(axis)][i] += glm::clamp(
+                    light_here * static_cast<float>(open.direction[axis]), -BRIGHTEST, BRIGHTEST);
+            }
+        });
     });
     forget_slivers();
 }
@@ -229,19 +276,12 @@ void GatheredLight::begin_lamps(const std::vector<LampPatch>& patches, bool is_m
 }
 
 void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point,
-                                   bool is_first_half, const std::vector<Accumulator>& sums) {
-    const std::size_t texels = state_.known.size();
+                                   bool is_first_half) {
     const glm::dvec3 middle = 0.5 * (lamp.box.low + lamp.box.high);
     const auto whole = [&](float value) { return std::llround(double{value} * lamp_scale_); };
-    const std::size_t blocks = (sums.size() + TEXEL_BLOCK - 1) / TEXEL_BLOCK;
-    const auto add = [&](std::size_t i) {
-        if (!is_lit_side(i)) {
-            return;
-        }
-        const std::size_t texel = i % texels;
-        const bool is_front = i == texel;
+    const auto add = [&](const PieceOfSums& sums, std::size_t texel, std::size_t i,
+                         const glm::vec3& normal) {
         const Patch& patch = surface_.patches[texel];
-        const glm::vec3 normal = is_front ? surface_.normal[texel] : -surface_.normal[texel];
         const glm::vec3 open =
             glm::min(received(lamp, patch, normal), BRIGHTEST) / float{POINTS_A_PATCH};
         if (!(greatest_of(open) > 0.0F)) {
@@ -265,26 +305,21 @@ void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point
         light.half += is_first_half ? whole(grey(irradiance)) : 0;
         light.half_met += is_first_half ? whole(grey(open)) : 0;
         const glm::vec3 to_lamp(glm::normalize(middle - glm::dvec3(patch.centre)));
-        for (int m = 0; is_front && !state_.lamp_moments.empty() && m < 9; ++m) {
+        for (int m = 0; i == texel && !state_.lamp_moments.empty() && m < 9; ++m) {
             state_.lamp_moments[i][static_cast<std::size_t>(m)] +=
                 whole(irradiance[m % 3] * to_lamp[m / 3]);
         }
     };
-    parallel_for(blocks, 0, [&](std::size_t block) {
-        for (std::size_t i = block * TEXEL_BLOCK;
-             i < std::min(sums.size(), (block + 1) * TEXEL_BLOCK); ++i) {
-            add(i);
-        }
+    for_sums({0, scene_.texels.count()}, {}, [&](const PieceOfSums& sums, std::size_t texel) {
+        for_lit_sides(texel,
+                      [&](std::size_t i, const glm::vec3& normal) { add(sums, texel, i, normal); });
     });
 }
 
 void GatheredLight::add_up_lamps(const Range& texels, std::uint32_t to) {
     const auto add_up = [&](auto& sums, std::size_t first) {
         if (!sums.empty()) {
-            const auto part = std::as_writable_bytes(std::span(sums).subspan(first, texels.size()));
-            ranks_.add_up({reinterpret_cast<std::uint64_t*>(part.data()),
-                           part.size() / sizeof(std::uint64_t)},
-                          to);
+            add_up_words(ranks_, std::span(sums).subspan(first, texels.size()), to);
         }
     };
     add_up(state_.lamp_sums, texels.first);
@@ -295,7 +330,7 @@ void GatheredLight::add_up_lamps(const Range& texels, std::uint32_t to) {
 }
 
 void GatheredLight::move_lamp_sums() {
-    add_up_lamps({0, state_.known.size()}, 0);
+    add_up_lamps({0, scene_.texels.count()}, 0);
     if (!ranks_.is_first()) {
         std::ranges::fill(state_.lamp_sums, LampSums());
         std::ranges::fill(state_.lamp_moments, LampMoments());
@@ -305,14 +340,15 @@ void GatheredLight::move_lamp_sums() {
 // Unknown light is taken as the rest. There are no moments of other light yet.
 void GatheredLight::finish_lamps(bool is_more) {
     for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
-        add_up_lamps(ranks_.part_of(rank, state_.known.size(), TEXEL_BLOCK), rank);
+        add_up_lamps(ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK), rank);
     }
+    begin_light(state_.lamps, state_.lamps_error);
     const std::vector<LampSums> sums = std::exchange(state_.lamp_sums, {});
     const std::vector<LampMoments> moments = std::exchange(state_.lamp_moments, {});
     const auto light_of = [&](std::int64_t whole) {
         return static_cast<float>(static_cast<double>(whole) / lamp_scale_);
     };
-    for_sides([&](std::size_t i) {
+    const auto finish = [&](std::size_t i) {
         const auto& [irradiance, all_open, all_met, first_half, first_met] = sums[i];
         const float open = light_of(all_open);
         const float met = light_of(all_met);
@@ -335,68 +371,95 @@ void GatheredLight::finish_lamps(bool is_more) {
         for (std::size_t m = 0; !moments.empty() && m < 9; ++m) {
             state_.moments[m / 3][i][static_cast<int>(m % 3)] = scale * light_of(moments[i][m]);
         }
-    });
+    };
+    for_texels(own_, [&](std::size_t texel) { for_sides(texel, finish); });
 }
 
 // Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that, less
 // the radiance itself, is radiance * cosine.
-void GatheredLight::begin_moments(const std::vector<Accumulator>& sums) {
+void GatheredLight::begin_moments() {
     if (!directional_) {
         return;
     }
-    for_texels([&](std::size_t i) {
+    for_sums([&](const PieceOfSums& sums, std::size_t i) {
         for (std::vector<glm::vec3>& moment : state_.moments) {
             moment[i] -= std::numbers::pi_v<float> * mean_of(sums[i]);
         }
     });
 }
 
-void GatheredLight::finish_moment(std::uint32_t axis, const std::vector<Accumulator>& sums) {
-    for_texels([&](std::size_t i) {
+void GatheredLight::finish_moment(std::uint32_t axis) {
+    for_sums([&](const PieceOfSums& sums, std::size_t i) {
         state_.moments[axis][i] += std::numbers::pi_v<float> * 2.0F * mean_of(sums[i]);
     });
 }
 
 glm::vec3 GatheredLight::direct_at(std::size_t place) const {
-    const glm::vec3 of_sources = state_.sources.empty() ? glm::vec3(0.0F) : state_.sources[place];
-    const glm::vec3 of_lamps = state_.lamps.empty() ? glm::vec3(0.0F) : state_.lamps[place];
-    return of_sources + of_lamps + state_.direct[place];
+    return value_at(state_.sources, place) + value_at(state_.lamps, place) +
+           value_at(state_.direct, place);
 }
 
 double GatheredLight::known_texels() const {
     return sum_over_texels([&](std::size_t i) { return state_.known[i]; });
 }
 
-void GatheredLight::read_outgoing(Emission emission, bool reflects,
-                                  std::vector<glm::vec4>& outgoing) const {
-    outgoing.resize(scene_.sum_count());
-    for_sides([&](std::size_t i) {
-        const std::size_t texel = i % scene_.light_map.texels();
-        const bool has_two_sides = surface_.double_sided[texel] != 0;
-        if (i != texel && !has_two_sides) {
-            return;
+void GatheredLight::read_outgoing(
+    Emission emission, bool reflects,
+    const std::function<void(std::size_t first, std::span<const glm::vec4>)>& take) const {
+    const std::size_t texels = scene_.texels.count();
+    const auto part = [&](std::uint32_t rank, std::size_t first, std::size_t size) {
+        const Range all = ranks_.part_of(rank, texels, TEXEL_BLOCK);
+        return Range{std::min(all.end, all.first + first),
+                     std::min(all.end, all.first + first + size)};
+    };
+    const std::size_t most = texels / ranks_.count() + TEXEL_BLOCK;  // of a rank
+    const std::size_t size = std::min(PIECE_TEXELS / ranks_.count() + 1, most);
+    std::vector<glm::vec4> radiance(size * ranks_.count());
+    for (std::size_t side = 0; side < scene_.sum_count(); side += scene_.texels.places()) {
+        for (std::size_t first = 0; first < most; first += size) {
+            const Range own = part(ranks_.number(), first, size);
+            for_texels(own, [&](std::size_t i) {
+                radiance[ranks_.number() * size + i - own.first] =
+                    outgoing_at(side + i, emission, reflects);
+            });
+            ranks_.gather(std::span(radiance), size, true);
+            for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
+                const Range piece = part(rank, first, size);
+                if (piece.size() > 0) {
+                    take(side + piece.first,
+                         std::span(radiance).subspan(rank * size, piece.size()));
+                }
+            }
         }
-        glm::vec3 radiance = emission == Emission::all || (emission == Emission::without_lamps &&
-                                                           !lamps_.is_of_lamp(texel))
-                                 ? surface_.emission[texel]
-                                 : glm::vec3(0.0F);
-        if (reflects) {
-            radiance += surface_.albedo[texel] * (direct_at(i) + state_.sent[i]) *
-                        std::numbers::inv_pi_v<float>;
-        }
-        const std::uint32_t bits =
-            (has_two_sides ? TWO_SIDED : 0) |
-            (surface_.smooth[texel] != 0 ? packed_normal(surface_.normal[texel]) : 0);
-        outgoing[i] = glm::vec4(radiance, std::bit_cast<float>(bits));
-    });
-    gather(outgoing, true);
+        take(side + texels, std::array{glm::vec4(0.0F)});
+    }
+}
+
+glm::vec4 GatheredLight::outgoing_at(std::size_t place, Emission emission, bool reflects) const {
+    const std::size_t texel = place % scene_.texels.places();
+    const bool has_two_sides = surface_.double_sided[texel] != 0;
+    if (place != texel && !has_two_sides) {
+        return glm::vec4(0.0F);
+    }
+    glm::vec3 radiance = emission == Emission::all ||
+                                 (emission == Emission::without_lamps && !lamps_.is_of_lamp(texel))
+                             ? value_at(surface_.emission, texel)
+                             : glm::vec3(0.0F);
+    if (reflects) {
+        const glm::vec3 sent = value_at(state_.sent.empty() ? state_.indirect : state_.sent, place);
+        radiance +=
+            surface_.albedo[texel] * (direct_at(place) + sent) * std::numbers::inv_pi_v<float>;
+    }
+    const std::uint32_t bits =
+        (has_two_sides ? TWO_SIDED : 0) |
+        (surface_.smooth[texel] != 0 ? packed_normal(surface_.normal[texel]) : 0);
+    return {radiance, std::bit_cast<float>(bits)};
 }
 
 template <typename T>
 void GatheredLight::gather(std::vector<T>& values, bool to_all) const {
-    const std::size_t texels = scene_.light_map.texels();
-    for (std::size_t first = 0; first < values.size(); first += texels) {
-        ranks_.gather(std::span(values).subspan(first, texels), TEXEL_BLOCK, to_all);
+    for (std::size_t first = 0; first < values.size(); first += scene_.texels.places()) {
+        ranks_.gather(std::span(values).subspan(first, scene_.texels.count()), TEXEL_BLOCK, to_all);
     }
 }
 
@@ -407,24 +470,24 @@ void GatheredLight::gather() {
 double GatheredLight::mean_irradiance() const {
     const double known = known_texels();
     const double total = sum_over_texels([&](std::size_t i) {
-        const glm::vec3 irradiance = direct_at(i) + state_.indirect[i];
+        const glm::vec3 irradiance = direct_at(i) + value_at(state_.indirect, i);
         return state_.known[i] != 0 ? (irradiance.r + irradiance.g + irradiance.b) / 3.0 : 0.0;
     });
     return known > 0.0 ? total / known : 0.0;
 }
 
 float GatheredLight::error_at(std::size_t texel) const {
-    return state_.direct_error[texel] +
-           (state_.indirect_error[texel] +
-            (state_.sources.empty() ? 0.0F : state_.sources_error[texel]) +
-            (state_.lamps.empty() ? 0.0F : state_.lamps_error[texel]));
+    return value_at(state_.direct_error, texel) +
+           (value_at(state_.indirect_error, texel) + value_at(state_.sources_error, texel) +
+            value_at(state_.lamps_error, texel));
 }
 
 std::vector<float> GatheredLight::error() const {
-    std::vector<float> error(state_.known.size());
-    for (std::size_t i = 0; i < error.size(); ++i) {
-        error[i] = error_at(i);
-    }
+    std::vector<float> error(scene_.texels.extent().texels());
+    for_texels({0, error.size()}, [&](std::size_t i) {
+        const std::uint32_t number = scene_.texels[i];
+        error[i] = number < scene_.texels.count() ? error_at(number) : 0.0F;
+    });
     return error;
 }
 
@@ -453,11 +516,11 @@ void GatheredLight::forget_slivers() {
         return all_known[neighbour] != 0 && surface_.coverage[neighbour] >= WELL_COVERED &&
                glm::dot(surface_.normal[texel], surface_.normal[neighbour]) > SAME_PLANE_COSINE;
     };
-    for_texels([&](std::size_t i) {
+    for_texels(own_, [&](std::size_t i) {
         if (surface_.coverage[i] >= SLIVER_COVERAGE) {
             return;
         }
-        visit_neighbours(scene_.light_map, i, [&](std::size_t neighbour) {
+        scene_.texels.visit_neighbours(i, [&](std::size_t neighbour) {
             if (knows_better(i, neighbour)) {
                 state_.known[i] = 0;
             }
@@ -466,21 +529,32 @@ void GatheredLight::forget_slivers() {
 }
 
 LightMap GatheredLight::make_map(bool is_whole) {
+    // Frees the values of covered texels.
+    const auto by_texel = [&]<typename Value>(std::vector<Value>& of_covered) {
+        std::vector<Value> values(scene_.texels.extent().texels());
+        for_texels({0, values.size()},
+                   [&](std::size_t i) { values[i] = of_covered[scene_.texels[i]]; });
+        of_covered = {};
+        return values;
+    };
+    state_.indirect.resize(scene_.texels.places(), glm::vec3(0.0F));
+    for_texels({0, scene_.texels.count()},
+               [&](std::size_t i) { state_.indirect[i] = direct_at(i) + state_.indirect[i]; });
+    state_.sources = {};
+    state_.lamps = {};
+    state_.direct = {};
     LightMap map;
-    map.extent = scene_.light_map;
-    map.irradiance.resize(state_.known.size());
-    for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
-        map.irradiance[i] = direct_at(i) + state_.indirect[i];
-    }
-    map.known = std::move(state_.known);
+    map.extent = scene_.texels.extent();
+    map.irradiance = by_texel(state_.indirect);
+    map.known = by_texel(state_.known);
     if (directional_ && is_whole) {
         // Y00 and Y1m (real spherical harmonics) of light from (x, y, z).
         constexpr float Y0 = 0.282094792F;
         constexpr float Y1 = 0.488602512F;
         map.radiance_sh[0] = map.irradiance;
-        map.radiance_sh[1] = std::move(state_.moments[1]);
-        map.radiance_sh[2] = std::move(state_.moments[2]);
-        map.radiance_sh[3] = std::move(state_.moments[0]);
+        map.radiance_sh[1] = by_texel(state_.moments[1]);
+        map.radiance_sh[2] = by_texel(state_.moments[2]);
+        map.radiance_sh[3] = by_texel(state_.moments[0]);
         for (std::size_t band = 0; band < 4; ++band) {
             for (glm::vec3& coefficient : map.radiance_sh[band]) {
                 coefficient *= band == 0 ? Y0 : Y1;

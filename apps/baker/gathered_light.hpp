@@ -8,11 +8,14 @@
 #include "ranks.hpp"
 #include "surface_map.hpp"
 #include "traced_scene.hpp"
+#include "tracer.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace quadtile::baker {
@@ -20,19 +23,43 @@ namespace quadtile::baker {
 // Texels per block; ranks have parts of the lightmap in whole blocks.
 constexpr std::size_t TEXEL_BLOCK = 1024;
 
+// Texels whose sums are read, or whose radiance is made, at a time.
+constexpr std::size_t PIECE_TEXELS = 256 * TEXEL_BLOCK;
+
+// Sums of a pass: those of a range of texels and their neighbours.
+class PieceOfSums {
+ public:
+    // Reads sums of `fronts` and, behind `back_texels` places, of backs; 0: there are none. Adds up
+    // those of all ranks for the rank `to`.
+    void read(Tracer& tracer, const Range& fronts, std::size_t back_texels, Ranks& ranks,
+              std::optional<std::uint32_t> to);
+
+    [[nodiscard]] const Accumulator& operator[](std::size_t place) const {
+        const bool is_front = back_texels_ == 0 || place < back_texels_;
+        return is_front ? fronts_[place - first_] : backs_[place - back_texels_ - first_];
+    }
+
+ private:
+    std::size_t first_ = 0;
+    std::size_t back_texels_ = 0;
+    std::vector<Accumulator> fronts_;
+    std::vector<Accumulator> backs_;
+};
+
 // Emission that leaves a texel.
 enum class Emission { none, without_lamps, all };
 
-// The light in a checkpoint's state, which the bake owns. Each rank has and changes the light of
-// its own texels; sums are those of these texels and their neighbours. All ranks call the functions
-// that change the light of a pass, and the means, in the same order.
+// The light in a checkpoint's state, which the bake owns, from the sums of the tracer. Each rank
+// has and changes the light of its own texels. All ranks call the functions that change the light
+// of a pass, and the means, in the same order.
 class GatheredLight {
  public:
     GatheredLight(const TracedScene& scene, const SurfaceMap& surface, const Lamps& lamps,
-                  const BakeOptions& options, Ranks& ranks, BakeState& state)
+                  const BakeOptions& options, Tracer& tracer, Ranks& ranks, BakeState& state)
         : scene_(scene),
+          tracer_(tracer),
           ranks_(ranks),
-          own_(ranks.own_part(scene.light_map.texels(), TEXEL_BLOCK)),
+          own_(ranks.own_part(scene.texels.count(), TEXEL_BLOCK)),
           surface_(surface),
           lamps_(lamps),
           directional_(options.directional),
@@ -44,27 +71,28 @@ class GatheredLight {
 
     // Notes the sums after `directions`, half of a pass. finish_* compares them with those after
     // `all`, which may be other than twice as many if the pass was interrupted.
-    void note_half(const std::vector<Accumulator>& sums);
+    void note_half();
     void set_halves(std::uint32_t directions, std::uint32_t all);
 
-    void finish_sun(const Sun& sun, const std::vector<Accumulator>& sums);
-    void finish_light(const PointLight& light, const std::vector<Accumulator>& sums);
+    void finish_sun(const Sun& sun);
+    void finish_light(const PointLight& light);
     // Begins with all points of these patches.
     void begin_lamps(const std::vector<LampPatch>& patches, bool is_more);
-    // Adds the sums of a point of a lamp's patch to all texels. Moments count in the first pass.
-    void add_lamp_point(const LampPatch& lamp, const LampPoint& point, bool is_first_half,
-                        const std::vector<Accumulator>& sums);
+    // Adds this rank's sums of a point of a lamp's patch to all texels. Moments count in the first
+    // pass.
+    void add_lamp_point(const LampPatch& lamp, const LampPoint& point, bool is_first_half);
     // Moves the sums of all ranks to the first one; the others begin anew.
     void move_lamp_sums();
     // Makes the light of all points, or its mean with that of as many other ones.
     void finish_lamps(bool is_more);
-    void find_known(const std::vector<Accumulator>& sums);
-    void finish_direct(const std::vector<Accumulator>& sums);
-    void finish_bounce(const std::vector<Accumulator>& sums);
+    void find_known();
+    void finish_direct();
+    // Keeps the light that the bounce has sent if passes follow that send it again.
+    void finish_bounce(bool keeps_sent);
     // Takes the mean of direct light, or of a bounce, and the light from as many other directions.
-    void finish_more(const std::vector<Accumulator>& sums, bool is_bounce);
-    void begin_moments(const std::vector<Accumulator>& sums);
-    void finish_moment(std::uint32_t axis, const std::vector<Accumulator>& sums);
+    void finish_more(bool is_bounce);
+    void begin_moments();
+    void finish_moment(std::uint32_t axis);
 
     // Moves the light of all ranks to the first one.
     void gather();
@@ -84,44 +112,67 @@ class GatheredLight {
     // of backs are behind those of all fronts.
     [[nodiscard]] glm::vec3 direct_at(std::size_t place) const;
 
-    // Reads the radiance that leaves each texel, of all ranks, for Tracer::begin_pass: emission,
-    // and the reflection of direct light and of `sent`.
-    void read_outgoing(Emission emission, bool reflects, std::vector<glm::vec4>& outgoing) const;
+    // Gives the radiance that leaves each texel, of all ranks, piece by piece, as for
+    // Tracer::set_outgoing: emission, and the reflection of direct light and of the light that
+    // surfaces send.
+    void read_outgoing(
+        Emission emission, bool reflects,
+        const std::function<void(std::size_t first, std::span<const glm::vec4>)>& take) const;
 
     // Takes the light out of the state. Directional light needs a whole bake.
     [[nodiscard]] LightMap make_map(bool is_whole);
 
  private:
-    // Calls work(block, i) for this rank's texels, in blocks, from several threads.
-    void for_blocks(const auto& work) const {
-        const std::size_t first = own_.first / TEXEL_BLOCK;
-        parallel_for((own_.size() + TEXEL_BLOCK - 1) / TEXEL_BLOCK, 0, [&](std::size_t i) {
-            const std::size_t block = first + i;
-            const std::size_t end = std::min(own_.end, (block + 1) * TEXEL_BLOCK);
-            for (std::size_t texel = block * TEXEL_BLOCK; texel < end; ++texel) {
-                work(block, texel);
+    // Calls work(i) for texels, block by block, from several threads.
+    static void for_texels(const Range& texels, const auto& work) {
+        parallel_for((texels.size() + TEXEL_BLOCK - 1) / TEXEL_BLOCK, 0, [&](std::size_t block) {
+            const std::size_t first = texels.first + block * TEXEL_BLOCK;
+            for (std::size_t i = first; i < std::min(texels.end, first + TEXEL_BLOCK); ++i) {
+                work(i);
             }
         });
     }
-    void for_texels(const auto& work) const {
-        for_blocks([&](std::size_t, std::size_t i) { work(i); });
-    }
-    // Visits this rank's texels: the places of fronts, and of backs if a surface has two sides.
-    void for_sides(const auto& work) const {
-        for_texels([&](std::size_t i) {
-            work(i);
-            if (scene_.has_two_sides) {
-                work(i + scene_.light_map.texels());
+    // Calls work(sums, i) for texels with the sums of the rank `to`, or of this one.
+    void for_sums(const Range& texels, std::optional<std::uint32_t> to, const auto& work) {
+        for (std::size_t first = texels.first; first < texels.end; first += PIECE_TEXELS) {
+            const Range piece{first, std::min(texels.end, first + PIECE_TEXELS)};
+            sums_.read(tracer_, with_neighbours(piece), scene_.back_texels(), ranks_, to);
+            if (to.value_or(ranks_.number()) == ranks_.number()) {
+                for_texels(piece, [&](std::size_t i) { work(sums_, i); });
             }
-        });
+        }
+    }
+    // Does so for this rank's texels, with the sums of all ranks.
+    void for_sums(const auto& work) {
+        for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
+            for_sums(ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK), rank, work);
+        }
+    }
+    // Calls side(i) for a texel's front, and for its back if a surface has two sides.
+    void for_sides(std::size_t texel, const auto& side) const {
+        side(texel);
+        if (scene_.has_two_sides) {
+            side(texel + scene_.back_texels());
+        }
+    }
+    // Calls side(i, normal) for those that receive light: a back if its surface has two sides.
+    void for_lit_sides(std::size_t texel, const auto& side) const {
+        side(texel, surface_.normal[texel]);
+        if (surface_.double_sided[texel] != 0 && scene_.has_two_sides) {
+            side(texel + scene_.back_texels(), -surface_.normal[texel]);
+        }
     }
     // Sums over all ranks; bit-identical for any number of ranks and threads.
     [[nodiscard]] double sum_over_texels(const auto& value) const {
-        std::vector<double> sums((scene_.light_map.texels() + TEXEL_BLOCK - 1) / TEXEL_BLOCK);
-        for_blocks([&](std::size_t block, std::size_t i) { sums[block] += value(i); });
-        ranks_.gather(std::span(sums), 1, true);
-        return std::accumulate(sums.begin(), sums.end(), 0.0);
+        std::vector<double> sums((scene_.texels.count() + TEXEL_BLOCK - 1) / TEXEL_BLOCK);
+        for_texels(own_, [&](std::size_t i) { sums[i / TEXEL_BLOCK] += value(i); });
+        return total(sums);
     }
+    [[nodiscard]] double total(std::vector<double>& sums_of_blocks) const {
+        ranks_.gather(std::span(sums_of_blocks), 1, true);
+        return std::accumulate(sums_of_blocks.begin(), sums_of_blocks.end(), 0.0);
+    }
+    [[nodiscard]] Range with_neighbours(const Range& texels) const;
 
     // Gathers values of all ranks, by texel or by place of sums, for the first one or for all.
     template <typename T>
@@ -131,19 +182,19 @@ class GatheredLight {
 
     [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
     [[nodiscard]] double known_texels() const;
-    // Returns whether a front, or a back (places behind those of all fronts), receives light.
-    [[nodiscard]] bool is_lit_side(std::size_t place) const;
-    [[nodiscard]] std::optional<glm::vec3> share_of_light(const std::vector<Accumulator>& sums,
+    [[nodiscard]] std::optional<glm::vec3> share_of_light(const PieceOfSums& sums,
                                                           std::size_t texel,
                                                           std::size_t side) const;
-    void add_irradiance(const std::vector<Accumulator>& sums, std::vector<glm::vec3>& irradiance,
-                        std::vector<float>& error) const;
+    void begin_light(std::vector<glm::vec3>& irradiance, std::vector<float>& error) const;
+    void set_irradiance(std::vector<glm::vec3>& irradiance, std::vector<float>& error);
+    [[nodiscard]] glm::vec4 outgoing_at(std::size_t place, Emission emission, bool reflects) const;
     [[nodiscard]] float error_of(std::size_t texel, const glm::vec3& mean) const;
     [[nodiscard]] float error_at(std::size_t texel) const;
     [[nodiscard]] double noise_by(const auto& error_at) const;
     void forget_slivers();
 
     const TracedScene& scene_;
+    Tracer& tracer_;
     Ranks& ranks_;
     Range own_;  // texels
     const SurfaceMap& surface_;
@@ -151,6 +202,7 @@ class GatheredLight {
     bool directional_;
     bool light_shares_;
     BakeState& state_;
+    PieceOfSums sums_;  // memory that is kept: new memory takes longer than some passes
     double scale_ = 1.0;
     double lamp_scale_ = 1.0;   // units of LampSums for an irradiance of 1
     float half_weight_ = 1.0F;  // weight of the change since half of the directions

@@ -43,12 +43,13 @@ Box<glm::vec3> add_boxes(const std::vector<TracedTriangle>& triangles, std::size
 }  // namespace
 
 GpuProbes::GpuProbes(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangles,
-                     double submission_seconds)
+                     vk::Buffer covered_words, double submission_seconds)
     : gpu_(gpu),
       triangles_(triangles),
+      covered_words_(covered_words),
       sights_(gpu.make_buffer(SIGHTS_BYTES, Usage::eStorageBuffer | Usage::eTransferSrc)),
       interface_(gpu.make_interface(vk::ShaderStageFlagBits::eCompute,
-                                    std::vector(5, vk::DescriptorType::eStorageBuffer),
+                                    std::vector(6, vk::DescriptorType::eStorageBuffer),
                                     sizeof(ProbeParameters))),
       probe_(gpu.make_compute_pipeline(*interface_.layout, app::PROBE_COMP)),
       submission_size_(FIRST_RAYS, submission_seconds) {
@@ -58,8 +59,9 @@ GpuProbes::GpuProbes(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangl
     parameters_ = {.boxes = static_cast<std::uint32_t>(boxes.size()),
                    .triangles = static_cast<std::uint32_t>(scene.triangles.size()),
                    .most_steps = gpu.ends_long_loops() ? MOST_STEPS : NO_NODE,
-                   .light_map_width = scene.light_map.width,
-                   .light_map_height = scene.light_map.height};
+                   .light_map_width = scene.texels.extent().width,
+                   .light_map_height = scene.texels.extent().height,
+                   .covered_texels = scene.texels.count()};
 }
 
 std::vector<ProbeSight> GpuProbes::see(std::span<const ProjectionFrame> frames,
@@ -67,7 +69,7 @@ std::vector<ProbeSight> GpuProbes::see(std::span<const ProjectionFrame> frames,
     const app::Buffer frames_here = gpu_.upload(std::as_bytes(frames), Usage::eStorageBuffer);
     const app::Buffer points_here = gpu_.upload(std::as_bytes(points), Usage::eStorageBuffer);
     interface_.write(0, std::array{triangles_, *boxes_.handle, *frames_here.handle,
-                                   *points_here.handle, *sights_.handle});
+                                   *points_here.handle, *sights_.handle, covered_words_});
     std::vector<ProbeSight> sights(frames.size() * points.size());
     parameters_.points = static_cast<std::uint32_t>(points.size());
     for (std::size_t done = 0; done < sights.size(); done = parameters_.end_ray) {

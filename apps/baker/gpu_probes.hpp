@@ -10,9 +10,9 @@ namespace quadtile::baker {
 
 class GpuProbes {
  public:
-    // `triangles` is a storage buffer with the scene's triangles, which must outlive this object.
+    // Storage buffers with the scene's triangles and covered texels must outlive this object.
     GpuProbes(app::Gpu& gpu, const TracedScene& scene, vk::Buffer triangles,
-              double submission_seconds);
+              vk::Buffer covered_words, double submission_seconds);
 
     // Does the work of Tracer::see.
     [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
@@ -21,6 +21,7 @@ class GpuProbes {
  private:
     app::Gpu& gpu_;
     vk::Buffer triangles_;
+    vk::Buffer covered_words_;
     app::Buffer boxes_;
     app::Buffer sights_;
     app::ProgramInterface interface_;

@@ -45,9 +45,13 @@ std::uint32_t blocks_of(const TracedTile& tile) {
 }
 
 // Importance maps, pyramids, sums and thresholds take about 40 bytes per texel.
+std::uint64_t layer_bytes(std::uint32_t map_extent) {
+    return std::uint64_t{40} * map_extent * map_extent;
+}
+
 std::uint32_t layers_for(std::uint32_t map_extent) {
-    const std::uint64_t layer_bytes = std::uint64_t{40} * map_extent * map_extent;
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(MAPS_BYTES / layer_bytes, 1, 32));
+    return static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(MAPS_BYTES / layer_bytes(map_extent), 1, 32));
 }
 
 class GpuTracer : public Tracer {
@@ -58,7 +62,7 @@ class GpuTracer : public Tracer {
           scene_(scene),
           options_(options),
           interface_(gpu.make_interface(vk::ShaderStageFlagBits::eCompute,
-                                        std::vector(14, vk::DescriptorType::eStorageBuffer),
+                                        std::vector(15, vk::DescriptorType::eStorageBuffer),
                                         sizeof(TraceParameters))),
           cull_(gpu.make_compute_pipeline(*interface_.layout, app::CULL_COMP)),
           rasterise_(gpu.make_compute_pipeline(*interface_.layout, app::RASTERISE_COMP,
@@ -77,8 +81,9 @@ class GpuTracer : public Tracer {
                            node_capacity(options.pool_bytes),
                            gpu.physical_device().getProperties().limits.maxStorageBufferRange /
                                sizeof(ListNode))),
-                       .light_map_width = scene.light_map.width,
-                       .light_map_height = scene.light_map.height,
+                       .light_map_width = scene.texels.extent().width,
+                       .light_map_height = scene.texels.extent().height,
+                       .covered_texels = scene.texels.count(),
                        .back_texels = scene.back_texels(),
                        .alpha_triangles = static_cast<std::uint32_t>(scene.alpha_triangles.size()),
                        .has_glass = std::ranges::any_of(scene.alpha_triangles, is_glass) ? 1U : 0U};
@@ -101,9 +106,7 @@ class GpuTracer : public Tracer {
         return tiles;
     }
 
-    void begin_pass(std::span<const glm::vec4> outgoing,
-                    const std::vector<std::uint32_t>& open) override {
-        gpu_.upload(*outgoing_.handle, std::as_bytes(outgoing));
+    void begin_pass(const std::vector<std::uint32_t>& open) override {
         if (!open.empty() || has_open_) {
             std::vector<TracedTriangle> triangles = scene_.triangles;
             for (const std::uint32_t triangle : open) {
@@ -113,6 +116,9 @@ class GpuTracer : public Tracer {
             has_open_ = !open.empty();
         }
         clear_sums();
+    }
+    void set_outgoing(std::size_t first, std::span<const glm::vec4> outgoing) override {
+        gpu_.upload(*outgoing_.handle, std::as_bytes(outgoing), first * sizeof(glm::vec4));
     }
 
     std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
@@ -127,14 +133,15 @@ class GpuTracer : public Tracer {
             app::memory_barrier(commands);
         });
     }
-    void set_sums(std::span<const Accumulator> sums) override {
-        gpu_.upload(*accumulators_.handle, std::as_bytes(sums));
+    void set_sums(std::size_t first, std::span<const Accumulator> sums) override {
+        gpu_.upload(*accumulators_.handle, std::as_bytes(sums), first * sizeof(Accumulator));
     }
 
     [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
                                               std::span<const glm::vec4> points) override {
         if (!probes_) {
-            probes_.emplace(gpu_, scene_, *triangles_.handle, options_.submission_seconds);
+            probes_.emplace(gpu_, scene_, *triangles_.handle, *covered_words_.handle,
+                            options_.submission_seconds);
         }
         return probes_->see(frames, points);
     }
@@ -190,6 +197,7 @@ class GpuTracer : public Tracer {
     app::Buffer accumulators_;
     app::Buffer alpha_triangles_;
     app::Buffer alpha_texels_;
+    app::Buffer covered_words_;
 
     app::ProgramInterface interface_;
     vk::UniquePipeline cull_;
@@ -203,7 +211,7 @@ class GpuTracer : public Tracer {
 
 void GpuTracer::check_sizes() const {
     const std::uint64_t most = gpu_.physical_device().getProperties().limits.maxStorageBufferRange;
-    check_light_map(gpu_, scene_.light_map, scene_.sum_count());
+    check_light_map(gpu_, scene_.texels.extent(), scene_.sum_count());
     if (scene_.alpha_texels.size() > most) {
         throw std::runtime_error("textures of materials with alphaMode MASK and BLEND have " +
                                  std::to_string(scene_.alpha_texels.size()) +
@@ -257,6 +265,7 @@ void GpuTracer::make_buffers() {
     };
     alpha_triangles_ = make_or_empty(std::as_bytes(std::span(scene_.alpha_triangles)));
     alpha_texels_ = make_or_empty(std::as_bytes(std::span(scene_.alpha_texels)));
+    covered_words_ = make_or_empty(std::as_bytes(std::span(scene_.texels.words())));
     gpu_.upload(*triangles_.handle, std::as_bytes(triangles));
     gpu_.upload(*clusters_.handle, std::as_bytes(clusters));
 
@@ -264,7 +273,7 @@ void GpuTracer::make_buffers() {
         0, std::array{*triangles_.handle, *clusters_.handle, *frames_.handle, *tiles_.handle,
                       *blocks_.handle, *state_.handle, *results_.handle, *tile_clusters_.handle,
                       *heads_.handle, *nodes_.handle, *outgoing_.handle, *accumulators_.handle,
-                      *alpha_triangles_.handle, *alpha_texels_.handle});
+                      *alpha_triangles_.handle, *alpha_texels_.handle, *covered_words_.handle});
 }
 
 void GpuTracer::download(const app::Buffer& source, std::uint64_t first,
@@ -485,6 +494,11 @@ void GpuTracer::split(const Waiting& whole, std::deque<Waiting>& waiting) {
 }
 
 }  // namespace
+
+std::uint64_t gpu_tracer_bytes(const TileOptions& tiles, std::uint64_t pool_bytes) {
+    return pool_bytes / 8 + layers_for(tiles.map_extent) * layer_bytes(tiles.map_extent) +
+           2 * STAGING_BYTES;
+}
 
 std::uint64_t node_capacity(std::uint64_t pool_bytes) {
     return std::min<std::uint64_t>((pool_bytes - pool_bytes / HEAD_SHARE) / sizeof(ListNode),

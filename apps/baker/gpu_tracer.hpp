@@ -21,6 +21,10 @@ struct GpuTracerOptions {
     std::uint32_t tile_clusters = 2U << 20U;
 };
 
+// Returns about what a tracer on a CPU takes beside sums and radiance: few lists are in use at a
+// time there.
+[[nodiscard]] std::uint64_t gpu_tracer_bytes(const TileOptions& tiles, std::uint64_t pool_bytes);
+
 // Returns the list nodes that fit into such a pool.
 [[nodiscard]] std::uint64_t node_capacity(std::uint64_t pool_bytes);
 

@@ -44,7 +44,7 @@ struct LampPoint {
 
 struct Lamps {
     std::vector<LampPatch> patches;  // empty: no lamps
-    // By texel of the lightmap; 1: its emission is that of a lamp.
+    // By covered texel; 1: its emission is that of a lamp.
     std::vector<std::uint8_t> texels;
 
     [[nodiscard]] bool is_of_lamp(std::size_t texel) const {

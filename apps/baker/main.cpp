@@ -8,6 +8,7 @@
 #include "light_map.hpp"
 #include "lit_gltf.hpp"
 #include "load_scene.hpp"
+#include "memory.hpp"
 #include "options.hpp"
 #include "preview.hpp"
 #include "ranks.hpp"
@@ -106,7 +107,7 @@ class Run {
 
     // Bakes, and returns the exit status.
     int bake_light_map() {
-        const BakeResult result = bake_scene();
+        BakeResult result = bake_scene();
         if (ranks_.is_first()) {
             finish(result);
         }
@@ -219,7 +220,7 @@ class Run {
         extent_ = options_.extent.value_or(
             scene_.light_map_extent.value_or(Extent{DEFAULT_EXTENT, DEFAULT_EXTENT}));
         if (options_.texels_per_unit) {
-            const TracedScene probe = make_traced_scene(scene_, {1, 1}, 1.0F);
+            const TracedScene probe = make_traced_scene(scene_, CoveredTexels(Extent{1, 1}), 1.0F);
             const double side = *options_.texels_per_unit * std::sqrt(probe.texel_area());
             if (!(side <= 32768.0)) {
                 throw std::runtime_error("--texels-per-unit " +
@@ -249,25 +250,27 @@ class Run {
     // begins.
     void check_sizes() {
         const bool has_backs = std::ranges::any_of(scene_.materials, &Material::double_sided);
-        const std::size_t sums = extent_.texels() * (has_backs ? 2 : 1);
         if (!options_.reference) {
             instance_.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
             gpu_.emplace(*instance_, options_.device, vk::SurfaceKHR(), ranks_.number_on_host());
-            check_light_map(*gpu_, extent_, sums);
         }
-        const bool is_on_host = !gpu_ || gpu_->physical_device().getProperties().deviceType ==
-                                             vk::PhysicalDeviceType::eCpu;
-        // With errors, and what the stages were measured to keep beside.
-        constexpr std::uint64_t OF_SURFACE = 66 + sizeof(Patch) + 52;
-        const std::uint64_t of_light =
-            (scene_.suns.empty() && scene_.point_lights.empty() ? 4 : 5) * sizeof(glm::vec3);
-        constexpr std::uint64_t OF_TRACER = sizeof(glm::vec4) + sizeof(Accumulator);
-        const std::uint64_t bytes =
-            extent_.texels() * (OF_SURFACE + (options_.bake.directional ? 84 : 0)) +
-            sums * (of_light + (is_on_host ? 2 : 1) * OF_TRACER);
-        const std::uint64_t available = app::available_memory();
-        const auto gigabytes = [](std::uint64_t size) {
-            return app::text_of(std::round(static_cast<float>(size) / 1e8F) / 10.0F) + " GB";
+        std::optional<std::uint64_t> tracer_bytes;
+        if (!gpu_) {
+            tracer_bytes = 0;
+        } else if (gpu_->physical_device().getProperties().deviceType ==
+                   vk::PhysicalDeviceType::eCpu) {
+            tracer_bytes = gpu_tracer_bytes(
+                suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes),
+                options_.pool_bytes);
+        }
+        const auto [texels, bytes] =
+            needs_of(scene_, extent_, options_.bake, tracer_bytes, options_.threads);
+        if (gpu_) {
+            check_light_map(*gpu_, extent_, static_cast<std::size_t>(texels) * (has_backs ? 2 : 1));
+        }
+        const auto available = static_cast<double>(app::available_memory());
+        const auto gigabytes = [](double size) {
+            return app::text_of(std::round(static_cast<float>(size / 1e8)) / 10.0F) + " GB";
         };
         if (available > 0 && bytes > available) {
             throw std::runtime_error("a lightmap of " + std::to_string(extent_.width) + " x " +
@@ -283,8 +286,9 @@ class Run {
     }
 
     void make_tracer() {
-        measure("prepare",
-                [&] { traced_ = make_traced_scene(scene_, extent_, options_.pixels_per_texel); });
+        measure("prepare", [&] {
+            traced_ = make_traced_scene(scene_, surface_.texels, options_.pixels_per_texel);
+        });
         const TileOptions& tiles = report_.tiles =
             suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
         measure("tracer", [&] {
@@ -294,8 +298,8 @@ class Run {
         });
     }
 
-    // Reports the devices of all ranks.
-    void report_devices() {
+    // Reports the devices of all ranks, and frees what only tracing needs.
+    void end_tracing() {
         struct Device {
             std::array<char, 256> name;
             TracerStatistics statistics;
@@ -315,6 +319,11 @@ class Run {
                               (count > 1 ? std::to_string(count) + " x " : "") + name;
         }
         report_.ranks = ranks_.count();
+        tracer_.reset();
+        gpu_.reset();
+        surface_.patches = {};
+        surface_.albedo = {};
+        surface_.emission = {};
     }
 
     BakeResult bake_scene() {
@@ -353,29 +362,28 @@ class Run {
                                    }
                                    line.show(progress);
                                },
-                           .interrupted = [] { return interrupt_signals != 0; }},
+                           .interrupted = [] { return interrupt_signals != 0; },
+                           .traced = [&] { end_tracing(); }},
                           &ranks_);
         });
         line.end();
-        report_devices();
-        tracer_.reset();
-        gpu_.reset();
         app::check_validation(instance_ ? instance_->validation_messages() : 0);
         return result;
     }
 
     // Denoises the map, and returns the remaining noise.
-    [[nodiscard]] double denoise_map(LightMap& map, const BakeResult& result) const {
-        const auto norm = [&](const std::vector<float>& error) {
+    [[nodiscard]] double denoise_map(BakeResult& result) const {
+        const auto norm = [&] {
             double squares = 0.0;
-            for (std::size_t i = 0; i < error.size(); ++i) {
-                squares += map.known[i] != 0 ? double{error[i]} * error[i] : 0.0;
+            for (std::size_t i = 0; i < result.error.size(); ++i) {
+                squares +=
+                    result.map.known[i] != 0 ? double{result.error[i]} * result.error[i] : 0.0;
             }
             return std::sqrt(squares);
         };
-        std::vector<float> error = result.error;
-        denoise(map, error, surface_, scene_, options_.threads);
-        return *result.noise * norm(error) / norm(result.error);
+        const double before = norm();
+        denoise(result.map, result.error, surface_, scene_, options_.threads);
+        return *result.noise * norm() / before;
     }
 
     // Writes a file that appears with all others.
@@ -439,18 +447,20 @@ class Run {
         }
     }
 
-    void finish(const BakeResult& result) {
+    void finish(BakeResult& result) {
         report_.interrupted = result.interrupted;
-        LightMap map = result.map;
+        LightMap& map = result.map;
         const std::size_t written =
             std::min(extent_.texels(), std::size_t{pages_.first_row(pages_.count)} * extent_.width);
         report_.known_texels =
             static_cast<std::size_t>(std::ranges::count(std::span(map.known).first(written), 1));
-        report_.covered_texels = static_cast<std::size_t>(std::ranges::count_if(
-            std::span(surface_.coverage).first(written), [](float share) { return share > 0.0F; }));
+        report_.covered_texels = written < extent_.texels() ? surface_.texels.first_from(written)
+                                                            : surface_.texels.count();
         if (options_.denoises && result.noise.value_or(0.0) > 0.0) {
-            measure("denoise", [&] { report_.denoised = denoise_map(map, result); });
+            measure("denoise", [&] { report_.denoised = denoise_map(result); });
         }
+        result.error = {};
+        surface_ = {.overlapping_texels = surface_.overlapping_texels};
         measure("dilate", [&] { dilate(map, options_.dilation_rings); });
         measure("seams", [&] { report_.seams = blend_seams(map, scene_); });
         measure("write", [&] {

@@ -178,7 +178,7 @@ TracedTile PassTracing::traced_tile(const MapTile& tile, std::uint32_t frame_ind
     const double unit_area = frame.is_perspective != 0
                                  ? 4.0 * std::numbers::pi * scene_.depth_extent *
                                        scene_.depth_extent /
-                                       static_cast<double>(scene_.light_map.texels())
+                                       static_cast<double>(scene_.texels.extent().texels())
                                  : scene_.unit_area;
     const double weight =
         std::clamp(std::round(MEAN_WEIGHT * pixel * pixel / unit_area), 1.0, LARGEST_WEIGHT);

@@ -69,7 +69,8 @@ class ReferenceTracer : public Tracer {
         : scene_(scene),
           options_(options),
           threads_(threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency())),
-          sums_(scene.sum_count()) {}
+          sums_(scene.sum_count()),
+          outgoing_(scene.sum_count()) {}
 
     [[nodiscard]] std::uint32_t frames_at_once() const override { return threads_; }
 
@@ -83,9 +84,7 @@ class ReferenceTracer : public Tracer {
         return done == frames.size() ? tiles : std::vector<std::vector<MapTile>>();
     }
 
-    void begin_pass(std::span<const glm::vec4> outgoing,
-                    const std::vector<std::uint32_t>& open) override {
-        outgoing_.assign(outgoing.begin(), outgoing.end());
+    void begin_pass(const std::vector<std::uint32_t>& open) override {
         open_.assign(scene_.triangles.size(), false);
         std::ranges::for_each(open, [&](std::uint32_t triangle) { open_[triangle] = true; });
         clear_sums();
@@ -114,11 +113,18 @@ class ReferenceTracer : public Tracer {
             words[i] = std::bit_cast<Accumulator>(sums);
         }
     }
-    void clear_sums() override { set_sums(std::vector<Accumulator>(sums_.size())); }
-    void set_sums(std::span<const Accumulator> words) override {
-        for (std::size_t i = 0; i < sums_.size(); ++i) {
-            std::ranges::copy(std::bit_cast<Sums>(words[i]), sums_[i].begin());
+    void clear_sums() override {
+        for (AtomicSums& sums : sums_) {
+            std::ranges::copy(Sums(), sums.begin());
         }
+    }
+    void set_sums(std::size_t first, std::span<const Accumulator> words) override {
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            std::ranges::copy(std::bit_cast<Sums>(words[i]), sums_[first + i].begin());
+        }
+    }
+    void set_outgoing(std::size_t first, std::span<const glm::vec4> outgoing) override {
+        std::ranges::copy(outgoing, outgoing_.begin() + static_cast<std::ptrdiff_t>(first));
     }
 
     [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
@@ -257,13 +263,15 @@ class ReferenceTracer : public Tracer {
                                           static_cast<std::uint32_t>(y));
     }
 
+    // Returns the number of a texel.
     [[nodiscard]] std::uint32_t texel_at(float x, float y) const {
         const auto along = [](float place, std::uint32_t extent) {
             return static_cast<std::uint32_t>(
                 std::clamp(std::floor(place), 0.0F, static_cast<float>(extent - 1)));
         };
-        return along(y, scene_.light_map.height) * scene_.light_map.width +
-               along(x, scene_.light_map.width);
+        const Extent& extent = scene_.texels.extent();
+        return scene_
+            .texels[std::size_t{along(y, extent.height)} * extent.width + along(x, extent.width)];
     }
 
     // Twin of is_one_sheet in walk.comp.

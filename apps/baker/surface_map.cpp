@@ -35,6 +35,8 @@ constexpr double OVERLAP_MARGIN = static_cast<double>(TEXEL) / 64;
 // Edge of the tiles that threads take, whose sums stay in a processor's cache.
 constexpr std::uint32_t TILE = 128;
 
+constexpr std::size_t LEAST_TILES_AT_ONCE = 32;  // so that all threads have some
+
 constexpr float MIN_COVERAGE = 1e-6F;
 
 // A range of texels, the last one excluded.
@@ -427,6 +429,7 @@ class TileTriangles {
         });
     }
 
+    [[nodiscard]] std::size_t columns() const { return columns_; }
     [[nodiscard]] std::size_t count() const { return columns_ * rows_; }
     [[nodiscard]] TexelRange texels(std::size_t tile, const Extent& extent) const {
         const auto left = static_cast<std::uint32_t>(tile % columns_) * TILE;
@@ -511,63 +514,100 @@ std::vector<TexelSums> sum_tile(const Scene& scene, const Extent& extent, const 
     return sums;
 }
 
+// The surface at a texel: an element of each of a map's arrays.
+struct SurfaceTexel {
+    float coverage = 0.0F;
+    glm::vec3 albedo{0.0F};
+    glm::vec3 emission{0.0F};
+    glm::vec3 normal{0.0F};
+    std::uint8_t smooth = 0;
+    std::uint8_t double_sided = 0;
+    Patch patch;
+    std::uint32_t triangle = 0;
+};
+
+SurfaceTexel surface_of(const Scene& scene, const TexelSums& sums) {
+    SurfaceTexel texel;
+    if (sums.weight == 0.0F) {
+        return texel;
+    }
+    texel.coverage = sums.taken != 0
+                         ? static_cast<float>(std::popcount(sums.taken)) / SAMPLES_A_TEXEL
+                         : std::clamp(sums.weight, MIN_COVERAGE, 1.0F / SAMPLES_A_TEXEL);
+    if (sums.colour_weight > 0.0F) {
+        texel.albedo = sums.albedo / sums.colour_weight;
+        texel.emission = sums.emission / sums.colour_weight;
+    }
+    const glm::vec3 normal = sums.normal / sums.weight;
+    const float length = glm::length(normal);
+    texel.normal = length > 1e-3F
+                       ? normal / length
+                       : glm::vec3(scene.plane_normal(scene.triangles[sums.first_triangle]));
+    texel.smooth = sums.is_smooth ? 1 : 0;
+    const double side = std::sqrt(double{texel.coverage}) / sums.weight;
+    texel.patch = {sums.position / double{sums.weight}, sums.across * side, sums.down * side};
+    texel.triangle = sums.first_triangle;
+    texel.double_sided = sums.double_sided * 2.0F > sums.weight ? 1 : 0;
+    return texel;
+}
+
+void add_texel(SurfaceMap& map, const SurfaceTexel& texel, bool has_emitters, bool has_patches) {
+    map.coverage.push_back(texel.coverage);
+    map.albedo.push_back(texel.albedo);
+    map.normal.push_back(texel.normal);
+    map.smooth.push_back(texel.smooth);
+    map.double_sided.push_back(texel.double_sided);
+    map.triangle.push_back(texel.triangle);
+    if (has_emitters) {
+        map.emission.push_back(texel.emission);
+    }
+    if (has_patches) {
+        map.patches.push_back(texel.patch);
+    }
+}
+
 }  // namespace
 
 SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint32_t threads) {
     SurfaceMap map;
-    map.extent = extent;
-    map.coverage.resize(extent.texels());
-    map.albedo.resize(extent.texels(), glm::vec3(0.0F));
-    map.emission.resize(extent.texels(), glm::vec3(0.0F));
-    map.normal.resize(extent.texels(), glm::vec3(0.0F));
-    map.smooth.resize(extent.texels());
-    map.double_sided.resize(extent.texels());
     const bool has_emitters = std::ranges::any_of(scene.materials, [](const Material& material) {
         return greatest_of(material.emission) > 0.0F;
     });
-    map.patches.resize(scene.point_lights.empty() && !has_emitters ? 0 : extent.texels());
-    map.triangle.resize(extent.texels());
+    const bool has_patches = has_emitters || !scene.point_lights.empty();
 
     const TileTriangles tiles(scene, extent, threads);
     std::atomic<std::size_t> overlapping = 0;
     std::vector<std::vector<std::uint32_t>> overlapping_of(tiles.count());
-    parallel_for(tiles.count(), threads, [&](std::size_t tile) {
-        const TexelRange range = tiles.texels(tile, extent);
-        const std::vector<TexelSums> sums =
-            sum_tile(scene, extent, range, tiles.triangles(tile), overlapping_of[tile]);
-        auto texel = sums.begin();
-        for (std::size_t y = range.top; y < range.bottom; ++y) {
-            for (std::size_t x = range.left; x < range.right; ++x, ++texel) {
-                if (texel->weight == 0.0F) {
-                    continue;
+    std::vector<std::uint32_t> covered((extent.texels() + 31) / 32);
+    // Rows of tiles that are made together. Only they take memory for texels without charts.
+    const std::size_t tiles_at_once =
+        std::max(LEAST_TILES_AT_ONCE / tiles.columns(), std::size_t{1}) * tiles.columns();
+    for (std::size_t first = 0; first < tiles.count(); first += tiles_at_once) {
+        const std::size_t end = std::min(tiles.count(), first + tiles_at_once);
+        const std::size_t begin = std::size_t{tiles.texels(first, extent).top} * extent.width;
+        std::vector<SurfaceTexel> texels(
+            std::size_t{tiles.texels(end - 1, extent).bottom} * extent.width - begin);
+        parallel_for(end - first, threads, [&](std::size_t i) {
+            const TexelRange range = tiles.texels(first + i, extent);
+            const std::vector<TexelSums> sums = sum_tile(
+                scene, extent, range, tiles.triangles(first + i), overlapping_of[first + i]);
+            auto texel = sums.begin();
+            for (std::size_t y = range.top; y < range.bottom; ++y) {
+                for (std::size_t x = range.left; x < range.right; ++x, ++texel) {
+                    texels[y * extent.width + x - begin] = surface_of(scene, *texel);
+                    overlapping += texel->overlaps ? 1 : 0;
                 }
-                const std::size_t i = y * extent.width + x;
-                map.coverage[i] =
-                    texel->taken != 0
-                        ? static_cast<float>(std::popcount(texel->taken)) / SAMPLES_A_TEXEL
-                        : std::clamp(texel->weight, MIN_COVERAGE, 1.0F / SAMPLES_A_TEXEL);
-                if (texel->colour_weight > 0.0F) {
-                    map.albedo[i] = texel->albedo / texel->colour_weight;
-                    map.emission[i] = texel->emission / texel->colour_weight;
-                }
-                const glm::vec3 normal = texel->normal / texel->weight;
-                const float length = glm::length(normal);
-                map.normal[i] =
-                    length > 1e-3F
-                        ? normal / length
-                        : glm::vec3(scene.plane_normal(scene.triangles[texel->first_triangle]));
-                map.smooth[i] = texel->is_smooth ? 1 : 0;
-                if (!map.patches.empty()) {
-                    const double side = std::sqrt(double{map.coverage[i]}) / texel->weight;
-                    map.patches[i] = {texel->position / double{texel->weight}, texel->across * side,
-                                      texel->down * side};
-                }
-                map.triangle[i] = texel->first_triangle;
-                map.double_sided[i] = texel->double_sided * 2.0F > texel->weight ? 1 : 0;
-                overlapping += texel->overlaps ? 1 : 0;
+            }
+        });
+        for (std::size_t i = 0; i < texels.size(); ++i) {
+            if (texels[i].coverage > 0.0F) {
+                covered[(begin + i) / 32] |= 1U << (begin + i) % 32;
+                add_texel(map, texels[i], has_emitters, has_patches);
             }
         }
-    });
+    }
+    add_texel(map, {}, has_emitters, has_patches);
+    map.texels = CoveredTexels(extent, covered);
     map.overlapping_texels = overlapping;
     std::set<std::uint32_t> triangles;
     for (const std::vector<std::uint32_t>& of_tile : overlapping_of) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "covered_texels.hpp"
 #include "scene.hpp"
 
 namespace quadtile::baker {
@@ -13,13 +14,13 @@ struct Patch {
     glm::vec3 down{0.0F};
 };
 
-// Surface by texel of the lightmap: means over the part of the texel that charts cover, by area.
-// All values of an uncovered texel are 0.
+// Surface by covered texel of the lightmap: means over the part of the texel that charts cover, by
+// area. One element more is that of all other texels: all its values are 0.
 struct SurfaceMap {
-    Extent extent;
-    std::vector<float> coverage;             // 0..1, of the texel's area in the lightmap
+    CoveredTexels texels;
+    std::vector<float> coverage;             // of the texel's area in the lightmap, up to 1
     std::vector<glm::vec3> albedo;           // with textures, without their holes
-    std::vector<glm::vec3> emission;         // radiance
+    std::vector<glm::vec3> emission;         // radiance; empty: no emitters
     std::vector<glm::vec3> normal;           // smooth if the vertices' normals are, of length 1
     std::vector<std::uint8_t> smooth;        // 1: the normal may differ from that of the plane
     std::vector<std::uint8_t> double_sided;  // 0 or 1: of most of the covered area

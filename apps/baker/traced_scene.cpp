@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace quadtile::baker {
 
@@ -247,8 +248,9 @@ std::uint32_t packed_normal(const glm::dvec3& normal) {
     return packed;
 }
 
-TracedScene make_traced_scene(const Scene& scene, const Extent& light_map, float pixels_per_texel) {
-    TracedScene traced{.light_map = light_map};
+TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels, float pixels_per_texel) {
+    TracedScene traced{.texels = std::move(texels)};
+    const Extent light_map = traced.texels.extent();
     Box<glm::dvec3> box;
     std::vector<Areas> areas;
     areas.reserve(scene.triangles.size());

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "covered_texels.hpp"
 #include "scene.hpp"
 
 #include "shaders/bake.h"
@@ -27,9 +28,9 @@ struct TracedScene {
     glm::dvec3 box_middle{0.0};   // relative to the centre
     glm::dvec3 half_extent{0.0};  // of that box
     double depth_extent = 0.0;    // world units; depths are exact to a part of it
-    Extent light_map;
-    bool has_two_sides = false;  // whether a material is double-sided
-    bool is_smooth = false;      // whether a triangle has vertex normals other than its plane's
+    CoveredTexels texels;         // of the lightmap
+    bool has_two_sides = false;   // whether a material is double-sided
+    bool is_smooth = false;       // whether a triangle has vertex normals other than its plane's
     // Unit of pixels' areas, in square world units: that of the mean texel, or less if that would
     // leave the smallest pixels no weight.
     double unit_area = 0.0;
@@ -37,14 +38,14 @@ struct TracedScene {
     double surface_area = 0.0;    // square world units, of triangles with a density
     double light_map_area = 0.0;  // texels of these triangles
 
-    // Returns the number of sums of light: of the fronts of all texels, and of their backs if a
-    // surface has two sides.
+    // Returns the number of sums of light: CoveredTexels::places of fronts, and as many of backs if
+    // a surface has two sides.
     [[nodiscard]] std::size_t sum_count() const {
-        return light_map.texels() * (has_two_sides ? 2 : 1);
+        return texels.places() * (has_two_sides ? 2 : 1);
     }
     // Returns TraceParameters::back_texels.
     [[nodiscard]] std::uint32_t back_texels() const {
-        return has_two_sides ? static_cast<std::uint32_t>(light_map.texels()) : 0;
+        return has_two_sides ? static_cast<std::uint32_t>(texels.places()) : 0;
     }
     // Returns the mean area of a texel in square world units.
     [[nodiscard]] double texel_area() const { return surface_area / light_map_area; }
@@ -59,7 +60,7 @@ struct TracedScene {
 //
 // Throws std::runtime_error if no triangle has a density, because the lightmap coordinates are
 // void, and for a triangle so far from the rest, measured in pixels, that floats do not resolve it.
-[[nodiscard]] TracedScene make_traced_scene(const Scene& scene, const Extent& light_map,
+[[nodiscard]] TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels,
                                             float pixels_per_texel);
 
 }  // namespace quadtile::baker

@@ -96,22 +96,21 @@ class Tracer {
     [[nodiscard]] virtual std::vector<std::vector<MapTile>> request_tiles(
         std::span<const ProjectionFrame> frames, const Stop& stop = {}) = 0;
 
-    // Begins a pass with sums of zero. `outgoing`, by TracedScene::sum_count: the radiance that
-    // leaves a texel's front or back, and in w the bits TWO_SIDED and SMOOTH_NORMAL. `open`:
-    // triangles that block no light of a source.
-    virtual void begin_pass(std::span<const glm::vec4> outgoing,
-                            const std::vector<std::uint32_t>& open) = 0;
+    // Begins a pass with sums of zero. `open`: triangles that block no light of a source.
+    virtual void begin_pass(const std::vector<std::uint32_t>& open) = 0;
+    // Sets places from `first` on, of TracedScene::sum_count: the radiance that leaves a texel's
+    // front or back, and in w the bits TWO_SIDED and SMOOTH_NORMAL.
+    virtual void set_outgoing(std::size_t first, std::span<const glm::vec4> outgoing) = 0;
     // Adds the light that the lightmap receives from tiles, whose `first_head` has no meaning yet.
     // Returns the number of finished tiles: all, unless stopped, and at least one.
     virtual std::size_t trace(std::span<const ProjectionFrame> frames,
                               std::span<const TracedTile> tiles,
                               std::span<const double> predicted_nodes, const Stop& stop = {}) = 0;
-    // Reads sums from `first` on, by texel: of all fronts, then of all backs if a surface has two
-    // sides.
+    // Reads the sums of places from `first` on.
     virtual void read_sums(std::size_t first, std::span<Accumulator> sums) = 0;
     virtual void clear_sums() = 0;
-    // Replaces the sums, to go on from them.
-    virtual void set_sums(std::span<const Accumulator> sums) = 0;
+    // Replaces sums from `first` on, to go on from them.
+    virtual void set_sums(std::size_t first, std::span<const Accumulator> sums) = 0;
 
     // Returns the nearest surfaces to each point along the ray of each frame through it, frame by
     // frame, at most MOST_PROBES. Frames are from probe_frame. Points are relative to the scene's

@@ -122,7 +122,7 @@ void Gpu::wait_idle() const noexcept {
 
 // ---- Copies between host and device
 
-void Gpu::upload(vk::Buffer target, std::span<const std::byte> bytes) {
+void Gpu::upload(vk::Buffer target, std::span<const std::byte> bytes, vk::DeviceSize first) {
     const Buffer staging = make_buffer(std::min(LARGEST_COPY, bytes.size()),
                                        vk::BufferUsageFlagBits::eTransferSrc, MemoryUse::upload);
     for (std::size_t offset = 0; offset < bytes.size(); offset += staging.size_bytes) {
@@ -130,7 +130,7 @@ void Gpu::upload(vk::Buffer target, std::span<const std::byte> bytes) {
         std::memcpy(staging.mapped, bytes.data() + offset, size);
         run([&](vk::CommandBuffer commands) {
             commands.copyBuffer(*staging.handle, target,
-                                vk::BufferCopy{.dstOffset = offset, .size = size});
+                                vk::BufferCopy{.dstOffset = first + offset, .size = size});
             memory_barrier(commands);
         });
     }

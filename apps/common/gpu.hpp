@@ -154,8 +154,8 @@ class Gpu {
     // The same for all work of the queue, and what it presents. Ignores a loss of the device.
     void wait_idle() const noexcept;
 
-    // Writes to a buffer of the device from its beginning, and waits.
-    void upload(vk::Buffer target, std::span<const std::byte> bytes);
+    // Writes to a buffer of the device from `first` on, and waits.
+    void upload(vk::Buffer target, std::span<const std::byte> bytes, vk::DeviceSize first = 0);
     // Reads what earlier commands have written, from `first` on.
     void download(vk::Buffer source, vk::DeviceSize first, std::span<std::byte> bytes);
     // Writes all of level 0 and changes the layout of all levels. Texels: layer by layer, rows from

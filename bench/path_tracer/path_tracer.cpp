@@ -245,8 +245,8 @@ class Tracer {
               scene.positions.size(), [&](std::size_t i) { return scene.positions[i]; },
               scene.triangles.size(), [&](std::size_t i) { return scene.triangles[i].vertices; }),
           offset_(ray_offset(scene)),
-          surfaces_(make_surfaces(scene, surface.extent, offset_)),
-          triangles_(triangles_by_texel(surfaces_, surface.extent)) {
+          surfaces_(make_surfaces(scene, surface.texels.extent(), offset_)),
+          triangles_(triangles_by_texel(surfaces_, surface.texels.extent())) {
         for (const baker::Sun& sun : scene.suns) {
             if (sun.irradiance != glm::vec3(0.0F)) {
                 suns_.push_back({-glm::normalize(sun.direction), sun.irradiance});
@@ -266,7 +266,7 @@ class Tracer {
         std::uint32_t sample = 0;
         for (std::uint32_t number = 0;
              sample < options_.samples_per_texel && number < 64 * (sample + 16); ++number) {
-            const std::uint32_t width = surface_.extent.width;
+            const std::uint32_t width = surface_.texels.extent().width;
             const auto point = point_at(surfaces_, triangles_[texel],
                                         glm::dvec2(texel % width, texel / width) +
                                             glm::dvec2(sobol_point(number, hash(seed, 1))));
@@ -332,8 +332,10 @@ class Tracer {
                 path.starts_at_back = depth == 0;
                 return;
             }
-            const std::size_t texel = texel_at(surface.map_position(hit.u, hit.v));
-            path.irradiance += path.throughput * PI * surface_.emission[texel];
+            const std::size_t texel = surface_.texels[texel_at(surface.map_position(hit.u, hit.v))];
+            if (!surface_.emission.empty()) {
+                path.irradiance += path.throughput * PI * surface_.emission[texel];
+            }
             if (depth == options_.bounces) {
                 return;
             }
@@ -400,8 +402,8 @@ class Tracer {
             return static_cast<std::size_t>(
                 std::clamp(coordinate, 0.0F, static_cast<float>(extent - 1)));
         };
-        return texel(position.y, surface_.extent.height) * surface_.extent.width +
-               texel(position.x, surface_.extent.width);
+        return texel(position.y, surface_.texels.extent().height) * surface_.texels.extent().width +
+               texel(position.x, surface_.texels.extent().width);
     }
 
     const baker::SurfaceMap& surface_;
@@ -418,9 +420,9 @@ class Tracer {
 
 PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& surface,
                           const PathTracerOptions& options) {
-    const std::size_t texels = surface.extent.texels();
+    const std::size_t texels = surface.texels.extent().texels();
     if (scene.light_map_coordinates.size() != scene.positions.size() ||
-        surface.albedo.size() != texels || surface.emission.size() != texels) {
+        surface.albedo.size() != surface.texels.places()) {
         throw std::invalid_argument(
             "The path tracer needs lightmap coordinates and a surface of their extent");
     }
@@ -432,9 +434,10 @@ PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& su
     }
     const Tracer tracer(scene, surface, options);
 
-    baker::parallel_for(surface.extent.height, options.threads, [&](std::size_t row) {
-        for (std::uint32_t x = 0; x < surface.extent.width; ++x) {
-            tracer.trace_texel(static_cast<std::uint32_t>(row) * surface.extent.width + x, map);
+    baker::parallel_for(surface.texels.extent().height, options.threads, [&](std::size_t row) {
+        for (std::uint32_t x = 0; x < surface.texels.extent().width; ++x) {
+            tracer.trace_texel(static_cast<std::uint32_t>(row) * surface.texels.extent().width + x,
+                               map);
         }
     });
     return map;

@@ -124,10 +124,11 @@ inline void check_atlas(const Scene& scene, int gutter) {
     std::vector<std::uint32_t> owners(extent.texels(), NONE);
     std::size_t shared = 0;
     for (std::size_t i = 0; i < owners.size(); ++i) {
-        if (map.coverage[i] > 1.0F / 64.0F) {  // more than rounding at an edge
-            owners[i] = charts[map.triangle[i]];
-            shared +=
-                glm::distance(map.albedo[i], marked.materials[owners[i]].albedo) > 1e-4F ? 1 : 0;
+        const std::uint32_t number = map.texels[i];
+        if (map.coverage[number] > 1.0F / 64.0F) {  // more than rounding at an edge
+            owners[i] = charts[map.triangle[number]];
+            const glm::vec3& albedo = marked.materials[owners[i]].albedo;
+            shared += glm::distance(map.albedo[number], albedo) > 1e-4F ? 1 : 0;
         }
     }
     EXPECT_EQ(shared, 0U) << "texels that two charts cover";

@@ -221,7 +221,8 @@ double light_below(const Material& material, std::size_t column, const auto& lig
     Prepared what(scene.scene, scene.extent(), 4.0F);
     const LightMap map = light(what, {.directions = 256, .bounces = 0, .sun_directions = 64});
     // The sheet is lit as if it had no holes, and does not send the colour of these.
-    EXPECT_EQ(what.surface.albedo[scene.texels(sheet)[27]], glm::vec3(1.0F, 0.0F, 0.0F));
+    EXPECT_EQ(what.surface.albedo[what.surface.texels[scene.texels(sheet)[27]]],
+              glm::vec3(1.0F, 0.0F, 0.0F));
     std::vector<std::size_t> texels;
     for (std::size_t row = 2; row < 6; ++row) {
         texels.push_back(scene.texels(floor)[8 * column + row]);
@@ -322,9 +323,9 @@ TEST(Light, SmoothNormalsSmoothTheLight) {
         double sum = 0.0;
         double expected_sum = 0.0;
         for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
-            const float cosine = glm::dot(what.surface.normal[i], to_light);
-            const double expected =
-                0.5 * PI * (1.0 + what.surface.normal[i].y) + 2.0 * std::max(cosine, 0.0F);
+            const glm::vec3& normal = what.surface.normal[what.surface.texels[i]];
+            const float cosine = glm::dot(normal, to_light);
+            const double expected = 0.5 * PI * (1.0 + normal.y) + 2.0 * std::max(cosine, 0.0F);
             worst = std::max(worst, std::abs(map.irradiance[i].x - expected));
             sum += map.irradiance[i].x;
             expected_sum += expected;
@@ -458,8 +459,8 @@ TEST(Light, ConvergesToThePathTracer) {
         const LightMap map = light(what, options);
         std::vector<std::size_t> texels;
         double squares = 0.0;
-        for (std::size_t i = 0; i < what.surface.coverage.size(); ++i) {
-            if (what.surface.coverage[i] > 0.99F && map.known[i] != 0) {
+        for (std::size_t i = 0; i < map.known.size(); ++i) {
+            if (what.surface.coverage[what.surface.texels[i]] > 0.99F && map.known[i] != 0) {
                 texels.push_back(i);
                 const glm::dvec3 error =
                     glm::dvec3(map.irradiance[i]) - glm::dvec3(truth.irradiance[i]);

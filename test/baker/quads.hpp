@@ -23,7 +23,7 @@ inline LightMap uniform_light_map(const Extent& extent, const glm::vec3& irradia
 struct Prepared {
     Prepared(const Scene& of, const Extent& extent, float pixels_per_texel = 1.0F)
         : surface(make_surface_map(of, extent, 1)),
-          traced(make_traced_scene(of, extent, pixels_per_texel)),
+          traced(make_traced_scene(of, surface.texels, pixels_per_texel)),
           suns(of.suns),
           lights(of.point_lights),
           scene(of) {}

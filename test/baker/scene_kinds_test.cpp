@@ -54,8 +54,8 @@ TEST_F(SceneKinds, VertexColoursTimesFactorTimesTexture) {
         }
         const Scene scene = load(gltf).scene;
         const SurfaceMap map = make_surface_map(scene, {4, 4}, 1);
-        expect_colour(map.albedo.at(5), {0.2F, 0.2F, 0.15F}, "");
-        const TracedScene traced = make_traced_scene(scene, {4, 4}, 1.0F);
+        expect_colour(map.albedo.at(map.texels[5]), {0.2F, 0.2F, 0.15F}, "");
+        const TracedScene traced = make_traced_scene(scene, map.texels, 1.0F);
         ASSERT_EQ(traced.alpha_triangles.size(), 2U);
         EXPECT_FLOAT_EQ(traced.alpha_triangles[0].alpha[1], has_alpha ? 0.1F : 0.5F);
     }

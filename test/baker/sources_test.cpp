@@ -372,7 +372,8 @@ TEST(Lamps, AreSmallEvenAndFew) {
             EXPECT_LT(point.position.y, point.position.x < 1 || point.position.x > 6 ? 1.0 : 3.0);
         }
         EXPECT_THAT(counts, ::testing::Each(POINTS_A_PATCH));
-        const auto shines = [&](std::size_t texel) { return lamps.texels[texel] != 0; };
+        const CoveredTexels numbers = make_surface_map(quads.scene, quads.extent()).texels;
+        const auto shines = [&](std::size_t texel) { return lamps.texels[numbers[texel]] != 0; };
         EXPECT_TRUE(std::ranges::all_of(quads.texels(1), shines));
         EXPECT_TRUE(std::ranges::none_of(quads.texels(0), shines));
     }

@@ -107,13 +107,13 @@ TEST(SurfaceMap, NoChartIsTooSmall) {
     add({{{8.0F, 10.001F}, {15.0F, 10.0F}, {15.0F, 10.002F}}});
     const SurfaceMap map = map_of(scene, {16, 16});
     std::vector<std::size_t> covered;
-    for (std::size_t i = 0; i < map.coverage.size(); ++i) {
-        if (map.coverage[i] > 0.0F) {
-            covered.push_back(i);
-            EXPECT_LE(map.coverage[i], 1.0F / 64.0F);
-            expect_near(map.albedo[i], {0.5F, 0.25F, 0.125F}, 1e-6F);
-            expect_near(map.normal[i], {0.0F, 0.0F, 1.0F}, 1e-6F);
-        }
+    for (std::size_t i = 0; i < map.texels.count(); ++i) {
+        covered.push_back(map.texels.texel(i));
+        EXPECT_EQ(map.texels[covered.back()], i);
+        EXPECT_GT(map.coverage[i], 0.0F);
+        EXPECT_LE(map.coverage[i], 1.0F / 64.0F);
+        expect_near(map.albedo[i], {0.5F, 0.25F, 0.125F}, 1e-6F);
+        expect_near(map.normal[i], {0.0F, 0.0F, 1.0F}, 1e-6F);
     }
     EXPECT_THAT(covered,
                 testing::ElementsAre(17, 68, 69, 84, 85, 168, 169, 170, 171, 172, 173, 174));

@@ -92,7 +92,8 @@ TEST_F(TracerTest, TracesStacksOfTrianglesOrNamesWhatIsTooLong) {
          {std::tuple(96U, 512U, 1024.0F), {2500U, 16U, 16.0F}}) {
         const TileOptions options{
             .map_extent = extent, .max_resolution = resolution, .max_nodes = 1e9F};
-        const TracedScene traced = make_traced_scene(stack(triangles), {96, 64}, 4.0F);
+        const TracedScene traced =
+            make_traced_scene(stack(triangles), CoveredTexels(Extent{96, 64}), 4.0F);
         const std::vector<ProjectionFrame> frames{frame_of(traced, extent)};
         const auto outgoing = outgoing_of(traced);
         const auto twin = make_reference_tracer(traced, options, 2);
@@ -100,9 +101,11 @@ TEST_F(TracerTest, TracesStacksOfTrianglesOrNamesWhatIsTooLong) {
         const auto tiles = twin->request_tiles(frames);
         EXPECT_TRUE(gpu->request_tiles(frames) == tiles);
         const Work work = work_of(tiles.front());
-        twin->begin_pass(outgoing, {});
+        twin->begin_pass({});
+        twin->set_outgoing(0, outgoing);
         twin->trace(frames, work.tiles, work.nodes);
-        gpu->begin_pass(outgoing, {});
+        gpu->begin_pass({});
+        gpu->set_outgoing(0, outgoing);
         // With as many stops as there can be, after a request that was stopped.
         (void)gpu->request_tiles(frames, [] { return true; });
         const auto trace = [&] {

@@ -396,7 +396,8 @@ void make_bakes() {
         scene.light_map_coordinates = {{0, 0}, {1, 0}, {0, 1}};
         scene.triangles.push_back({});
         scene.triangles[0].vertices = {0, 1, 2};
-        const baker::TracedScene traced = make_traced_scene(scene, {64, 64}, 1.0F);
+        const baker::TracedScene traced =
+            make_traced_scene(scene, baker::CoveredTexels(baker::Extent{64, 64}), 1.0F);
         const auto tracer =
             make_gpu_tracer(gpu, traced, baker::suited_tiles({64, 64}, 1.0F, 64U << 20U),
                             {.pool_bytes = 64U << 20U});

@@ -156,7 +156,7 @@ const int SHEET_ANGLE = 20;
 struct ListNode {
     float depth;  // whole steps along the direction
     uint order;   // FACES_BACK, BLOCKS_NOTHING and IS_PANE, or 0, and the triangle
-    uint texel;   // of the lightmap, or NO_TEXEL
+    uint texel;   // by its number, or NO_TEXEL
     uint next;    // next in the list, or NO_NODE
 };
 
@@ -172,6 +172,13 @@ struct Accumulator {
 struct TileCluster {
     uint tile;
     uint cluster;
+};
+
+// 32 texels of the lightmap, row by row: a bit for each that a chart covers, the lowest first, and
+// the number of covered texels before these. Values by texel are by this number.
+struct CoveredWord {
+    uint bits;
+    uint first;
 };
 
 // State of a submission: 0 at the beginning, then its results.
@@ -192,7 +199,8 @@ struct TraceParameters {
     uint light_map_width;
     uint light_map_height;
     uint blocks;  // of list heads
-    // Texels between the light of a front and that of its back, in `outgoing` and in the sums; 0:
+    uint covered_texels;  // the number of all texels that no chart covers
+    // Places between the light of a front and that of its back, in `outgoing` and in the sums; 0:
     // no surface has two sides.
     uint back_texels;
     uint alpha_triangles;  // number of the first triangles, which have holes
@@ -232,7 +240,7 @@ struct TriangleBox {
     uint first_triangle;  // of BOX_TRIANGLES, or NO_NODE: boxes within it follow
 };
 
-// Nearest surfaces to a probe on both sides along a ray: a texel of the lightmap, with SEES_BACK
+// Nearest surfaces to a probe on both sides along a ray: a texel's number, with SEES_BACK
 // if the surface's back faces the probe; or NO_TEXEL.
 struct ProbeSight {
     uint ahead;  // in the direction of the frame's axis_z
@@ -252,6 +260,7 @@ struct ProbeParameters {
     uint most_steps;  // per ray
     uint light_map_width;
     uint light_map_height;
+    uint covered_texels;
 };
 
 QUADTILE_NAMESPACE_END

@@ -31,6 +31,9 @@ layout(set = 0, binding = 3, std430) readonly buffer Points {
 layout(set = 0, binding = 4, std430) writeonly buffer Sights {
     ProbeSight sights[];
 };
+layout(set = 0, binding = 5, std430) readonly buffer CoveredWords {
+    CoveredWord covered_words[];
+};
 
 const vec2 ORIGIN = vec2(-0.5);  // the probe is the middle of pixel (0, 0)
 const float FLOAT_ERROR = 1.0 / 1048576.0;  // 2^-20: of some sums and products, with a margin
@@ -98,9 +101,11 @@ void look_at(uint index, vec3 point, ProjectionFrame frame, inout Neighbour ahea
     const vec2 weights = weights_at(triangle, ivec2(0));
     const float depth = floor(interpolated(triangle.depth, weights.x, weights.y) + 0.5);
     const uint order = (triangle.faces_forward ? 0 : FACES_BACK) | index;
-    const uint texel = light_map_texel(triangle, weights, parameters.light_map_width,
-                                       parameters.light_map_height) |
-                       ((depth > 0.0) == triangle.faces_forward ? SEES_BACK : 0);
+    const uint place = light_map_texel(triangle, weights, parameters.light_map_width,
+                                       parameters.light_map_height);
+    const uint texel =
+        number_of(place, covered_words[place / 32], parameters.covered_texels) |
+        ((depth > 0.0) == triangle.faces_forward ? SEES_BACK : 0);
     if (depth > 0.0 && (depth < ahead.depth || (depth == ahead.depth && order < ahead.order))) {
         ahead = Neighbour(depth, order, texel);
     } else if (depth < 0.0 &&

@@ -1,7 +1,8 @@
 // Puts the fragments of a cluster of triangles into the lists of a tile's pixels.
 //
 // Dispatch: one workgroup of CLUSTER_TRIANGLES threads per TileCluster, indirect (cull.comp).
-// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, tile_clusters, alpha_triangles, alpha_texels; writes
+// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, tile_clusters, alpha_triangles, alpha_texels,
+// covered_words; writes
 // heads, nodes, results, the state's count of nodes.
 // Memory: a workgroup counts its fragments and takes places for all of them with one atomic; each is written by one
 // thread. Heads are exchanged by atomics, so that each node is linked once, in any order: walk.comp sorts. The host
@@ -56,19 +57,24 @@ bool is_hole(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
                                       uint(pixel.x), uint(pixel.y));
 }
 
-bool is_glass(uint index) {
-    return parameters.has_glass != 0 && min(min(alpha_triangles[index].tint[0], alpha_triangles[index].tint[1]),
-                                            alpha_triangles[index].tint[2]) < 1.0;
+bool is_pane(uint index) {
+    return parameters.has_glass != 0 &&
+           min(min(alpha_triangles[index].tint[0], alpha_triangles[index].tint[1]),
+               alpha_triangles[index].tint[2]) < 1.0;
 }
 
-const uint NOT_MET = 1;
-
-// Returns IS_PANE, or 0 if the ray ends here, or NOT_MET.
-uint meets(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
-    if (!covers(triangle, pixel)) {
-        return NOT_MET;
+// Returns the first and the end of the pixels of a row that a triangle covers. They are consecutive: rounding leaves
+// the sides of edges monotone along the row.
+ivec2 covered_pixels(PixelTriangle triangle, int y) {
+    int first = triangle.first.x;
+    int end = triangle.last.x + 1;
+    while (first < end && !covers(triangle, ivec2(first, y))) {
+        ++first;
     }
-    return !is_hole(index, triangle, pixel, tile) ? 0 : is_glass(index) ? IS_PANE : NOT_MET;
+    while (end > first && !covers(triangle, ivec2(end - 1, y))) {
+        --end;
+    }
+    return ivec2(first, end);
 }
 
 void main() {
@@ -99,12 +105,12 @@ void main() {
     for (uint row = gl_LocalInvocationIndex; row < rows; row += CLUSTER_TRIANGLES) {
         ivec2 pixel;
         const uint i = find_row(row, pixel.y);
-        for (pixel.x = cluster_triangles[i].first.x; pixel.x <= cluster_triangles[i].last.x;
-             ++pixel.x) {
-            count += meets(work.cluster * CLUSTER_TRIANGLES + i, cluster_triangles[i], pixel, tile) !=
-                             NOT_MET
-                         ? 1
-                         : 0;
+        const PixelTriangle triangle = cluster_triangles[i];
+        const ivec2 covered = covered_pixels(triangle, pixel.y);
+        count += uint(covered.y - covered.x);
+        const uint index = work.cluster * CLUSTER_TRIANGLES + i;
+        for (pixel.x = covered.x; HAS_HOLES && pixel.x < covered.y; ++pixel.x) {
+            count -= is_hole(index, triangle, pixel, tile) && !is_pane(index) ? 1 : 0;
         }
     }
     uint place = 0;
@@ -132,19 +138,21 @@ void main() {
             const uint index = work.cluster * CLUSTER_TRIANGLES + i;
             const uint order = (triangle.faces_forward ? 0 : FACES_BACK) |
                                (triangles[index].normal & BLOCKS_NOTHING) | index;
-            for (pixel.x = triangle.first.x; pixel.x <= triangle.last.x; ++pixel.x) {
-                const uint pane = meets(index, triangle, pixel, tile);
-                if (pane != NOT_MET) {
+            const ivec2 covered = covered_pixels(triangle, pixel.y);
+            for (pixel.x = covered.x; pixel.x < covered.y; ++pixel.x) {
+                const bool is_open = is_hole(index, triangle, pixel, tile);
+                if (!is_open || is_pane(index)) {
                     const vec2 weights = weights_at(triangle, pixel);
                     const uint head = tile.first_head +
                                       (uint(pixel.y) - tile.first_y) * tile.width +
                                       (uint(pixel.x) - tile.first_x);
                     const float depth =
                         floor(interpolated(triangle.depth, weights.x, weights.y) + 0.5);
-                    nodes[node] = ListNode(depth, order | pane,
-                                           light_map_texel(triangle, weights,
-                                                           parameters.light_map_width,
-                                                           parameters.light_map_height),
+                    const uint texel = light_map_texel(
+                        triangle, weights, parameters.light_map_width, parameters.light_map_height);
+                    nodes[node] = ListNode(depth, order | (is_open ? IS_PANE : 0),
+                                           number_of(texel, covered_words[texel / 32],
+                                                     parameters.covered_texels),
                                            atomicExchange(heads[head], node));
                     ++node;
                 }

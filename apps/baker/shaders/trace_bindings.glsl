@@ -39,7 +39,7 @@ layout(set = 0, binding = 8, std430) buffer Heads {
 layout(set = 0, binding = 9, std430) buffer Nodes {
     ListNode nodes[];
 };
-// Radiance that leaves the front of each texel of the lightmap, then that of each back
+// Radiance that leaves the front of each covered texel, then that of each back
 // (TraceParameters::back_texels), as bits of floats; w: TWO_SIDED and SMOOTH_NORMAL.
 layout(set = 0, binding = 10, std430) readonly buffer Radiance {
     uvec4 outgoing[];
@@ -53,6 +53,9 @@ layout(set = 0, binding = 12, std430) readonly buffer AlphaTriangles {
 // Texels of all textures with holes, four per word.
 layout(set = 0, binding = 13, std430) readonly buffer AlphaTexels {
     uint alpha_texels[];
+};
+layout(set = 0, binding = 14, std430) readonly buffer CoveredWords {
+    CoveredWord covered_words[];
 };
 
 #endif

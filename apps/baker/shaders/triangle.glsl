@@ -282,6 +282,14 @@ uint light_map_texel(PixelTriangle triangle, vec2 weights, uint width, uint heig
     return texel.y * width + texel.x;
 }
 
+// Returns the number of a texel by its word, or `others`.
+uint number_of(uint texel, CoveredWord word, uint others) {
+    const uint place = texel & 31U;
+    return bitfieldExtract(word.bits, int(place), 1) != 0
+               ? word.first + bitCount(bitfieldExtract(word.bits, 0, int(place)))
+               : others;
+}
+
 // Returns the factor of a pixel's size at the triangle: w, or 1 in a parallel projection.
 float distance_at(PixelTriangle triangle, ivec2 pixel) {
     if (triangle.volume == 0.0) {

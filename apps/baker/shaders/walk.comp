@@ -22,6 +22,7 @@ layout(constant_id = 0) const bool IS_SMOOTH = false;
 
 // Longest list that is sorted in registers; longer ones are sorted in place.
 const uint SHORT_LIST = 24;
+ListNode list[SHORT_LIST];
 
 // Returns whether a node is before another along the ray. At one depth those that face ahead come first, as walls at
 // the edge where they meet; then the order is by triangle.
@@ -203,16 +204,13 @@ bool is_rim(ListNode node, ListNode entry) {
                RIM_COSINE;
 }
 
-// Returns whether a surface is so far away that parallel rays meet the sky.
-bool is_beyond(ListNode receiver, ListNode seen, ProjectionFrame frame) {
-    return frame.is_perspective == 0 && abs(seen.depth - receiver.depth) >= frame.range;
-}
-
-// Lets a side of a node receive the light of the node that it sees, or of the sky.
+// Lets a side of a node receive the light of the node that it sees, or of the sky: also of parallel rays' sky behind
+// far surfaces.
 void receive_from(ListNode node, uint side, ListNode seen, bool sees_sky, bool ahead,
                   ProjectionFrame frame, TracedTile tile) {
     const uint receiver = node.texel + side * parameters.back_texels;
-    sees_sky = sees_sky || is_beyond(node, seen, frame);
+    sees_sky = sees_sky ||
+               (frame.is_perspective == 0 && abs(seen.depth - node.depth) >= frame.range);
     const float share = ahead ? frame.share_ahead : frame.share_behind;
     const vec3 tint = tint_between(node.depth, !sees_sky ? seen.depth : ahead ? NOWHERE : -NOWHERE);
     if (sees_sky) {
@@ -230,7 +228,7 @@ void receive_from(ListNode node, uint side, ListNode seen, bool sees_sky, bool a
     }
 }
 
-void walk_short(ListNode list[SHORT_LIST], uint length, ProjectionFrame frame, TracedTile tile) {
+void walk_short(uint length, ProjectionFrame frame, TracedTile tile) {
     uint outside = length;  // `before` of that sheet
     uint before = length;   // node seen in the previous sheet, or length
     uint beyond = length;   // node seen in the next sheet, or length
@@ -330,7 +328,6 @@ void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
 
 void walk(uint head, uint tile_index, TracedTile tile, ProjectionFrame frame) {
     head = parameters.has_glass != 0 ? take_panes(head) : head;
-    ListNode list[SHORT_LIST];
     uint length = 0;
     uint index = head;
     while (index != NO_NODE && length < SHORT_LIST) {
@@ -345,7 +342,7 @@ void walk(uint head, uint tile_index, TracedTile tile, ProjectionFrame frame) {
         index = node.next;
     }
     if (index == NO_NODE) {
-        walk_short(list, length, frame, tile);
+        walk_short(length, frame, tile);
     } else {
         for (; index != NO_NODE; index = nodes[index].next) {
             ++length;

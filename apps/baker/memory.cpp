@@ -1,0 +1,70 @@
+#include "memory.hpp"
+
+#include "bake_state.hpp"
+#include "gathered_light.hpp"
+#include "lamps.hpp"
+#include "surface_map.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace quadtile::baker {
+
+namespace {
+
+constexpr std::uint32_t SMALL_SIDE = 512;
+constexpr double OF_PROGRAM = 40e6;
+
+}  // namespace
+
+BakeNeeds needs_of(const Scene& scene, const Extent& extent, const BakeOptions& options,
+                   std::optional<std::uint64_t> tracer_bytes, std::uint32_t threads) {
+    const double ratio =
+        std::max(1.0, static_cast<double>(std::max(extent.width, extent.height)) / SMALL_SIDE);
+    const auto small = [&](std::uint32_t side) {
+        return std::max(1U, static_cast<std::uint32_t>(side / ratio));
+    };
+    const SurfaceMap map =
+        make_surface_map(scene, {small(extent.width), small(extent.height)}, threads);
+    const auto texels = static_cast<double>(extent.texels());
+    const double least = std::accumulate(map.coverage.begin(), map.coverage.end(), 0.0) * texels /
+                         static_cast<double>(map.texels.extent().texels());
+    const auto at_borders = static_cast<double>(
+        std::ranges::count_if(map.coverage, [](float share) { return share < 1.0F; }));
+    const double covered = std::min(texels, least + at_borders * ratio);
+
+    constexpr double COLOUR = sizeof(glm::vec3);
+    const bool has_lights = !scene.point_lights.empty();
+    const bool has_lamps =
+        !find_lamps(scene, map, options.lamp_points, options.direct_directions).patches.empty();
+    const double sides = std::ranges::any_of(scene.materials, &Material::double_sided) ? 2.0 : 1.0;
+    const double directional = options.directional ? 1.0 : 0.0;
+
+    // Coverage, albedo, normal, two flags and a triangle; emission; a patch.
+    const double of_surface = 10.0 + 2.0 * COLOUR + (map.emission.empty() ? 0.0 : COLOUR) +
+                              (map.patches.empty() ? 0.0 : sizeof(Patch));
+    const double of_tracer = tracer_bytes ? sizeof(glm::vec4) + sizeof(Accumulator) : 0.0;
+    // Kinds of light, with errors: direct, of other surfaces, of sources, of lamps.
+    const double kinds = 1.0 + (options.bounces > 0 ? 1.0 : 0.0) +
+                         (has_lights || !scene.suns.empty() ? 1.0 : 0.0) + (has_lamps ? 1.0 : 0.0);
+    const double sent = options.directional || options.noise > 0.0 ? COLOUR : 0.0;
+    const double of_light =
+        sides * (kinds * COLOUR + sent) + kinds * sizeof(float) + sizeof(float) + 1.0;
+    const double of_lamps = has_lamps ? sides * (sizeof(LampSums) + COLOUR) + sizeof(float) + 1.0 +
+                                            directional * sizeof(LampMoments)
+                                      : 0.0;
+    const double tracing =
+        covered * (of_surface + sides * of_tracer + directional * 3.0 * COLOUR +
+                   (options.noise > 0.0 ? of_light + of_lamps : std::max(of_light, of_lamps))) +
+        static_cast<double>(tracer_bytes.value_or(0));
+
+    const double of_map = COLOUR + 1.0 + directional * 4.0 * COLOUR;
+    // Errors, the planes before and after each pass of the denoiser, variances and neighbours.
+    const double denoising = texels * (2.0 * of_map + 12.0) + covered * (10.0 + COLOUR);
+    // The planes in another quantity, known texels as floats, and the file twice.
+    const double writing = texels * (4.0 * of_map + sizeof(float));
+    constexpr double OF_PIECES = PIECE_TEXELS * (2.0 * sizeof(Accumulator) + sizeof(glm::vec4));
+    return {least, OF_PROGRAM + OF_PIECES + std::max({tracing, denoising, writing})};
+}
+
+}  // namespace quadtile::baker
