@@ -218,8 +218,7 @@ void main() {
     look_for_edges(first_pixel, extent, light);
     barrier();
     request.importance =
-        shadow_beside_edge(parameters, request.importance,
-                           words_around(uvec2(local) / SHADOW_EDGE_BLOCK, request, layer));
+        shadow_beside_edge(request.importance, words_around(uvec2(local) / SHADOW_EDGE_BLOCK, request, layer));
     if (requests) {
         raise(request, light, layer);
     }

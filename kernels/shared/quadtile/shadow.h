@@ -175,8 +175,8 @@ struct ShadowRequest {
 
 /// Returns the request of a pixel; the arguments are those of shadow_mapping. A shadow texel falls
 /// on a pixel if there are sqrt(|J^-1|^2 / 2) of them across a texel of the map: the root mean
-/// square over all directions. At grazing light J is nearly singular; its stretch is limited to
-/// max_stretch.
+/// square over all directions. At grazing light J is nearly singular; SHADOW_LEAST_AREA limits its
+/// stretch.
 QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, ShadowLight light,
                                              uint column, uint row, float depth,
                                              float depth_by_column, float depth_by_row) {
@@ -191,14 +191,13 @@ QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, Shadow
     request.exact_y = mapping.at[1];
     request.pixel_squared = mapping.squares;
     if (mapping.inside != 0) {
-        QUADTILE_PRECISE const float stretched = mapping.squares * parameters.least_area;
+        QUADTILE_PRECISE const float stretched = mapping.squares * SHADOW_LEAST_AREA;
         const float area = mapping.area > stretched ? mapping.area : stretched;
         QUADTILE_PRECISE const float root = shadow_square_root(0.5F * mapping.squares);
         QUADTILE_PRECISE const float needed = root * shadow_reciprocal(area);
         // The largest slot, for one texel, has no more.
         const float most = float(parameters.tile_extent);
-        QUADTILE_PRECISE const float scaled =
-            (needed < most ? needed : most) * (parameters.resolution_scale * light.weight);
+        QUADTILE_PRECISE const float scaled = (needed < most ? needed : most) * light.weight;
         request.importance = scaled;
     }
     return request;
@@ -216,8 +215,8 @@ QUADTILE_SHARED bool shadow_is_near(ShadowRequest request, float x, float y) {
 }
 
 /// Returns a pixel's importance, raised if the pixels around it have `seen` both light and shadow.
-QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float importance, uint seen) {
-    QUADTILE_PRECISE const float raised = importance * parameters.edge_scale;
+QUADTILE_SHARED float shadow_beside_edge(float importance, uint seen) {
+    QUADTILE_PRECISE const float raised = importance * SHADOW_EDGE_SCALE;
     return seen == (SHADOW_LIT | SHADOW_SHADED) ? raised : importance;
 }
 
@@ -302,8 +301,8 @@ QUADTILE_SHARED float shadow_not_tiny(float importance) {
 }
 
 /// Returns the importance that a texel of the map keeps for the next frame.
-QUADTILE_SHARED float shadow_faded(ShadowParameters parameters, float importance) {
-    return shadow_not_tiny(importance * parameters.importance_decay);
+QUADTILE_SHARED float shadow_faded(float importance) {
+    return shadow_not_tiny(importance * SHADOW_IMPORTANCE_DECAY);
 }
 
 /// Returns the importance that a texel keeps if no pixel nearby has requested it in this frame. It

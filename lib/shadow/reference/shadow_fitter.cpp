@@ -65,8 +65,8 @@ std::vector<float> faded_importance(const ShadowParameters& parameters, const Sh
             return shadow_importance_texel(parameters, turned, place);
         };
         if (shadow_was_inside(parameters, steps[light], x, y)) {
-            importance[i] = shadow_faded(
-                parameters, last.importance[(light * extent + then(1, y)) * extent + then(0, x)]);
+            importance[i] =
+                shadow_faded(last.importance[(light * extent + then(1, y)) * extent + then(0, x)]);
         }
     }
     return importance;
@@ -112,7 +112,7 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
                              request.x / SHADOW_ASKED_BLOCK] = true;
                     float& texel = importance[(layer * extent + request.y) * extent + request.x];
                     texel = std::max(texel,
-                                     shadow_beside_edge(parameters, request.importance,
+                                     shadow_beside_edge(request.importance,
                                                         seen.words(column, row, request, layer)));
                 }
             }
@@ -140,7 +140,8 @@ class LastFrame {
                                   std::uint32_t light, std::uint32_t factor) const {
         const std::optional<std::uint32_t> last = page(level, x, y, light);
         const bool was_split = last && shadow_page_level(*last) < level;
-        return scaled_threshold(shadow_split_threshold(parameters_, level, was_split), factor);
+        return scaled_threshold(shadow_threshold(parameters_, level, SHADOW_CLASSES - 1, was_split),
+                                factor);
     }
 
     // Null if the node was no tile.
@@ -251,7 +252,7 @@ class FactorSearch {
     }
 
     [[nodiscard]] bool is_within(const Needs& needs) const {
-        return needs.tiles <= parameters_.max_tiles && needs.cells <= parameters_.max_cells;
+        return needs.tiles <= parameters_.max_tiles && needs.cells <= shadow_max_cells(parameters_);
     }
 
     void add(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t light,
