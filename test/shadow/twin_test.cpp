@@ -100,18 +100,22 @@ class ShadowEdges : public testing::Test {
         for (std::uint32_t i = 0; i < SIDE * SIDE; ++i) {
             const std::uint32_t x = i % SIDE / 2;
             const std::uint32_t y = i / SIDE / 2;
-            const ShadowRequest request = shadow_request(parameters, frame.lights[0], 2 * x + y % 2,
+            const ShadowMapping mapping = shadow_mapping(parameters, frame.lights[0], 2 * x + y % 2,
                                                          2 * y + x % 2, DEPTH, 0.0F, 0.0F);
-            EXPECT_EQ(request.inside, 1U);
-            needs.push_back(map[request.y * options.map_extent + request.x] / request.importance);
+            EXPECT_EQ(mapping.inside, 1U);
+            const auto column = static_cast<std::size_t>(mapping.at[0]);
+            const auto row = static_cast<std::size_t>(mapping.at[1]);
+            needs.push_back(map[row * options.map_extent + column] /
+                            shadow_request(parameters, frame.lights[0], mapping));
         }
         return needs;
     }
 
     // Returns the texel of the atlas that shows a pixel.
     [[nodiscard]] std::size_t atlas_texel(const Result& result, const Pixel& pixel) const {
-        const ShadowSight sight =
-            shadow_sight(parameters, frame.lights[0], pixel[0], pixel[1], DEPTH, 0.0F, 0.0F);
+        const ShadowSight sight = shadow_sight(
+            frame.lights[0],
+            shadow_mapping(parameters, frame.lights[0], pixel[0], pixel[1], DEPTH, 0.0F, 0.0F));
         const auto texel = static_cast<std::size_t>(sight.y) * options.map_extent +
                            static_cast<std::size_t>(sight.x);
         const ShadowTile& tile = result.tiles[shadow_page_tile(result.page_table[texel])];

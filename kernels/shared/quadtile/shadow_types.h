@@ -50,11 +50,10 @@ const uint SHADOW_RENDER = 2;  ///< its slot must be cleared and drawn in this f
 /// A layer of a light.
 struct ShadowLight {
     float clip_from_world[16];  ///< by column, as in GLSL; depth 0 near the light, 1 far
-    /// Homogeneous map coordinates (x, y, w) from (column, row, depth, 1) of the depth buffer: 3
-    /// rows of 4. Columns and rows are those of pixel centres, which begin at 0.5.
-    float map_from_pixel[12];
-    /// Row for the depth in the light's clip space, times w, from the same.
-    float depth_from_pixel[4];
+    /// Homogeneous map coordinates (x, y, depth in the light's clip space, w) from (column, row,
+    /// depth, 1) of the depth buffer: 4 rows of 4. Columns and rows are those of pixel centres,
+    /// which begin at 0.5.
+    float map_from_pixel[16];
     float facing;        ///< sign of the Jacobian of surfaces that face camera and light: 1, -1
     float texel_extent;  ///< of a texel of the map, in units of the world; at w = 1
     float perspective;   ///< 1: perspective, w is a distance; 0: a sun, w is 1
