@@ -157,7 +157,7 @@ struct Listed {
 inline float threshold_of(const ShadowOptions& options, std::uint32_t level,
                           std::uint32_t core_class, bool is_kept, std::uint32_t factor) {
     auto core = static_cast<float>((options.tile_extent >> (4 - core_class)) - 2 * options.gutter);
-    core *= is_kept ? SHADOW_MERGE_RATIO : 1.0F;
+    core *= is_kept ? 0.8F : 1.0F;
     return std::ldexp(core, -static_cast<int>(level)) * budget_factor(factor);
 }
 

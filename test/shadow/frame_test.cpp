@@ -249,7 +249,7 @@ TEST(ShadowRequest, TiltedLightStretchesUpToALimit) {
     constexpr double HEIGHT = 10.0;
     constexpr double PIXEL = 2.0 * HEIGHT * SLOPE / test::CAMERA_PICTURE.height;  // on the ground
     const Camera camera = test::camera_at({0, HEIGHT, 0}, {0, 0, 0}, SLOPE, 16.0 / 9);
-    constexpr double most = 4.0;
+    constexpr double MOST = 4.0;
     for (const double degrees : {0.0, 30.0, 60.0, 80.0, 85.0, 89.0, 89.9, 91.0, 180.0}) {
         SCOPED_TRACE(degrees);
         const ShadowOptions options = options_of(1);
@@ -261,9 +261,9 @@ TEST(ShadowRequest, TiltedLightStretchesUpToALimit) {
         // Texels that a pixel is long, and wide.
         const double a = PIXEL / frame.lights[0].texel_extent;
         const double b = a * std::cos(degrees * std::numbers::pi / 180.0);
-        const double needed = a / b <= most
+        const double needed = a / b <= MOST
                                   ? std::sqrt(0.5 * (a * a + b * b)) / (a * b)
-                                  : std::sqrt(0.5 / (a * a + b * b)) * (most + 1.0 / most);
+                                  : std::sqrt(0.5 / (a * a + b * b)) * (MOST + 1.0 / MOST);
         if (mapping.inside != 0) {
             EXPECT_NEAR(importance / needed, 0.75, 1e-3);
         }
