@@ -13,8 +13,7 @@
 namespace quadtile::shadow {
 namespace {
 
-constexpr ShadowOptions RAYS_BASE{
-    .map_extent = 128, .atlas_extent = 2048, .max_tiles = 1000, .importance_decay = 0.0F};
+constexpr ShadowOptions RAYS_BASE{.map_extent = 128, .atlas_extent = 2048, .max_tiles = 1000};
 
 ShadowOptions with_lights(const std::vector<Light>& lights) {
     ShadowOptions options = RAYS_BASE;
