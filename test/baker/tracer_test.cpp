@@ -25,13 +25,13 @@ Scene stack(std::uint32_t triangles) {
     return scene;
 }
 
-// Catches loops over pixels that a driver ends early: 96 triangles that all cover the map and its
+// Catches loops over pixels that a driver ends early: 64 triangles that all cover the map and its
 // one tile, whose threads would take more than 65,535 iterations each. And lists that are too long
 // to be sorted where drivers end such loops: they are named.
 TEST_F(TracerTest, BakesStacksOfTrianglesOrNamesWhatIsTooLong) {
     for (const auto& [triangles, extent, resolution] :
-         {std::tuple(96U, 512U, 1024.0F), {2500U, 16U, 16.0F}}) {
-        Prepared what(stack(triangles), {96, 64}, 4.0F);
+         {std::tuple(64U, 512U, 1024.0F), {2500U, 16U, 16.0F}}) {
+        Prepared what(stack(triangles), {96, 64}, 16.0F);
         what.sky.radiance = {0.25F, 0.5F, 1.0F};
         what.tiles = {.map_extent = extent, .max_resolution = resolution, .max_nodes = 1e9F};
         const BakeOptions options{.directions = 1, .bounces = 0};
