@@ -36,7 +36,7 @@ class GatheredLight {
           surface_(surface),
           lamps_(lamps),
           directional_(options.directional),
-          sun_shares_(options.sun_shares),
+          light_shares_(options.light_shares),
           state_(state) {}
 
     // Sets the units of the sums for a radiance of 1 with a weight of 1.
@@ -133,8 +133,9 @@ class GatheredLight {
     [[nodiscard]] double known_texels() const;
     // Returns whether a front, or a back (places behind those of all fronts), receives light.
     [[nodiscard]] bool is_lit_side(std::size_t place) const;
-    [[nodiscard]] std::optional<float> share_of_light(const std::vector<Accumulator>& sums,
-                                                      std::size_t texel, std::size_t side) const;
+    [[nodiscard]] std::optional<glm::vec3> share_of_light(const std::vector<Accumulator>& sums,
+                                                          std::size_t texel,
+                                                          std::size_t side) const;
     void add_irradiance(const std::vector<Accumulator>& sums, std::vector<glm::vec3>& irradiance,
                         std::vector<float>& error) const;
     [[nodiscard]] float error_of(std::size_t texel, const glm::vec3& mean) const;
@@ -148,7 +149,7 @@ class GatheredLight {
     const SurfaceMap& surface_;
     const Lamps& lamps_;
     bool directional_;
-    bool sun_shares_;
+    bool light_shares_;
     BakeState& state_;
     double scale_ = 1.0;
     double lamp_scale_ = 1.0;   // units of LampSums for an irradiance of 1

@@ -56,8 +56,19 @@ bool is_hole(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
                                       uint(pixel.x), uint(pixel.y));
 }
 
-bool is_met(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
-    return covers(triangle, pixel) && !is_hole(index, triangle, pixel, tile);
+bool is_glass(uint index) {
+    return parameters.has_glass != 0 && min(min(alpha_triangles[index].tint[0], alpha_triangles[index].tint[1]),
+                                            alpha_triangles[index].tint[2]) < 1.0;
+}
+
+const uint NOT_MET = 1;
+
+// Returns IS_PANE, or 0 if the ray ends here, or NOT_MET.
+uint meets(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
+    if (!covers(triangle, pixel)) {
+        return NOT_MET;
+    }
+    return !is_hole(index, triangle, pixel, tile) ? 0 : is_glass(index) ? IS_PANE : NOT_MET;
 }
 
 void main() {
@@ -90,7 +101,8 @@ void main() {
         const uint i = find_row(row, pixel.y);
         for (pixel.x = cluster_triangles[i].first.x; pixel.x <= cluster_triangles[i].last.x;
              ++pixel.x) {
-            count += is_met(work.cluster * CLUSTER_TRIANGLES + i, cluster_triangles[i], pixel, tile)
+            count += meets(work.cluster * CLUSTER_TRIANGLES + i, cluster_triangles[i], pixel, tile) !=
+                             NOT_MET
                          ? 1
                          : 0;
         }
@@ -121,14 +133,15 @@ void main() {
             const uint order = (triangle.faces_forward ? 0 : FACES_BACK) |
                                (triangles[index].normal & BLOCKS_NOTHING) | index;
             for (pixel.x = triangle.first.x; pixel.x <= triangle.last.x; ++pixel.x) {
-                if (is_met(index, triangle, pixel, tile)) {
+                const uint pane = meets(index, triangle, pixel, tile);
+                if (pane != NOT_MET) {
                     const vec2 weights = weights_at(triangle, pixel);
                     const uint head = tile.first_head +
                                       (uint(pixel.y) - tile.first_y) * tile.width +
                                       (uint(pixel.x) - tile.first_x);
                     const float depth =
                         floor(interpolated(triangle.depth, weights.x, weights.y) + 0.5);
-                    nodes[node] = ListNode(depth, order,
+                    nodes[node] = ListNode(depth, order | pane,
                                            light_map_texel(triangle, weights,
                                                            parameters.light_map_width,
                                                            parameters.light_map_height),
