@@ -1,5 +1,4 @@
-// Small parts without a device: maps, numbers, tables of sRGB, tiles, the order of a service's
-// queue.
+// Small parts without a device: maps, numbers, tables of sRGB, tiles.
 
 #include <quadtile/kernel_parameters.h>
 #include <quadtile/quadtree.h>
@@ -9,7 +8,6 @@
 #include <quadtile/reference.hpp>
 #include <quadtile/tiles.hpp>
 
-#include "running/request_queue.hpp"
 #include "support/errors.hpp"
 #include "values/texel_codec.hpp"
 
@@ -17,7 +15,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -193,35 +190,6 @@ TEST(Tiles, CanonicalOrderIsByLayerThenByMortonCodeOfTheFirstTexel) {
     EXPECT_EQ(tiles, (std::vector<Tile>{tile_at(1, 0, 0), tile_at(0, 3, 0), tile_at(0, 2, 1),
                                         tile_at(1, 0, 1)}));
     EXPECT_THAT(list.tiles_per_level(), testing::ElementsAre(2U, 1U, 2U));
-}
-
-// ---- The order of a queue; test/service has its batches
-
-detail::WaitingRequest request_of(MapShape shape, int priority) {
-    static const float TEXELS[64] = {};
-    return {.request = {.map = {TEXELS, shape},
-                        .threshold = Threshold::constant(1.0F),
-                        .priority = priority},
-            .batches = false,
-            .promise = {},
-            .arrival = std::chrono::steady_clock::now()};
-}
-
-TEST(RequestQueue, PriorityThenArrival) {
-    detail::RequestQueue queue(10, 1);
-    const int priorities[] = {0, 5, 0, -3, 5};
-    for (std::uint32_t i = 0; i < 5; ++i) {
-        (void)queue.push(request_of({1 + i, 1}, priorities[i]),
-                         detail::RequestQueue::WhenFull::refuse);
-    }
-    std::vector<std::uint32_t> widths;
-    for (int i = 0; i < 5; ++i) {
-        auto taken = queue.take({0, 100, true});
-        ASSERT_EQ(taken.size(), 1U);
-        widths.push_back(taken.front().request.map.shape.width);
-        taken.front().promise.set_value({});
-    }
-    EXPECT_EQ(widths, (std::vector<std::uint32_t>{2, 5, 1, 3, 4}));
 }
 
 }  // namespace
