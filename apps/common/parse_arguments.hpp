@@ -138,6 +138,17 @@ class OptionGroup {
     return given;
 }
 
+// As check_files(files). Also throws UsageError for an option that was given without a name.
+inline void check_files(const CLI::App& app, const std::vector<FileArgument>& files) {
+    for (const FileArgument& file : files) {
+        const CLI::Option* const option = app.get_option_no_throw(file.name);
+        if (file.path.empty() && option != nullptr && option->count() > 0) {
+            throw UsageError(file.name + " needs a file name");
+        }
+    }
+    check_files(files);
+}
+
 // Formats the help in lines of 100 columns, with "default: X" after an option's purpose, where
 // CLI11 has it before.
 class HelpFormatter : public CLI::Formatter {

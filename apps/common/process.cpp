@@ -1,6 +1,7 @@
 #include "process.hpp"
 
 #include "arguments.hpp"
+#include "output_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -76,12 +77,16 @@ int run_program(std::string_view name, std::string_view out_of_memory,
     // Numbers are written with a point, and read so, whatever a loaded library has set.
     std::locale::global(std::locale::classic());
     try {
-        return run();
+        try {
+            return run();
+        } catch (const PrintedText& printed) {
+            OutputFile output = OutputFile::standard_output();
+            output.write(printed.text);
+            output.commit();
+            return 0;
+        }
     } catch (const UsageError& error) {
         return fail(error.what(), 2);
-    } catch (const PrintedText& printed) {
-        std::cout << printed.text;
-        return 0;
     } catch (const std::exception& error) {
         return fail(is_out_of_memory(error) ? out_of_memory : error.what(), 1);
     }

@@ -66,8 +66,7 @@ std::uint32_t run_screenshot(const Options& options) {
     app::write_file(options.screenshot, app::encode_png(picture));
     std::fprintf(stderr, "%s: %s by %s on %s\n", options.screenshot.c_str(),
                  app::counted(viewer.summary().header.written, "tile").c_str(),
-                 viewer.summary().strategy_name(),
-                 viewer.tiles().device().info().name.c_str());
+                 viewer.summary().strategy_name(), viewer.tiles().device().info().name.c_str());
     ui.detach();
     viewer.detach();
     return instance.validation_messages();

@@ -37,7 +37,7 @@ struct MapFrame {
     std::optional<FileStamp> stamp;     // the file's before it was read
     std::vector<std::string> channels;  // the file's channels that can be a map
     LoadedMap map;
-    MapStatistics statistics;
+    app::MapStatistics statistics;
 };
 
 // Not thread-safe.

@@ -35,7 +35,7 @@ struct Action {
     bool repeats = false;  // while the key is held
 };
 
-// A pressed key, as GLFW reports it.
+// A pressed key, as WindowProgram::take_key gets it.
 struct PressedKey {
     int key;
     int modifiers;
@@ -166,8 +166,8 @@ class Panels {
     std::filesystem::path last_folder_;  // of the last opened file; empty: the current one
     std::vector<Action> actions_;
     std::vector<PressedKey> pressed_keys_;  // since the last frame
-    ColourTable level_colours_;
-    ColourTable ratio_colours_;
+    app::ColourTable level_colours_;
+    app::ColourTable ratio_colours_;
     bool shows_help_ = false;
     bool has_shown_notice_ = false;  // in the last frame
     bool quits_ = false;
@@ -177,7 +177,7 @@ class Panels {
     std::size_t threshold_number_ = 0;           // the present one
     int inspector_frames_ = 0;                   // frames since the inspector was opened
 
-    std::optional<TexelPosition> under_mouse_;
+    std::optional<app::TexelPosition> under_mouse_;
     std::array<bool, 3> is_map_grabbed_{};  // for each button of the mouse
     bool moves_high_end_ = false;           // a drag on the histogram moves the range's high end
 };

@@ -16,20 +16,6 @@ namespace quadtile::viewer {
 
 namespace {
 
-// Returns the key by the letter printed on it. GLFW names keys by their place on a US keyboard,
-// which is the fallback for other scripts.
-int printed_key(int key) {
-    const bool has_character = key >= GLFW_KEY_APOSTROPHE && key <= GLFW_KEY_WORLD_2;
-    const char* const name = has_character ? glfwGetKeyName(key, 0) : nullptr;
-    if (name == nullptr || static_cast<unsigned char>(name[0]) >= 0x80U) {
-        return key;
-    }
-    if (name[0] >= 'a' && name[0] <= 'z') {
-        return GLFW_KEY_A + (name[0] - 'a');
-    }
-    return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? GLFW_KEY_UNKNOWN : key;
-}
-
 // All modifiers but the locks.
 constexpr int MODIFIERS = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT | GLFW_MOD_ALT | GLFW_MOD_SUPER;
 
@@ -56,7 +42,7 @@ void act_on_keys(const std::vector<Action>& actions, const std::vector<PressedKe
             times += times_typed(shortcut.character);
             times += std::ranges::count_if(pressed, [&](const PressedKey& key) {
                 const bool is_text = is_writing() && (key.modifiers & GLFW_MOD_CONTROL) == 0;
-                return !is_text && shortcut.key == printed_key(key.key) &&
+                return !is_text && shortcut.key == key.key &&
                        shortcut.modifiers == (key.modifiers & MODIFIERS) &&
                        (action.repeats || !key.is_repeated);
             });
@@ -225,7 +211,7 @@ void Panels::change_range_mode(bool automatic) {
         if (viewer_.frame() == nullptr) {
             return;
         }
-        const Range range = viewer_.range();
+        const app::Range range = viewer_.range();
         settings.range_low = range.low;
         settings.range_high = range.high;
     }

@@ -31,7 +31,8 @@ std::size_t position(const std::vector<std::string>& names, const std::string& n
 }
 
 // Returns thresholds from tiles everywhere to the root alone.
-ValueRange threshold_range(const MapStatistics& statistics, std::uint32_t top_level_of_largest) {
+ValueRange threshold_range(const app::MapStatistics& statistics,
+                           std::uint32_t top_level_of_largest) {
     const float low = std::max(statistics.percentile(0.001), FLT_MIN);
     if (!(statistics.max > 0.0F)) {
         return {0.001F, 1000.0F};
@@ -109,7 +110,7 @@ void Panels::draw_channel() {
 void Panels::draw_values() {
     const MapFrame& frame = *viewer_.frame();
     const MapShape& shape = frame.map.shape;
-    const MapStatistics& statistics = frame.statistics;
+    const app::MapStatistics& statistics = frame.statistics;
     form_.text_row(
         "Size", "In texels. Squares of level 0 are texels, those of each next level twice as wide.",
         count_text(shape.width) + " x " + count_text(shape.height) + ", levels 0 to " +
@@ -167,8 +168,8 @@ void Panels::draw_threshold_section() {
         choose_threshold_kind(kind);
     }
     const bool has_map = viewer_.frame() != nullptr;
-    const MapStatistics none;
-    const MapStatistics& statistics = has_map ? viewer_.frame()->statistics : none;
+    const app::MapStatistics none;
+    const app::MapStatistics& statistics = has_map ? viewer_.frame()->statistics : none;
     const ValueRange resolutions = threshold_range(statistics, has_map ? map_top_level() : 0);
     const ValueRange values = threshold_range(statistics, 0);
     switch (settings.kind) {

@@ -61,12 +61,6 @@ std::string count_text(std::uint64_t count) {
     return text;
 }
 
-std::string number_text(double value, int digits) {
-    std::array<char, 64> text;
-    std::snprintf(text.data(), text.size(), "%.*g", digits, value);
-    return text.data();
-}
-
 std::string time_text(double milliseconds) {
     std::array<char, 64> text;
     if (milliseconds < 1.0) {
@@ -191,28 +185,6 @@ bool Form::logarithmic(const char* label_text, const std::string& tooltip, float
     return changed;
 }
 
-bool Form::slider(const char* label_text, const std::string& tooltip, float& value,
-                  const ValueRange& range, const char* format) {
-    label(label_text, tooltip);
-    ImGui::PushID(label_text);
-    const bool changed = ImGui::SliderFloat("##slider", &value, range.low, range.high, format,
-                                            ImGuiSliderFlags_AlwaysClamp);
-    tip(tooltip + " Ctrl+click to type.");
-    ImGui::PopID();
-    return changed;
-}
-
-bool Form::whole_slider(const char* label_text, const std::string& tooltip, std::uint32_t& value,
-                        std::uint32_t low, std::uint32_t high, const char* format) {
-    label(label_text, tooltip);
-    ImGui::PushID(label_text);
-    const bool changed = ImGui::SliderScalar("##slider", ImGuiDataType_U32, &value, &low, &high,
-                                             format, ImGuiSliderFlags_AlwaysClamp);
-    tip(tooltip + " Ctrl+click to type.");
-    ImGui::PopID();
-    return changed;
-}
-
 bool Form::count_field(const char* id, std::uint64_t& value) {
     std::uint64_t shown = value;
     const bool is_edited = ImGui::InputScalar(id, ImGuiDataType_U64, &shown);
@@ -233,6 +205,12 @@ void Form::text(const std::string& text, ImU32 colour) {
     ImGui::PushStyleColor(ImGuiCol_Text, colour);
     ImGui::TextUnformatted(text.c_str(), text.c_str() + text.size());
     ImGui::PopStyleColor();
+}
+
+void Form::text_right(const std::string& shown, ImU32 colour) {
+    const float left = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(shown.c_str()).x;
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, left));
+    text(shown, colour);
 }
 
 void Form::wrapped_text(const std::string& wrapped, ImU32 colour) {

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "thresholds.hpp"
+
 #include "arguments.hpp"
 #include "picture.hpp"
 
@@ -16,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace quadtile::viewer {
@@ -38,8 +41,6 @@ constexpr ImU32 ACCENT_COLOUR = IM_COL32(58, 123, 190, 255);
 
 // "1,048,576"
 [[nodiscard]] std::string count_text(std::uint64_t count);
-// `digits`: significant digits.
-[[nodiscard]] std::string number_text(double value, int digits = 5);
 // "12.3 µs" or "1.234 ms"
 [[nodiscard]] std::string time_text(double milliseconds);
 
@@ -90,16 +91,27 @@ class Form {
     // two (with Alt in pixels). Values are not negative.
     bool logarithmic(const char* label, const std::string& tooltip, float& value,
                      const ValueRange& range);
-    bool slider(const char* label, const std::string& tooltip, float& value,
-                const ValueRange& range, const char* format);
-    bool whole_slider(const char* label, const std::string& tooltip, std::uint32_t& value,
-                      std::uint32_t low, std::uint32_t high, const char* format);
+    // For float and std::uint32_t.
+    template <typename Number>
+    bool slider(const char* label_text, const std::string& tooltip, Number& value, Number low,
+                Number high, const char* format) {
+        constexpr bool IS_FLOAT = std::is_same_v<Number, float>;
+        label(label_text, tooltip);
+        ImGui::PushID(label_text);
+        const bool changed =
+            ImGui::SliderScalar("##slider", IS_FLOAT ? ImGuiDataType_Float : ImGuiDataType_U32,
+                                &value, &low, &high, format, ImGuiSliderFlags_AlwaysClamp);
+        tip(tooltip + " Ctrl+click to type.");
+        ImGui::PopID();
+        return changed;
+    }
     // Draws a field for a positive whole number. The value changes when the user leaves the field.
     bool count_field(const char* id, std::uint64_t& value);
     // `width` 0: the text's width.
     bool button(const char* text, const std::string& tooltip, float width = 0.0F);
 
     void text(const std::string& text, ImU32 colour = TEXT_COLOUR);
+    void text_right(const std::string& text, ImU32 colour = TEXT_COLOUR);
     void wrapped_text(const std::string& text, ImU32 colour = TEXT_COLOUR);
     void large_text(const std::string& text, ImU32 colour = TEXT_COLOUR);
     // Draws a square as high as a line of text. The next item is on the same line.
