@@ -65,23 +65,6 @@ std::string text_of(float value) {
     return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};
 }
 
-std::vector<float> parse_floats(std::string_view option, std::string_view text, float low,
-                                float high) {
-    std::vector<float> values;
-    while (true) {
-        const std::size_t comma = text.find(',');
-        const std::string_view one = text.substr(0, comma);
-        const std::string problem = read_float(one, low, high, values.emplace_back());
-        if (!problem.empty()) {
-            throw UsageError(std::string(option) + " '" + std::string(one) + "' is " + problem);
-        }
-        if (comma == std::string_view::npos) {
-            return values;
-        }
-        text.remove_prefix(comma + 1);
-    }
-}
-
 Size parse_size(std::string_view option, std::string_view text, std::uint32_t most,
                 bool takes_one_number) {
     const std::size_t cross = text.find('x');

@@ -98,13 +98,4 @@ std::optional<MapFiles::Arrival> MapFiles::take() {
     return arrival;
 }
 
-MapFiles::Arrival MapFiles::wait() {
-    while (true) {
-        loading_.wait();
-        if (std::optional<Arrival> arrival = take()) {
-            return *arrival;
-        }
-    }
-}
-
 }  // namespace quadtile::viewer

@@ -71,8 +71,8 @@ class MapFiles {
     };
     // Returns the result of the last request, once; nothing while it is being loaded.
     [[nodiscard]] std::optional<Arrival> take();
-    // Waits for the result and returns it. There must be a request.
-    [[nodiscard]] Arrival wait();
+    // Waits until has_arrived(). There must be a request.
+    void wait() const { loading_.wait(); }
 
  private:
     void request();

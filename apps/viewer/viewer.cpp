@@ -143,16 +143,6 @@ void Viewer::watch_file() {
     }
 }
 
-void Viewer::wait_for_map(const vk::Rect2D& area) {
-    MapFiles::Arrival arrival = files_.wait();
-    if (!arrival.frame) {
-        throw std::runtime_error(arrival.error);
-    }
-    coming_ = std::move(arrival.frame);
-    area_ = area;
-    put_map_on_device();
-}
-
 void Viewer::take_map() {
     std::optional<MapFiles::Arrival> arrival = files_.take();
     if (!arrival) {

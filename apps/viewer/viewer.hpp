@@ -57,7 +57,6 @@ class Viewer {
     void attach(app::Gpu& gpu, vk::Format format);
     // Detaches the device. Call it before the device is destroyed.
     void detach();
-    [[nodiscard]] const app::Gpu& gpu() const { return *gpu_; }
 
     // ---- A frame
 
@@ -72,8 +71,6 @@ class Viewer {
     // Requests the map again if its file has changed and is no longer being written. Call it in
     // each frame and, while nothing is drawn, a few times per second.
     void watch_file();
-    // Waits until the requested map is loaded. Throws std::runtime_error if it cannot be loaded.
-    void wait_for_map(const vk::Rect2D& area);
     // Draws the map. Call it within a render pass.
     void draw(vk::CommandBuffer commands, vk::Extent2D target);
     // Sets the scale of outlines: pixels per pixel of a display of 96 dots per inch.

@@ -125,7 +125,10 @@ void WindowProgram::watch_events() {
     glfwSetWindowRefreshCallback(window, [](auto* w) { of(w).note_event(); });
     glfwSetFramebufferSizeCallback(window, [](auto* w, int, int) { of(w).note_event(); });
     glfwSetWindowContentScaleCallback(window, [](auto* w, float, float) { of(w).note_event(); });
-    glfwSetCharCallback(window, [](auto* w, unsigned int) { of(w).note_event(); });
+    glfwSetCharCallback(window, [](auto* w, unsigned int typed) {
+        of(w).take_character(typed);
+        of(w).note_event();
+    });
     glfwSetKeyCallback(window, [](auto* w, int key, int code, int event, int modifiers) {
         of(w).take_key(printed_key(key, code), event, modifiers);
         of(w).note_event();

@@ -30,7 +30,6 @@ class Ui {
     // Sets the size of fonts and panels: pixels of this display per pixel of a display of 96 dots
     // per inch. Call it between detach() and attach().
     void set_scale(float scale);
-    [[nodiscard]] float scale() const { return scale_; }
 
     // Attaches a device. draw() needs render passes that are compatible with `render_pass`.
     void attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count);
@@ -87,6 +86,7 @@ class WindowProgram {
     // GLFW names keys by their place on a US keyboard; here `key` is the one with the letter that
     // the keyboard's layout has there. Layouts of other scripts have no Latin letters: its place.
     virtual void take_key(int key, int event, int modifiers) = 0;
+    virtual void take_character(unsigned int /*typed*/) {}
     virtual void take_files(const std::vector<std::filesystem::path>& /*dropped*/) {}
 
     // Returns the pixels of the display per pixel of a display of 96 dots per inch.

@@ -57,7 +57,7 @@ class ViewerTest : public app::test::AppGpuTest {
     std::unique_ptr<Viewer> show(const Options& options) {
         auto viewer = std::make_unique<Viewer>(options, [] {});
         viewer->attach(*gpu_, FORMAT);
-        viewer->wait_for_map(AREA);
+        viewer->files().wait();
         viewer->update(AREA);
         return viewer;
     }
