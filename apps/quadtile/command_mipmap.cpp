@@ -241,36 +241,9 @@ std::string description(const MipmapRequest& request, const ImageShape& image,
     return text.str();
 }
 
-// Methods to run, and the choice of `auto`.
-struct Methods {
-    std::vector<LevelMethod> to_run;
-    std::optional<LevelMethod> automatic;
-};
-
 // Returns whether another method may succeed.
 bool concerns_method(const Error& error) {
     return error.code() == ErrorCode::unsupported || error.code() == ErrorCode::invalid_argument;
-}
-
-Methods choose_methods(LevelMethod asked_for, const LevelMaker& maker) {
-    if (asked_for == LevelMethod::automatic) {
-        const LevelMethod method = maker.automatic();
-        return {{method}, method};
-    }
-    if (asked_for != LevelMethod::all) {
-        return {{asked_for}, std::nullopt};
-    }
-    Methods methods{{LevelMethod::spd, LevelMethod::subgroup, LevelMethod::per_level,
-                     LevelMethod::blit, LevelMethod::reference},
-                    std::nullopt};
-    try {
-        methods.automatic = maker.automatic();
-    } catch (const Error& error) {
-        if (!concerns_method(error)) {
-            throw;
-        }
-    }
-    return methods;
 }
 
 }  // namespace
@@ -278,12 +251,26 @@ Methods choose_methods(LevelMethod asked_for, const LevelMaker& maker) {
 void run(const MipmapRequest& request) {
     const LoadedImage image = load_image(request.input, {request.channel, request.linear});
     const LevelMaker maker(request, image.view());
-    const Methods methods = choose_methods(request.method, maker);
+    std::vector<LevelMethod> methods{request.method};
+    std::optional<LevelMethod> automatic;  // choice of `auto`
+    try {
+        if (request.method == LevelMethod::all) {
+            methods = {LevelMethod::spd, LevelMethod::subgroup, LevelMethod::per_level,
+                       LevelMethod::blit, LevelMethod::reference};
+            automatic = maker.automatic();
+        } else if (request.method == LevelMethod::automatic) {
+            methods = {automatic.emplace(maker.automatic())};
+        }
+    } catch (const Error& error) {
+        if (request.method != LevelMethod::all || !concerns_method(error)) {
+            throw;
+        }
+    }
 
     LevelFiles files(request);
     std::vector<Row> rows;
     std::optional<Error> first_obstacle;
-    for (const LevelMethod method : methods.to_run) {
+    for (const LevelMethod method : methods) {
         Row& row = rows.emplace_back(Row{.method = method});
         try {
             const MadeLevels made = maker.make(method);
@@ -304,9 +291,8 @@ void run(const MipmapRequest& request) {
 
     OutputFile output = OutputFile::standard_output();
     output.write(description(request, image.shape, maker) + table(rows));
-    if (methods.automatic) {
-        output.write("auto takes " + std::string(name_in(LEVEL_METHODS, *methods.automatic)) +
-                     "\n");
+    if (automatic) {
+        output.write("auto takes " + std::string(name_in(LEVEL_METHODS, *automatic)) + "\n");
     }
     if (std::ranges::any_of(rows, [](const Row& row) {
             return row.method == LevelMethod::blit && row.obstacle.empty();

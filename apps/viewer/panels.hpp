@@ -122,8 +122,8 @@ class Panels {
     void draw_values();
     void draw_go_to();
     void draw_threshold_section();
-    void draw_threshold_levels(const ValueRange& range);
-    void draw_memory_threshold(const ValueRange& range);
+    void draw_threshold_levels(const app::Range& range);
+    void draw_memory_threshold(const app::Range& range);
     void draw_glsl_threshold();
     void draw_tile_search();
 
@@ -133,7 +133,7 @@ class Panels {
     void draw_histogram();
     void draw_fill();
     void draw_fill_legend();
-    [[nodiscard]] ImU32 level_colour(std::uint32_t level) const;
+    [[nodiscard]] app::Rgb level_colour(std::uint32_t level) const;
 
     // ---- panels_inspector.cpp
     void draw_texel_values();

@@ -42,7 +42,7 @@ class Scale {
 };
 
 // Returns the range of the positive values and the colours; low < high.
-ValueRange histogram_range(const app::MapStatistics& statistics, const app::Range& colours,
+app::Range histogram_range(const app::MapStatistics& statistics, const app::Range& colours,
                            bool is_logarithmic) {
     const float high = std::max(statistics.max, colours.high);
     if (!is_logarithmic) {
@@ -60,9 +60,9 @@ std::uint64_t positive_values(const app::MapStatistics& statistics) {
 
 }  // namespace
 
-ImU32 Panels::level_colour(std::uint32_t level) const {
+app::Rgb Panels::level_colour(std::uint32_t level) const {
     const std::size_t entry = (2 * level + 1) * app::COLOUR_MAP_SIZE / (2 * (map_top_level() + 1));
-    return opaque(level_colours_[std::min(entry, app::COLOUR_MAP_SIZE - 1)]);
+    return level_colours_[std::min(entry, app::COLOUR_MAP_SIZE - 1)];
 }
 
 void Panels::draw_drawing_section() {
@@ -107,7 +107,7 @@ void Panels::draw_colours() {
     // Drawn below the histogram, which stays in place when a drag on it ends the automatic range.
     if (!settings.automatic_range) {
         const app::MapStatistics& statistics = viewer_.frame()->statistics;
-        const ValueRange range = histogram_range(statistics, viewer_.range(), true);
+        const app::Range range = histogram_range(statistics, viewer_.range(), true);
         form_.logarithmic("Lowest", "Importance of the first colour.", settings.range_low, range);
         form_.logarithmic("Highest", "Importance of the last colour.", settings.range_high, range);
     }
@@ -124,7 +124,7 @@ void Panels::draw_histogram() {
         return;
     }
     const app::Range colours = viewer_.range();
-    const ValueRange shown = histogram_range(statistics, colours, settings.logarithmic);
+    const app::Range shown = histogram_range(statistics, colours, settings.logarithmic);
     const Scale scale(shown.low, shown.high, settings.logarithmic);
     const Scale colour_scale(colours.low, colours.high, settings.logarithmic);
 
@@ -219,10 +219,7 @@ void Panels::draw_fill_legend() {
         ends = {"1 texel", count_text(std::uint64_t{1} << map_top_level()) + " texels"};
         colours.clear();
         for (std::uint32_t level = 0; level <= map_top_level(); ++level) {
-            const ImU32 colour = level_colour(level);
-            colours.push_back({static_cast<std::uint8_t>(colour >> IM_COL32_R_SHIFT),
-                               static_cast<std::uint8_t>(colour >> IM_COL32_G_SHIFT),
-                               static_cast<std::uint8_t>(colour >> IM_COL32_B_SHIFT)});
+            colours.push_back(level_colour(level));
         }
     }
     const auto& [low, high] = ends;

@@ -31,7 +31,7 @@ std::size_t position(const std::vector<std::string>& names, const std::string& n
 }
 
 // Returns thresholds from tiles everywhere to the root alone.
-ValueRange threshold_range(const app::MapStatistics& statistics,
+app::Range threshold_range(const app::MapStatistics& statistics,
                            std::uint32_t top_level_of_largest) {
     const float low = std::max(statistics.percentile(0.001), FLT_MIN);
     if (!(statistics.max > 0.0F)) {
@@ -122,7 +122,7 @@ void Panels::draw_values() {
                          const char* tooltip) {
         ImGui::BeginGroup();
         if (count > 0) {
-            form_.swatch(opaque(colour));
+            form_.swatch(colour);
         }
         form_.text(name + (" " + count_text(count)), count > 0 ? TEXT_COLOUR : DIM_COLOUR);
         ImGui::EndGroup();
@@ -170,8 +170,8 @@ void Panels::draw_threshold_section() {
     const bool has_map = viewer_.frame() != nullptr;
     const app::MapStatistics none;
     const app::MapStatistics& statistics = has_map ? viewer_.frame()->statistics : none;
-    const ValueRange resolutions = threshold_range(statistics, has_map ? map_top_level() : 0);
-    const ValueRange values = threshold_range(statistics, 0);
+    const app::Range resolutions = threshold_range(statistics, has_map ? map_top_level() : 0);
+    const app::Range values = threshold_range(statistics, 0);
     switch (settings.kind) {
         case ThresholdKind::max_resolution:
             form_.logarithmic("Resolution", std::string(MAX_RESOLUTION_TIP) + " Keys: [ and ].",
@@ -196,7 +196,7 @@ void Panels::draw_threshold_section() {
     draw_tile_search();
 }
 
-void Panels::draw_threshold_levels(const ValueRange& range) {
+void Panels::draw_threshold_levels(const app::Range& range) {
     std::vector<float>& levels = viewer_.settings.subdivision.threshold.levels;
     for (std::size_t level = 0; level < levels.size(); ++level) {
         const std::string side =
@@ -209,7 +209,7 @@ void Panels::draw_threshold_levels(const ValueRange& range) {
     }
 }
 
-void Panels::draw_memory_threshold(const ValueRange& range) {
+void Panels::draw_memory_threshold(const app::Range& range) {
     ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
     form_.logarithmic("Resolution", MAX_RESOLUTION_TIP, settings.max_resolution, range);
     form_.logarithmic("List nodes",

@@ -156,7 +156,7 @@ void Form::switched(const char* label_text, const std::string& tooltip, bool& is
 }
 
 bool Form::logarithmic(const char* label_text, const std::string& tooltip, float& value,
-                       const ValueRange& range) {
+                       const app::Range& range) {
     const float low = std::log2(range.low);
     const float high = std::log2(std::max(range.high, 1.01F * range.low));
     float exponent = value > 0.0F ? std::clamp(std::log2(value), low, high) : low;
@@ -233,7 +233,7 @@ void Form::large_text(const std::string& large, ImU32 colour) {
     ImGui::SetWindowFontScale(1.0F);
 }
 
-void Form::swatch(ImU32 colour) {
+void Form::swatch(const app::Rgb& colour) {
     // A space as high as text, so that the square is in line with the line's texts.
     ImGui::TextUnformatted(" ");
     const ImVec2 corner = ImGui::GetItemRectMin();
@@ -245,7 +245,7 @@ void Form::swatch(ImU32 colour) {
     const ImVec2 first{corner.x + inset, corner.y + inset};
     const ImVec2 end{corner.x + size - inset, corner.y + size - inset};
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled(first, end, colour);
+    list.AddRectFilled(first, end, opaque(colour));
     list.AddRect(first, end, with_opacity(DIM_COLOUR, 0.6F));
 }
 

@@ -6,6 +6,7 @@
 #include "thresholds.hpp"
 
 #include "arguments.hpp"
+#include "map_statistics.hpp"
 #include "picture.hpp"
 
 #include <imgui.h>
@@ -47,11 +48,6 @@ constexpr ImU32 ACCENT_COLOUR = IM_COL32(58, 123, 190, 255);
 constexpr auto TABLE_FLAGS = ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH |
                              ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_PadOuterX;
 
-struct ValueRange {
-    float low;
-    float high;
-};
-
 class Form {
  public:
     // Sets the pixels of this display per pixel of a display of 96 dots per inch.
@@ -90,7 +86,7 @@ class Form {
     // Draws a logarithmic slider and a field for typing. The slider goes in eighths of a power of
     // two (with Alt in pixels). Values are not negative.
     bool logarithmic(const char* label, const std::string& tooltip, float& value,
-                     const ValueRange& range);
+                     const app::Range& range);
     // For float and std::uint32_t.
     template <typename Number>
     bool slider(const char* label_text, const std::string& tooltip, Number& value, Number low,
@@ -115,7 +111,7 @@ class Form {
     void wrapped_text(const std::string& text, ImU32 colour = TEXT_COLOUR);
     void large_text(const std::string& text, ImU32 colour = TEXT_COLOUR);
     // Draws a square as high as a line of text. The next item is on the same line.
-    void swatch(ImU32 colour);
+    void swatch(const app::Rgb& colour);
     // Draws the heads of a table, each with its tooltip.
     void table_heads(std::span<const std::array<const char*, 2>> heads);
     // Fills a part of the rest of the row or table cell.

@@ -22,20 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 // ---- The panel
 
-// What the panel shows and changes.
-struct PanelState {
-    FrameSettings settings;
-    bool has_moving = false;  // boxes
-    bool is_paused = false;
-    bool shows_panel = true;
-
-    // Of the last frame.
-    float frame_milliseconds = 0.0F;
-    Timings timings;
-    ShadowHeader header{};
-    std::uint32_t atlas_cells = 1;
-};
-
 void show_filters(FrameSettings& settings) {
     for (const auto& [name, filter] : FILTERS) {
         if (ImGui::RadioButton(std::string(name).c_str(), settings.filter == filter)) {
@@ -59,39 +45,15 @@ void show_sun(Light& sun) {
     }
 }
 
-void show_statistics(const PanelState& state) {
-    const ShadowHeader& header = state.header;
-    const Timings& times = state.timings;
-    ImGui::Text("%.1f ms from frame to frame", static_cast<double>(state.frame_milliseconds));
+void show_statistics(const Renderer& renderer) {
+    const ShadowHeader header = renderer.header();
+    const Timings times = renderer.timings();
+    const std::uint32_t cells = shadow_atlas_cells(shadow_parameters(renderer.targets().options));
     ImGui::Text("GPU, us: depth %.0f, fit %.0f, cull %.0f,", times.depth, times.fit, times.cull);
     ImGui::Text("    shadow maps %.0f, picture %.0f", times.maps, times.shade);
     ImGui::Text("%u tiles, %u drawn in this frame", header.tiles, header.render_count);
-    ImGui::Text("%.0f %% of the atlas, resolution / %.2f",
-                100.0 * header.used_cells / state.atlas_cells, static_cast<double>(header.factor));
-}
-
-void show_panel(PanelState& state, float scale) {
-    ImGui::SetNextWindowPos({10.0F * scale, 10.0F * scale}, ImGuiCond_Always);
-    ImGui::SetNextWindowBgAlpha(0.85F);
-    ImGui::Begin("Shadows", nullptr,
-                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
-                     ImGuiWindowFlags_NoMove);
-    show_filters(state.settings);
-    ImGui::Checkbox("tiles (T)", &state.settings.shows_tiles);
-    if (state.has_moving) {
-        ImGui::SameLine();
-        ImGui::Checkbox("pause (space)", &state.is_paused);
-    }
-    if (state.settings.lights.front().kind == Light::Kind::sun) {
-        ImGui::PushItemWidth(150.0F * scale);
-        show_sun(state.settings.lights.front());
-        ImGui::PopItemWidth();
-    }
-    ImGui::Separator();
-    show_statistics(state);
-    ImGui::Separator();
-    ImGui::TextUnformatted("W A S D Q E, Shift: fly; right button: turn; Tab: panel");
-    ImGui::End();
+    ImGui::Text("%.0f %% of the atlas, resolution / %.2f", 100.0 * header.used_cells / cells,
+                static_cast<double>(header.factor));
 }
 
 // ---- The window
@@ -144,8 +106,7 @@ class Window : public app::WindowProgram {
           options_(options),
           show_(show),
           steering_(window(), show.geometry.bounds),
-          state_{.settings = first_frame(options, show),
-                 .has_moving = !show.geometry.moving.empty()} {
+          settings_(first_frame(options, show)) {
         glfwSetWindowTitle(window(), (show.name + " - quadtile-shadow").c_str());
     }
 
@@ -156,11 +117,7 @@ class Window : public app::WindowProgram {
     void detach() override { on_device_.reset(); }
 
     void update() override;
-    void draw_panels() override {
-        if (state_.shows_panel) {
-            show_panel(state_, scale());
-        }
-    }
+    void draw_panels() override;
     void draw(vk::CommandBuffer commands) override;
     void note_frame(bool is_shown) override {
         if (is_shown && options_.log) {
@@ -185,8 +142,11 @@ class Window : public app::WindowProgram {
     const Show& show_;
     std::optional<OnDevice> on_device_;
     Steering steering_;
-    PanelState state_;
+    FrameSettings settings_;
+    bool is_paused_ = false;
+    bool shows_panel_ = true;
     Clock::time_point last_frame_ = Clock::now();
+    float seconds_ = 0.0F;  // from frame to frame
     std::string logged_;
 };
 
@@ -240,13 +200,12 @@ Window::OnDevice::OnDevice(app::Gpu& gpu, const Show& show, vk::Extent2D extent,
 
 void Window::update() {
     const Clock::time_point now = Clock::now();
-    const float seconds =
-        std::chrono::duration<float>(now - std::exchange(last_frame_, now)).count();
+    seconds_ = std::chrono::duration<float>(now - std::exchange(last_frame_, now)).count();
     constexpr float LONGEST_STEP = 0.25F;  // nothing jumps
-    const float step = std::min(seconds, LONGEST_STEP);
+    const float step = std::min(seconds_, LONGEST_STEP);
     const ImGuiIO& io = ImGui::GetIO();
-    steering_.move(state_.settings.camera, step, !io.WantCaptureMouse, !io.WantTextInput);
-    state_.settings.second += state_.is_paused ? 0.0F : step;
+    steering_.move(settings_.camera, step, !io.WantCaptureMouse, !io.WantTextInput);
+    settings_.second += is_paused_ ? 0.0F : step;
     Renderer& renderer = on_device_->renderer;
     renderer.configure(swapchain().extent(), renderer.targets().options);
     const vk::ImageView picture = *renderer.targets().colour.view;
@@ -254,11 +213,35 @@ void Window::update() {
         gpu().wait_idle();  // the last frame may still use the descriptor
         on_device_->picture.write(0, picture, vk::ImageLayout::eGeneral);
     }
-    gpu().run([&](vk::CommandBuffer commands) { renderer.record(commands, state_.settings); });
-    state_.frame_milliseconds = 1000.0F * seconds;
-    state_.timings = renderer.timings();
-    state_.header = renderer.header();
-    state_.atlas_cells = shadow_atlas_cells(shadow_parameters(renderer.targets().options));
+    gpu().run([&](vk::CommandBuffer commands) { renderer.record(commands, settings_); });
+}
+
+void Window::draw_panels() {
+    if (!shows_panel_) {
+        return;
+    }
+    ImGui::SetNextWindowPos({10.0F * scale(), 10.0F * scale()}, ImGuiCond_Always);
+    ImGui::SetNextWindowBgAlpha(0.85F);
+    ImGui::Begin("Shadows", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
+                     ImGuiWindowFlags_NoMove);
+    show_filters(settings_);
+    ImGui::Checkbox("tiles (T)", &settings_.shows_tiles);
+    if (!show_.geometry.moving.empty()) {
+        ImGui::SameLine();
+        ImGui::Checkbox("pause (space)", &is_paused_);
+    }
+    if (settings_.lights.front().kind == Light::Kind::sun) {
+        ImGui::PushItemWidth(150.0F * scale());
+        show_sun(settings_.lights.front());
+        ImGui::PopItemWidth();
+    }
+    ImGui::Separator();
+    ImGui::Text("%.1f ms from frame to frame", 1000.0 * static_cast<double>(seconds_));
+    show_statistics(on_device_->renderer);
+    ImGui::Separator();
+    ImGui::TextUnformatted("W A S D Q E, Shift: fly; right button: turn; Tab: panel");
+    ImGui::End();
 }
 
 void Window::draw(vk::CommandBuffer commands) {
@@ -274,31 +257,29 @@ void Window::take_key(int key, int event, int modifiers) {
     if (event != GLFW_PRESS || ImGui::GetIO().WantTextInput) {
         return;
     }
-    FrameSettings& settings = state_.settings;
     const bool has_control = (modifiers & GLFW_MOD_CONTROL) != 0;
     if (key == GLFW_KEY_TAB) {
-        state_.shows_panel = !state_.shows_panel;
+        shows_panel_ = !shows_panel_;
     } else if (key == GLFW_KEY_SPACE) {
-        state_.is_paused = !state_.is_paused;
+        is_paused_ = !is_paused_;
     } else if (key == GLFW_KEY_Q && has_control) {
         quit();
     } else if (key == GLFW_KEY_T && !has_control) {
-        settings.shows_tiles = !settings.shows_tiles;
+        settings_.shows_tiles = !settings_.shows_tiles;
     } else if (key == GLFW_KEY_H && !has_control) {
-        settings.filter =
-            FILTERS[(static_cast<std::size_t>(settings.filter) + 1) % FILTERS.size()].value;
+        settings_.filter =
+            FILTERS[(static_cast<std::size_t>(settings_.filter) + 1) % FILTERS.size()].value;
     }
 }
 
 void Window::log() {
-    const FrameSettings& settings = state_.settings;
     const vk::Extent2D extent = swapchain().extent();
-    const Camera& camera = settings.camera;
+    const Camera& camera = settings_.camera;
     std::array<char, 200> text{};
     std::snprintf(text.data(), text.size(),
                   "on screen: %s, %s, %u x %u, at %.3f %.3f %.3f, looking %.2f %.2f",
-                  std::string(app::name_in(FILTERS, settings.filter)).c_str(),
-                  settings.shows_tiles ? "tiles" : "shaded", extent.width, extent.height,
+                  std::string(app::name_in(FILTERS, settings_.filter)).c_str(),
+                  settings_.shows_tiles ? "tiles" : "shaded", extent.width, extent.height,
                   static_cast<double>(camera.position.x), static_cast<double>(camera.position.y),
                   static_cast<double>(camera.position.z), static_cast<double>(camera.yaw_degrees),
                   static_cast<double>(camera.pitch_degrees));
