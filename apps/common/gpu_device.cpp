@@ -104,11 +104,6 @@ Instance::Instance(const char* application, std::span<const char* const> extensi
     const vk::ValidationFeaturesEXT features{.enabledValidationFeatureCount = 1,
                                              .pEnabledValidationFeatures = &synchronisation};
     if (validation) {
-        if (!quadtile::Device::validation_available(::vkGetInstanceProcAddr)) {
-            throw std::runtime_error(
-                "the validation layer " + std::string(VALIDATION_LAYER) +
-                " is not installed; install it (Debian: vulkan-validationlayers)");
-        }
         names.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
         info.setPEnabledLayerNames(VALIDATION_LAYER);
         names.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
@@ -117,6 +112,9 @@ Instance::Instance(const char* application, std::span<const char* const> extensi
     info.setPEnabledExtensionNames(names);
     try {
         instance_ = vk::createInstanceUnique(info);
+    } catch (const vk::LayerNotPresentError&) {
+        throw std::runtime_error("the validation layer " + std::string(VALIDATION_LAYER) +
+                                 " is not installed; install it (Debian: vulkan-validationlayers)");
     } catch (const vk::IncompatibleDriverError&) {
         throw std::runtime_error(
             "no Vulkan driver was found; install one (Debian: mesa-vulkan-drivers)");
