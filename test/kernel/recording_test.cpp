@@ -104,7 +104,11 @@ struct Recorded {
           list(gpu, subdivider, map, capacity, balanced) {}
 
     void run(const Threshold& threshold, const SubdivideOptions& options = {.order = Order::any}) {
-        list.run(gpu, pyramid, map, subdivider, threshold, options);
+        gpu.run([&](VkCommandBuffer commands) {
+            pyramid.record(commands, map.binding);
+            gpu.compute_barrier(commands);
+            subdivider.record(commands, list.binding, threshold, options);
+        });
     }
     auto recording(const Threshold& threshold, const SubdivideOptions& options = {}) {
         return [this, threshold, options] { run(threshold, options); };

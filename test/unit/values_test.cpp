@@ -1,6 +1,5 @@
 // Small parts without a device: maps, numbers, tables of sRGB, tiles.
 
-#include <quadtile/kernel_parameters.h>
 #include <quadtile/quadtree.h>
 #include <quadtile/texel_encoding.h>
 #include <quadtile/error.hpp>
@@ -110,18 +109,6 @@ TEST(Unorm, BitsAreThoseOfTheNearestFloat) {
         for (std::uint32_t c = 0; c <= largest; ++c) {
             const float quotient = static_cast<float>(c) / static_cast<float>(largest);
             ASSERT_EQ(bits_from_unorm(c, bits), std::bit_cast<std::uint32_t>(quotient)) << c;
-        }
-    }
-}
-
-TEST(Quadtree, FoldedWorkgroupsStayBelowTheLimitAndCoverTheCount) {
-    for (const std::uint32_t limit : {1U, 3U, 7U, 65535U}) {
-        for (const std::uint32_t workgroups : {0U, 1U, 6U, 7U, 8U, 49U}) {
-            const std::uint32_t x = folded_x(workgroups, limit);
-            const std::uint32_t y = folded_y(workgroups, limit);
-            EXPECT_LE(x, limit);
-            EXPECT_GE(x * y, workgroups);
-            EXPECT_LT(x * y, workgroups + limit);
         }
     }
 }
