@@ -476,13 +476,18 @@ struct Object {
     [[nodiscard]] std::array<double, 9> shape() const {
         const glm::dmat3& axes = part->transform;
         const double unit = std::pow(std::abs(glm::determinant(axes)), 2.0 / 3.0);
-        std::array<double, 9> shape{static_cast<double>(*part->mesh),
-                                    static_cast<double>(end - first), part->mirrored ? 1.0 : 0.0};
-        for (int i = 0; i < 3; ++i) {
-            shape[3 + i] = std::round(1e3 * glm::dot(axes[i], axes[i]) / unit);
-            shape[6 + i] = std::round(1e3 * glm::dot(axes[i], axes[(i + 1) % 3]) / unit);
-        }
-        return shape;
+        const auto product = [&](int i, int k) {
+            return std::round(1e3 * glm::dot(axes[i], axes[k]) / unit);
+        };
+        return {static_cast<double>(*part->mesh),
+                static_cast<double>(end - first),
+                part->mirrored ? 1.0 : 0.0,
+                product(0, 0),
+                product(1, 1),
+                product(2, 2),
+                product(0, 1),
+                product(1, 2),
+                product(2, 0)};
     }
 };
 

@@ -159,8 +159,8 @@ void read_buffers(GltfFile& file, std::string_view binary) {
         if (from.contains("uri")) {
             std::optional<std::string> bytes = bytes_at(file, uri);
             if (!bytes) {
-                refuse(file.path, name + " cannot be read: '" + uri +
-                                      "' is no file beside the scene; copy it there");
+                const std::string what = name + " cannot be read: '";
+                refuse(file.path, what + uri + "' is no file beside the scene; copy it there");
             }
             buffer = std::move(*bytes);
         } else if (file.buffers.size() == 1 && !binary.empty()) {
@@ -419,7 +419,7 @@ glm::dmat4 placed(const glm::dvec3& translation, const glm::dquat& rotation,
 
 glm::dmat4 local_transform(const GltfFile& file, const Json& node, const std::string& name) {
     const auto numbers = [&](const char* key, const std::vector<double>& otherwise) {
-        const auto given = value_of(node, key, otherwise);
+        std::vector<double> given = value_of(node, key, otherwise);
         if (given.size() != otherwise.size()) {
             refuse(file.path, name + ": its " + key + " has " + counted(given.size(), "number") +
                                   " instead of " + std::to_string(otherwise.size()));
