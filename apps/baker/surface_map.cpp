@@ -341,7 +341,8 @@ struct TexelSums {
         double_sided += triangle.double_sided() ? area : 0.0F;
     }
     void add_colours(const SampledTriangle& triangle, float area, const glm::dvec2& point) {
-        const float share = area * triangle.coverage(point);
+        // A texel of which all samples are open has colours too: rays may meet what is between.
+        const float share = area * std::max(triangle.coverage(point), 1e-20F);
         albedo += share * triangle.albedo(point);
         emission += share * triangle.emission(point);
         colour_weight += share;
