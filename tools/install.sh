@@ -15,7 +15,7 @@ packages=(
     # Viewer, and tests of its window.
     libglfw3-dev libimgui-dev fonts-dejavu-core xvfb xdotool
     # Lightmap baker.
-    libglm-dev libtinygltf-dev libtinyobjloader-dev libeigen3-dev libdraco-dev libmeshoptimizer-dev
+    libglm-dev libtinyobjloader-dev libeigen3-dev libdraco-dev libmeshoptimizer-dev
     libstb-dev libwebp-dev libembree-dev
     # Baker as an MPI job.
     libopenmpi-dev openmpi-bin

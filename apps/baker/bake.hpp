@@ -30,7 +30,8 @@ struct BakeOptions {
     std::uint32_t lamp_points = 0;        // of all lamps, as in find_lamps
     std::uint64_t seed = 1;
     bool directional = false;  // LightMap::radiance_sh
-    bool sun_shares = false;   // whether suns light all surfaces that face them alike: shadow masks
+    // Whether lights light all surfaces that face them alike: shadow masks.
+    bool light_shares = false;
     std::vector<glm::vec3> probes;  // positions in world units
     // Largest noise of the map; 0: no limit. Directions are doubled until it is reached, up to
     // MOST_DIRECTIONS of direct light, of lamps or of a bounce.

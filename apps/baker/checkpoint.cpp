@@ -58,13 +58,14 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
             all.add(direction.direction);
             all.add(direction.sky_ahead);
             all.add(direction.sky_behind);
+            all.add(direction.range);
         }
     }
     all.add(options.bounces);
     all.add(options.sun_directions);
     all.add(options.seed);
     all.add(std::uint32_t{options.directional});
-    all.add(std::uint32_t{options.sun_shares});
+    all.add(std::uint32_t{options.light_shares});
     all.add(options.noise);
     all.add_all(options.probes);
     all.add(tile_options.map_extent);

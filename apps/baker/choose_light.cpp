@@ -31,15 +31,15 @@ class LightChoice {
         if (has_units) {
             convert_lights();
         }
-        keep_lights(lights);
+        keep_lights();
         if (has_units) {
             compare_lights_with_emission();
         }
         if (options_.sun && lights.suns) {
             scene_.suns = {*options_.sun};
         }
-        if (options_.quantity == Quantity::shadow_mask) {
-            make_sun_channels();
+        if (!has_units) {
+            make_channels();
         }
         for (PointLight& light : scene_.point_lights) {
             light.radius = light.radius > 0.0F ? light.radius : options_.light_radius;
@@ -61,6 +61,7 @@ class LightChoice {
             }
         }
         // A picture alone is taken unchanged.
+        sky_.distance = options_.occlusion_distance.value_or(sky_.distance);
         sky_.radiance = options_.sky.value_or(glm::vec3(sky_.texels.empty() ? 0.0F : 1.0F)) *
                         (lights.sky ? 1.0F : 0.0F);
         const bool is_lit =
@@ -147,17 +148,25 @@ class LightChoice {
         return most;
     }
 
-    // Assigns red, green and blue of a shadow mask to a sun each.
-    void make_sun_channels() {
-        const std::size_t suns = scene_.suns.size();
-        if (suns == 0 || suns > 3) {
+    // Assigns red, green and blue of a shadow mask to a light each: suns first, then point and spot
+    // lights.
+    void make_channels() {
+        const std::size_t lights = scene_.suns.size() + scene_.point_lights.size();
+        if (lights == 0 || lights > 3) {
             throw std::runtime_error(
-                "a shadow mask has room for one to three suns, not " + std::to_string(suns) +
-                "; give one by --sun-direction, or bake the suns in several runs");
+                "a shadow mask has room for one to three lights, not " + std::to_string(lights) +
+                "; name some by --lights in several runs, or give a sun by --sun-direction");
         }
-        for (std::size_t i = 0; i < suns; ++i) {
-            scene_.suns[i].irradiance = glm::vec3(0.0F);
-            scene_.suns[i].irradiance[static_cast<int>(i)] = 1.0F;
+        int channel = 0;
+        const auto assign = [&](glm::vec3& colour) {
+            colour = glm::vec3(0.0F);
+            colour[channel++] = 1.0F;
+        };
+        for (Sun& sun : scene_.suns) {
+            assign(sun.irradiance);
+        }
+        for (PointLight& light : scene_.point_lights) {
+            assign(light.intensity);
         }
     }
 
@@ -178,26 +187,27 @@ class LightChoice {
 
     // Removes the light that --lights leaves out, except the sky, and the suns that --sun-direction
     // replaces.
-    void keep_lights(const LightKinds& lights) {
-        if (options_.sun || !lights.suns) {
-            scene_.suns.clear();
-        }
-        if (!lights.points) {
-            scene_.point_lights.clear();
-        }
-        for (const std::string& name : lights.materials) {
-            if (std::ranges::none_of(scene_.materials, [&](const Material& material) {
-                    return material.name == name && shines(material.emission);
-                })) {
-                throw std::runtime_error("--lights: '" + name +
-                                         "' is neither sky, suns, points or emission nor the name "
-                                         "of a material that emits light");
-            }
-        }
+    void keep_lights() {
+        const LightKinds& kinds = options_.lights;
+        std::vector<std::string> unknown = kinds.names;
+        const auto is_named = [&](const auto& thing) {
+            std::erase(unknown, thing.name);
+            return std::ranges::count(kinds.names, thing.name) > 0;
+        };
+        std::erase_if(scene_.suns, [&](const Sun& sun) {
+            return options_.sun || (!is_named(sun) && !kinds.suns);
+        });
+        std::erase_if(scene_.point_lights,
+                      [&](const PointLight& light) { return !is_named(light) && !kinds.points; });
         for (Material& material : scene_.materials) {
-            if (!lights.emission && std::ranges::count(lights.materials, material.name) == 0) {
+            if (!(shines(material.emission) && is_named(material)) && !kinds.emission) {
                 material.emission = glm::vec3(0.0F);
             }
+        }
+        if (!unknown.empty()) {
+            throw std::runtime_error("--lights: '" + unknown.front() +
+                                     "' is neither sky, suns, points or emission nor the name of a "
+                                     "light or of a material that emits light");
         }
     }
 

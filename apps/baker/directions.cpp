@@ -219,7 +219,8 @@ std::vector<BundleDirection> make_directions(std::uint32_t count, std::uint64_t 
         BundleDirection& direction = directions.emplace_back(
             BundleDirection{.direction = glm::normalize(lattice.point(place)),
                             .sky_ahead = radiance_of(place, 0),
-                            .sky_behind = radiance_of(place, 1)});
+                            .sky_behind = radiance_of(place, 1),
+                            .range = sky.distance});
         shift_at_random(direction, random);
     }
     return directions;
@@ -357,6 +358,8 @@ ProjectionFrame make_frame(const BundleDirection& direction, const TracedScene& 
             .units_per_texel = static_cast<float>(1.0 / scale * window.texel),
             .sky_ahead = {direction.sky_ahead.x, direction.sky_ahead.y, direction.sky_ahead.z},
             .sky_behind = {direction.sky_behind.x, direction.sky_behind.y, direction.sky_behind.z},
+            .range = static_cast<float>(
+                std::min(direction.range * DEPTH_STEPS / scene.depth_extent, double{NOWHERE})),
             .refinement = 1.0F,
             .direction = {to_integer(direction.direction.x), to_integer(direction.direction.y),
                           to_integer(direction.direction.z)}};

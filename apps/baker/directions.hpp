@@ -25,6 +25,8 @@ struct Sky {
     Extent extent;
     std::vector<glm::vec3> texels;
     float turn_degrees = 0.0F;  // of the picture about +Y, counter-clockwise seen from above
+    // Distance from which on surfaces count as sky, for ambient occlusion.
+    double distance = std::numeric_limits<double>::infinity();
 };
 
 // A bundle of parallel rays, used in both senses, or of rays from a point.
@@ -41,8 +43,9 @@ struct BundleDirection {
     // direction; 0: parallel rays.
     double half_width = 0.0;
     glm::dvec3 point{0.0};
-    double range = std::numeric_limits<double>::infinity();  // at which the light of a point ends
-    float refinement = 1.0F;                                 // rays along those that texels request
+    // At which the light of a point ends; of parallel rays: from which on they meet the sky.
+    double range = std::numeric_limits<double>::infinity();
+    float refinement = 1.0F;  // rays along those that texels request
 };
 
 // Returns `count` directions over the hemisphere, which cover the sphere with their opposites: the

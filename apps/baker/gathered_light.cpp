@@ -185,9 +185,10 @@ void GatheredLight::finish_sun(const Sun& sun) {
             const bool is_front = i == texel;
             const glm::vec3 normal = is_front ? surface_.normal[texel] : -surface_.normal[texel];
             const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
-            const float factor = sun_shares_ ? 1.0F : cosine;
-            const glm::vec3 mean(
-                factor > 0.0F ? share_of_light(sums, texel, i - texel).value_or(0.0F) : 0.0F);
+            const float factor = light_shares_ ? 1.0F : cosine;
+            const glm::vec3 mean =
+                factor > 0.0F ? share_of_light(sums, texel, i - texel).value_or(glm::vec3(0.0F))
+                              : glm::vec3(0.0F);
             const glm::vec3 irradiance = mean * factor * sun.irradiance;
             state_.sources[i] += irradiance;
             if (!is_front) {
@@ -210,17 +211,18 @@ void GatheredLight::finish_sun(const Sun& sun) {
 // Returns the share for the rays that meet the texel's side, or those of its neighbours if there
 // are none, because light along the surface meets few texels. None: its neighbours have none
 // either.
-std::optional<float> GatheredLight::share_of_light(const PieceOfSums& sums, std::size_t texel,
-                                                   std::size_t side) const {
+std::optional<glm::vec3> GatheredLight::share_of_light(const PieceOfSums& sums, std::size_t texel,
+                                                       std::size_t side) const {
     if (joined(sums[texel + side].weight) > 0.0) {
-        return mean_of(sums[texel + side]).x;
+        const glm::vec3 share = mean_of(sums[texel + side]);
+        return light_shares_ ? glm::vec3(greatest_of(share)) : share;  // masks have no colours
     }
-    float sum = 0.0F;
+    glm::vec3 sum(0.0F);
     float count = 0.0F;
     scene_.texels.visit_neighbours(texel, [&](std::size_t neighbour) {
         if (joined(sums[neighbour + side].weight) > 0.0 &&
             glm::dot(surface_.normal[texel], surface_.normal[neighbour]) > SAME_PLANE_COSINE) {
-            sum += mean_of(sums[neighbour + side]).x;
+            sum += mean_of(sums[neighbour + side]);
             count += 1.0F;
         }
     });
@@ -231,17 +233,20 @@ void GatheredLight::finish_light(const PointLight& light) {
     begin_light(state_.sources, state_.sources_error);
     for_sums([&](const PieceOfSums& sums, std::size_t texel) {
         for_lit_sides(texel, [&](std::size_t i, const glm::vec3& normal) {
-            const LightReceived open = received(light, surface_.patches[texel], normal);
-            const std::optional<float> share =
-                open.irradiance > 0.0 ? share_of_light(sums, texel, i - texel) : 0.0F;
-            const glm::vec3 light_here = light.intensity * share.value_or(0.0F);
+            LightReceived open = received(light, surface_.patches[texel], normal);
+            if (light_shares_ && open.irradiance > 0.0) {
+                open.irradiance = 1.0;
+            }
+            const std::optional<glm::vec3> share =
+                open.irradiance > 0.0 ? share_of_light(sums, texel, i - texel) : glm::vec3(0.0F);
+            const glm::vec3 light_here = light.intensity * share.value_or(glm::vec3(0.0F));
             state_.sources[i] +=
                 glm::min(light_here * static_cast<float>(open.irradiance), BRIGHTEST);
             if (i != texel) {
                 return;
             }
             if (joined(sums[i].weight) > 0.0 && !state_.half.empty()) {
-                state_.sources_error[i] += error_of(i, glm::vec3(*share)) *
+                state_.sources_error[i] += error_of(i, *share) *
                                            static_cast<float>(open.irradiance) *
                                            grey(light.intensity);
             }
@@ -286,9 +291,9 @@ void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point
         light.open += whole(grey(open));
         const glm::dvec3 from_point = glm::dvec3(patch.centre) - point.position;
         // Behind the point it is unknown which of the patch's other pieces the texel sees.
-        const std::optional<float> share = glm::dot(from_point, point.normal) > 0.0
-                                               ? share_of_light(sums, texel, i - texel)
-                                               : std::nullopt;
+        const std::optional<glm::vec3> share = glm::dot(from_point, point.normal) > 0.0
+                                                   ? share_of_light(sums, texel, i - texel)
+                                                   : std::nullopt;
         if (!share) {
             return;
         }

@@ -63,7 +63,7 @@ class GatheredLight {
           surface_(surface),
           lamps_(lamps),
           directional_(options.directional),
-          sun_shares_(options.sun_shares),
+          light_shares_(options.light_shares),
           state_(state) {}
 
     // Sets the units of the sums for a radiance of 1 with a weight of 1.
@@ -182,8 +182,9 @@ class GatheredLight {
 
     [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
     [[nodiscard]] double known_texels() const;
-    [[nodiscard]] std::optional<float> share_of_light(const PieceOfSums& sums, std::size_t texel,
-                                                      std::size_t side) const;
+    [[nodiscard]] std::optional<glm::vec3> share_of_light(const PieceOfSums& sums,
+                                                          std::size_t texel,
+                                                          std::size_t side) const;
     void begin_light(std::vector<glm::vec3>& irradiance, std::vector<float>& error) const;
     void set_irradiance(std::vector<glm::vec3>& irradiance, std::vector<float>& error);
     [[nodiscard]] glm::vec4 outgoing_at(std::size_t place, Emission emission, bool reflects) const;
@@ -199,7 +200,7 @@ class GatheredLight {
     const SurfaceMap& surface_;
     const Lamps& lamps_;
     bool directional_;
-    bool sun_shares_;
+    bool light_shares_;
     BakeState& state_;
     PieceOfSums sums_;  // memory that is kept: new memory takes longer than some passes
     double scale_ = 1.0;

@@ -85,7 +85,8 @@ class GpuTracer : public Tracer {
                        .light_map_height = scene.texels.extent().height,
                        .covered_texels = scene.texels.count(),
                        .back_texels = scene.back_texels(),
-                       .alpha_triangles = static_cast<std::uint32_t>(scene.alpha_triangles.size())};
+                       .alpha_triangles = static_cast<std::uint32_t>(scene.alpha_triangles.size()),
+                       .has_glass = std::ranges::any_of(scene.alpha_triangles, is_glass) ? 1U : 0U};
         check_sizes();
         make_buffers();
         requests_.emplace(gpu, scene, *triangles_.handle, tile_options,

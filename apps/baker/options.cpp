@@ -122,7 +122,10 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     map.add_choice(
         "--quantity", options.quantity, QUANTITIES, "NAME",
         "irradiance (default; for three.js), radiance: irradiance / pi (for Godot, "
-        "Bevy, Unity), ambient-occlusion, or shadow-mask: the visible share of each sun");
+        "Bevy, Unity), ambient-occlusion, or shadow-mask: the visible share of each light");
+    rare.add("--ao-distance", options.occlusion_distance, "D",
+             "World units from which on surfaces do not darken --quantity ambient-occlusion",
+             within(1e-9F, 1e9F));
     map.add_flag("--half", options.half, "Half floats in the OpenEXR file, up to 65504");
     map.add_flag("--directional", options.bake.directional,
                  "Also store spherical harmonics L1, in layers sh0 to sh3");
@@ -157,7 +160,7 @@ void define_light(CLI::App& app, Options& options, Arguments& arguments) {
         within(0.0F, 1e6F));
     rare.add("--lights", arguments.lights, "LIST",
              "Lights to bake: sky, suns, points (point and spot lights), emission, and names of "
-             "materials that emit light; default: all");
+             "lights and of materials that emit light; default: all");
     rare.add_choice(
         "--light-units", options.light_units, LIGHT_UNITS, "NAME",
         "Units of SCENE's lux and candela relative to emission: photometric (the same), blender "
@@ -304,14 +307,13 @@ void check_scene(const CLI::App& app, const Options& options) {
 }
 
 LightKinds parse_lights(const std::string& list) {
-    LightKinds kinds{
-        .sky = false, .suns = false, .points = false, .emission = false, .materials = {}};
+    LightKinds kinds{.sky = false, .suns = false, .points = false, .emission = false, .names = {}};
     std::istringstream names(list);
     for (std::string name; std::getline(names, name, ',');) {
         const auto* const found =
             std::ranges::find(LIGHT_KINDS, name, [](const auto& kind) { return kind.name; });
         if (found == LIGHT_KINDS.end()) {
-            kinds.materials.push_back(name);
+            kinds.names.push_back(name);
         } else {
             kinds.*found->value = true;
         }
@@ -322,22 +324,31 @@ LightKinds parse_lights(const std::string& list) {
 // Applies quantities that define the light.
 void apply_quantity(const CLI::App& app, Options& options) {
     const bool is_mask = options.quantity == Quantity::shadow_mask;
+    if (options.occlusion_distance && options.quantity != Quantity::ambient_occlusion) {
+        throw UsageError("--ao-distance needs --quantity ambient-occlusion");
+    }
     if (!is_mask && options.quantity != Quantity::ambient_occlusion) {
         return;
     }
+    constexpr std::array OF_MASKS{"--lights", "--sun-direction", "--sun-diameter",
+                                  "--light-radius"};
     for (const char* const option :
-         {"--lights", "--sky", "--sky-image", "--sun", "--sun-direction", "--light-units",
-          "--light-radius", "--bounces", "--directional", "--probes", "--probe-points"}) {
-        if (app.count(option) > 0 && !(is_mask && option == std::string_view("--sun-direction"))) {
+         {"--sky", "--sky-image", "--sun", "--light-units", "--bounces", "--directional",
+          "--probes", "--probe-points", "--lights", "--sun-direction", "--light-radius"}) {
+        if (app.count(option) > 0 &&
+            !(is_mask && std::ranges::count(OF_MASKS, std::string_view(option)) > 0)) {
             throw UsageError("--quantity " + name_of(options.quantity) +
                              " has its own light; leave out " + option);
         }
     }
-    options.lights = {
-        .sky = !is_mask, .suns = is_mask, .points = false, .emission = false, .materials = {}};
+    options.lights = {.sky = !is_mask,
+                      .suns = is_mask && options.lights.suns,
+                      .points = is_mask && options.lights.points,
+                      .emission = false,
+                      .names = options.lights.names};
     options.sky = glm::vec3(1.0F);
     options.bake.bounces = 0;
-    options.bake.sun_shares = is_mask;
+    options.bake.light_shares = is_mask;
 }
 
 void apply_light(const CLI::App& app, const Arguments& arguments, Options& options) {

@@ -32,7 +32,8 @@ struct LightKinds {
     bool suns = true;
     bool points = true;  // point and spot lights
     bool emission = true;
-    std::vector<std::string> materials;  // emitting materials, if `emission` is not for all
+    // Of lights and of emitting materials that are baked beside those kinds.
+    std::vector<std::string> names;
 };
 
 struct Options {
@@ -51,7 +52,8 @@ struct Options {
     std::optional<std::uint32_t> page;  // side of pages of the lightmap, texels
     std::uint32_t gutter_texels = 2;
     Quantity quantity = Quantity::irradiance;
-    bool half = false;  // half floats in the .exr
+    std::optional<float> occlusion_distance;  // as Sky::distance
+    bool half = false;                        // half floats in the .exr
     std::uint32_t dilation_rings = 8;
     bool denoises = true;
 

@@ -204,27 +204,29 @@ class ReferenceTracer : public Tracer {
                         continue;
                     }
                     const PixelTriangle::Fragment fragment = triangle.fragment(x, y);
-                    if (is_hole(i, triangle.faces_forward(), fragment, frame, tile, x, y)) {
+                    const bool is_open =
+                        is_hole(i, triangle.faces_forward(), fragment, frame, tile, x, y);
+                    if (is_open && !is_glass(scene_.alpha_triangles[i])) {
                         continue;
                     }
                     const std::size_t pixel =
                         static_cast<std::size_t>(y - limits.first_y) * tile.width +
                         static_cast<std::size_t>(x - limits.first_x);
-                    lists[pixel].push_back({std::floor(fragment.depth + 0.5F),
-                                            (triangle.faces_forward() ? 0 : FACES_BACK) |
-                                                (open_[i] ? BLOCKS_NOTHING : 0) | i,
-                                            texel_at(fragment.light_map_x, fragment.light_map_y),
-                                            NO_NODE});
+                    lists[pixel].push_back(
+                        {std::floor(fragment.depth + 0.5F),
+                         (triangle.faces_forward() ? 0 : FACES_BACK) |
+                             (open_[i] ? BLOCKS_NOTHING : 0) | (is_open ? IS_PANE : 0) | i,
+                         texel_at(fragment.light_map_x, fragment.light_map_y), NO_NODE});
                     ++nodes;
                 }
             }
         }
         nodes_ += nodes;
         for (std::vector<ListNode>& list : lists) {
-            if (!list.empty()) {
-                std::ranges::sort(list, is_before);
-                walk(list, frame, tile);
-            }
+            std::ranges::sort(list, is_before);
+            const auto panes = std::ranges::stable_partition(
+                list, [](const ListNode& node) { return (node.order & IS_PANE) == 0; });
+            walk({list.begin(), panes.begin()}, panes, frame, tile);
         }
     }
 
@@ -288,8 +290,8 @@ class ReferenceTracer : public Tracer {
 
     static bool looks_ahead(const ListNode& node) { return (node.order & FACES_BACK) == 0; }
 
-    void walk(const std::vector<ListNode>& list, const ProjectionFrame& frame,
-              const TracedTile& tile) {
+    void walk(std::span<const ListNode> list, std::span<const ListNode> panes,
+              const ProjectionFrame& frame, const TracedTile& tile) {
         const auto end_of_sheet = [&](std::size_t begin) {
             std::size_t end = std::min(begin + 1, list.size());
             while (end < list.size() && is_one_sheet(list[begin], list[end])) {
@@ -317,7 +319,7 @@ class ReferenceTracer : public Tracer {
             }
             for (std::size_t i = begin; i < end; ++i) {
                 last = (list[i].order & BLOCKS_NOTHING) == 0 ? &list[i] : last;
-                receive_light(list[i], outside, before, after, frame,
+                receive_light(list[i], outside, before, after, panes, frame,
                               weighed(tile, list[i], frame));
             }
         }
@@ -366,9 +368,20 @@ class ReferenceTracer : public Tracer {
                           normal_component(normal, 1), normal_component(normal, 2)) > RIM_COSINE;
     }
 
+    [[nodiscard]] glm::vec3 tint_between(std::span<const ListNode> panes, float first,
+                                         float second) const {
+        glm::vec3 tint(1.0F);
+        for (const ListNode& pane : panes) {
+            if (std::min(first, second) < pane.depth && pane.depth < std::max(first, second)) {
+                tint *= vector_of(scene_.alpha_triangles[pane.order & TRIANGLE_NUMBER].tint);
+            }
+        }
+        return tint;
+    }
+
     void receive_light(const ListNode& node, const ListNode* outside, const ListNode* before,
-                       const ListNode* after, const ProjectionFrame& frame,
-                       const TracedTile& tile) {
+                       const ListNode* after, std::span<const ListNode> panes,
+                       const ProjectionFrame& frame, const TracedTile& tile) {
         const bool has_back = scene_.back_texels() > 0 && is_two_sided(outgoing_[node.texel]);
         for (std::uint32_t side = 0; side < (has_back ? 2U : 1U); ++side) {
             bool ahead = looks_ahead(node) == (side == 0);
@@ -382,17 +395,25 @@ class ReferenceTracer : public Tracer {
             }
             const std::uint32_t receiver = node.texel + side * scene_.back_texels();
             const float share = ahead ? frame.share_ahead : frame.share_behind;
-            if (seen == nullptr) {
-                receive(receiver, vector_of(ahead ? frame.sky_ahead : frame.sky_behind) * share,
-                        false, tile);
+            const bool sees_sky =
+                seen == nullptr ||
+                (frame.is_perspective == 0 && std::abs(seen->depth - node.depth) >= frame.range);
+            const glm::vec3 tint = tint_between(panes, node.depth,
+                                                !sees_sky ? seen->depth
+                                                : ahead   ? NOWHERE
+                                                          : -NOWHERE);
+            if (sees_sky) {
+                receive(receiver,
+                        vector_of(ahead ? frame.sky_ahead : frame.sky_behind) * share * tint, false,
+                        tile);
                 continue;
             }
             const bool sees_front = looks_ahead(*seen) != ahead;
             const glm::vec4& radiance =
                 outgoing_[seen->texel + (sees_front ? 0 : scene_.back_texels())];
             const bool shines = sees_front || is_two_sided(radiance);
-            receive(receiver, shines ? glm::vec3(radiance) * share : glm::vec3(0.0F), !shines,
-                    tile);
+            receive(receiver, shines ? glm::vec3(radiance) * share * tint : glm::vec3(0.0F),
+                    !shines, tile);
         }
     }
 

@@ -109,7 +109,8 @@ AlphaTriangle alpha_triangle(const Scene& scene, const Triangle& triangle,
                                       : -1.0F,
                          .first = texture.first,
                          .width = texture.extent.width,
-                         .height = texture.extent.height};
+                         .height = texture.extent.height,
+                         .tint = {material.tint.r, material.tint.g, material.tint.b}};
     for (std::size_t i = 0; i < 3; ++i) {
         result.alpha[i] = material.alpha * vertex_alpha(scene, triangle.vertices[i]);
     }

@@ -9,9 +9,15 @@
 
 #include <glm/vec3.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace quadtile::baker {
+
+// Returns whether holes of a triangle tint the light.
+[[nodiscard]] inline bool is_glass(const AlphaTriangle& triangle) {
+    return std::ranges::any_of(triangle.tint, [](float share) { return share < 1.0F; });
+}
 
 struct TracedScene {
     std::vector<TracedTriangle> triangles;       // neighbours in space are neighbours here

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <queue>
 #include <span>
@@ -463,11 +464,87 @@ class ChartBuilder {
     std::vector<Chart> charts_;
 };
 
+// Consecutive triangles of an object.
+struct Object {
+    const ScenePart* part;  // its first one
+    std::uint32_t first;
+    std::uint32_t end;
+    double scale;  // of its charts, which are alike for equal shapes
+
+    // The mesh, and how the transform distorts it: products of its axes, scaled to one volume and
+    // rounded to thousandths. Nothing for an object without a mesh of the file, triangles or a
+    // volume.
+    using Shape = std::array<double, 9>;
+    [[nodiscard]] std::optional<Shape> shape() const {
+        const glm::dmat3& axes = part->transform;
+        const double unit = std::pow(std::abs(glm::determinant(axes)), 2.0 / 3.0);
+        Shape shape{static_cast<double>(part->mesh.value_or(0)), static_cast<double>(end - first),
+                    part->mirrored ? 1.0 : 0.0};
+        double sum = 0.0;
+        for (int i = 0; i < 3; ++i) {
+            shape[3 + i] = std::round(1e3 * glm::dot(axes[i], axes[i]) / unit);
+            shape[6 + i] = std::round(1e3 * glm::dot(axes[i], axes[(i + 1) % 3]) / unit);
+            sum += shape[3 + i] + shape[6 + i];
+        }
+        return part->mesh && end > first && std::isfinite(sum) ? std::optional(shape)
+                                                               : std::nullopt;
+    }
+};
+
+// Returns the objects, those with the largest charts first.
+std::vector<Object> objects_of(const Scene& scene) {
+    std::vector<Object> objects;
+    for (const ScenePart& part : scene.parts) {
+        const auto first = static_cast<std::uint32_t>(part.first_triangle);
+        if (objects.empty() || objects.back().part->instance != part.instance) {
+            if (!objects.empty()) {
+                objects.back().end = first;
+            }
+            const double volume = std::abs(glm::determinant(part.transform));
+            objects.push_back({&part, first, static_cast<std::uint32_t>(scene.triangles.size()),
+                               part.density * std::cbrt(volume)});
+        }
+    }
+    std::ranges::stable_sort(objects, std::greater(), &Object::scale);
+    return objects;
+}
+
 }  // namespace
 
-std::vector<Chart> make_charts(const Scene& scene, const std::vector<bool>& takes,
-                               double max_size) {
-    return ChartBuilder(scene, max_size).build(takes);
+std::vector<Chart> make_charts(const Scene& scene, std::vector<bool> takes, double max_size) {
+    std::map<Object::Shape, Object> models;
+    std::vector<std::pair<Object, Object>> copies;  // models and copies of them
+    for (const Object& object : objects_of(scene)) {
+        const auto shape = object.shape();
+        if (!shape || !takes[object.first]) {
+            continue;
+        }
+        const auto [model, is_new] = models.try_emplace(*shape, object);
+        if (!is_new) {
+            copies.emplace_back(model->second, object);
+            std::fill(takes.begin() + object.first, takes.begin() + object.end, false);
+        }
+    }
+    std::vector<Chart> charts = ChartBuilder(scene, max_size).build(takes);
+    std::map<std::size_t, std::vector<std::size_t>> of_objects;  // charts
+    for (std::size_t i = 0; i < charts.size() && !copies.empty(); ++i) {
+        of_objects[part_of(scene, charts[i].triangles.front()).instance].push_back(i);
+    }
+    for (const auto& [model, copy] : copies) {
+        const double scale = copy.scale / model.scale;
+        for (const std::size_t i : of_objects[model.part->instance]) {
+            Chart chart = charts[i];
+            chart.size *= scale;
+            for (std::size_t t = 0; t < chart.triangles.size(); ++t) {
+                chart.triangles[t] += copy.first - model.first;
+                for (glm::dvec2& corner : chart.corners[t]) {
+                    corner *= scale;
+                }
+            }
+            charts.push_back(std::move(chart));
+        }
+    }
+    return charts;
 }
 
 }  // namespace quadtile::baker

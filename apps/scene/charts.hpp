@@ -26,8 +26,9 @@ constexpr double LARGEST_STRETCH = 1.3;
 // triangles of one smooth surface share connects none of them. Segments in one plane (up to 1
 // degree) are projected. The others are cut where necessary and get a least squares conformal map.
 // A segment is halved if it would be stretched more than LARGEST_STRETCH, flip a triangle, overlap
-// itself or be too large.
-[[nodiscard]] std::vector<Chart> make_charts(const Scene& scene, const std::vector<bool>& takes,
+// itself or be too large. Objects of one mesh that differ by their places, turns and sizes get the
+// charts of the largest one.
+[[nodiscard]] std::vector<Chart> make_charts(const Scene& scene, std::vector<bool> takes,
                                              double max_size);
 
 }  // namespace quadtile::baker

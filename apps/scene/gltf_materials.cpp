@@ -1,4 +1,4 @@
-#include "gltf_materials.hpp"
+#include "parse_gltf.hpp"
 
 #include "textures.hpp"
 
@@ -22,51 +22,57 @@ glm::vec3 colour(const std::vector<double>& from, const glm::vec3& otherwise) {
     return from.size() < 3 ? otherwise : glm::vec3(from[0], from[1], from[2]);
 }
 
-// Returns a number of a material's extension; the default if it has none.
-float number_of(const tinygltf::Material& material, const char* extension, const char* name,
-                double otherwise) {
-    const auto found = material.extensions.find(extension);
-    const tinygltf::Value value =
-        found == material.extensions.end() ? tinygltf::Value() : found->second.Get(name);
-    return static_cast<float>(value.IsNumber() ? value.GetNumberAsDouble() : otherwise);
+// The diffuse part of a material.
+struct Base {
+    const Json& texture;
+    const Json& metal_texture;
+    std::vector<double> factor;
+    double metallic;
+};
+
+Base base_of(const Json& material) {
+    const Json& glossy = extension(material, "KHR_materials_pbrSpecularGlossiness");
+    if (!glossy.is_null()) {
+        const Json& diffuse = member(glossy, "diffuseTexture");
+        return {diffuse, diffuse, numbers_in(glossy, "diffuseFactor"), 0.0};
+    }
+    const Json& plain = member(material, "pbrMetallicRoughness");
+    return {member(plain, "baseColorTexture"), member(plain, "metallicRoughnessTexture"),
+            numbers_in(plain, "baseColorFactor"), value_of(plain, "metallicFactor", 1.0)};
 }
 
-int set_of(const tinygltf::TextureInfo& texture) {
-    const auto transform = texture.extensions.find("KHR_texture_transform");
-    return transform != texture.extensions.end() && transform->second.Has("texCoord")
-               ? transform->second.Get("texCoord").GetNumberAsInt()
-               : texture.texCoord;
+int set_of(const Json& texture) {
+    return value_of(extension(texture, "KHR_texture_transform"), "texCoord",
+                    value_of(texture, "texCoord", 0));
 }
 
 // Returns KHR_texture_transform as three.js and Cesium read it: coordinates are scaled, then turned
 // by an angle that counts from +v (down) to +u, then moved.
-glm::mat3x2 texture_transform(const std::filesystem::path& path, const tinygltf::TextureInfo& info,
+glm::mat3x2 texture_transform(const GltfFile& gltf, const Json& texture,
                               const std::string& material) {
-    const auto found = info.extensions.find("KHR_texture_transform");
-    if (found == info.extensions.end()) {
+    const Json& given = extension(texture, "KHR_texture_transform");
+    if (given.is_null()) {
         return glm::mat3x2(1.0F);
     }
-    const tinygltf::Value& given = found->second;
-    const auto number = [&](const tinygltf::Value& value) {
-        const double got = value.IsNumber() ? value.GetNumberAsDouble() : NAN;
+    const auto number = [&](const Json& value) {
+        const double got = value.is_number() ? value.get<double>() : NAN;
         if (!(std::abs(got) <= MOST_REPEATS)) {
-            refuse(path, "the KHR_texture_transform of material '" + material +
-                             "' has something else than numbers up to 1e9");
+            refuse(gltf.path, "the KHR_texture_transform of material '" + material +
+                                  "' has something else than numbers up to 1e9");
         }
         return got;
     };
     const auto pair = [&](const char* name, double otherwise) {
         glm::dvec2 values(otherwise);
-        for (int i = 0; given.Has(name) && i < 2; ++i) {
-            const tinygltf::Value& list = given.Get(name);
-            const bool is_pair = list.IsArray() && list.ArrayLen() == 2;
-            values[i] = number(is_pair ? list.Get(i) : tinygltf::Value());
+        for (int i = 0; given.contains(name) && i < 2; ++i) {
+            const Json& list = given[name];
+            values[i] = number(list.is_array() && list.size() == 2 ? list[i] : Json());
         }
         return values;
     };
     const glm::dvec2 offset = pair("offset", 0.0);
     const glm::dvec2 scale = pair("scale", 1.0);
-    const double angle = given.Has("rotation") ? number(given.Get("rotation")) : 0.0;
+    const double angle = given.contains("rotation") ? number(given["rotation"]) : 0.0;
     const glm::dvec2 turn(std::cos(angle), std::sin(angle));
     return {glm::vec2(scale.x * glm::dvec2(turn.x, -turn.y)),
             glm::vec2(scale.y * glm::dvec2(turn.y, turn.x)), glm::vec2(offset)};
@@ -74,19 +80,17 @@ glm::mat3x2 texture_transform(const std::filesystem::path& path, const tinygltf:
 
 class MaterialReader {
  public:
-    MaterialReader(const std::filesystem::path& path, const tinygltf::Model& model, FileScene& file)
-        : path_(path), model_(model), file_(file) {}
+    MaterialReader(const GltfFile& gltf, FileScene& file) : gltf_(gltf), file_(file) {}
 
     void read();
 
  private:
     void warn_of_what_is_ignored();
-    std::optional<std::uint32_t> texture(int index);
-    void take_off_metal(const tinygltf::Material& from, Material& material);
-    void read_transmission(const tinygltf::Material& from, Material& material);
+    std::optional<std::uint32_t> texture(const Json& from);
+    void take_off_metal(const Json& from, Material& material);
+    void read_transmission(const Json& from, Material& material);
 
-    const std::filesystem::path& path_;
-    const tinygltf::Model& model_;
+    const GltfFile& gltf_;
     FileScene& file_;
     std::map<int, std::optional<std::uint32_t>> pictures_;  // their textures
     // Textures of the base colour without the metal of another one, by these and its factor.
@@ -98,31 +102,30 @@ class MaterialReader {
 };
 
 void MaterialReader::read() {
-    for (const tinygltf::Material& from : model_.materials) {
-        const tinygltf::PbrMetallicRoughness& base = from.pbrMetallicRoughness;
+    for (const Json& from : gltf_.list("materials")) {
+        const Base base = base_of(from);
+        const Json& emission = member(from, "emissiveTexture");
+        const std::string mode = text_in(from, "alphaMode");
         Material material;
-        material.name = from.name;
-        material.albedo = colour(base.baseColorFactor, glm::vec3(1.0F));
+        material.name = text_in(from, "name");
+        material.albedo = colour(base.factor, glm::vec3(1.0F));
         material.emission =
-            colour(from.emissiveFactor, glm::vec3(0.0F)) *
-            number_of(from, "KHR_materials_emissive_strength", "emissiveStrength", 1.0);
-        material.double_sided = from.doubleSided;
-        material.albedo_texture = texture(base.baseColorTexture.index);
-        material.emission_texture = texture(from.emissiveTexture.index);
-        material.albedo_coordinates =
-            texture_transform(path_, base.baseColorTexture, material.name);
-        material.emission_coordinates =
-            texture_transform(path_, from.emissiveTexture, material.name);
-        material.alpha_mode = from.alphaMode == "MASK"    ? AlphaMode::mask
-                              : from.alphaMode == "BLEND" ? AlphaMode::blend
-                                                          : AlphaMode::opaque;
-        material.alpha =
-            base.baseColorFactor.size() < 4 ? 1.0F : static_cast<float>(base.baseColorFactor[3]);
-        material.alpha_cutoff = static_cast<float>(from.alphaCutoff);
+            colour(numbers_in(from, "emissiveFactor"), glm::vec3(0.0F)) *
+            value_of(extension(from, "KHR_materials_emissive_strength"), "emissiveStrength", 1.0F);
+        material.double_sided = value_of(from, "doubleSided", false);
+        material.albedo_texture = texture(base.texture);
+        material.emission_texture = texture(emission);
+        material.albedo_coordinates = texture_transform(gltf_, base.texture, material.name);
+        material.emission_coordinates = texture_transform(gltf_, emission, material.name);
+        material.alpha_mode = mode == "MASK"    ? AlphaMode::mask
+                              : mode == "BLEND" ? AlphaMode::blend
+                                                : AlphaMode::opaque;
+        material.alpha = base.factor.size() < 4 ? 1.0F : static_cast<float>(base.factor[3]);
+        material.alpha_cutoff = value_of(from, "alphaCutoff", 0.5F);
         take_off_metal(from, material);
         read_transmission(from, material);
         for (const char* const name : IGNORED) {
-            ignored_[name] += from.extensions.contains(name) ? 1 : 0;
+            ignored_[name] += extension(from, name).is_null() ? 0 : 1;
         }
         file_.scene.materials.push_back(std::move(material));
     }
@@ -130,15 +133,14 @@ void MaterialReader::read() {
 }
 
 // Metal has no diffuse reflection.
-void MaterialReader::take_off_metal(const tinygltf::Material& from, Material& material) {
-    const tinygltf::PbrMetallicRoughness& base = from.pbrMetallicRoughness;
-    const auto factor = static_cast<float>(std::clamp(base.metallicFactor, 0.0, 1.0));
-    if (!(factor > 0.0F) || from.extensions.contains("KHR_materials_unlit")) {
+void MaterialReader::take_off_metal(const Json& from, Material& material) {
+    const Base base = base_of(from);
+    const auto factor = static_cast<float>(std::clamp(base.metallic, 0.0, 1.0));
+    if (!(factor > 0.0F) || !extension(from, "KHR_materials_unlit").is_null()) {
         return;
     }
-    const int index = base.metallicRoughnessTexture.index;
-    const std::optional<std::uint32_t> metal = texture(index);
-    double mean = index < 0 ? 1.0 : 0.0;
+    const std::optional<std::uint32_t> metal = texture(base.metal_texture);
+    double mean = base.metal_texture.is_null() ? 1.0 : 0.0;
     if (metal) {
         const auto& texels = file_.scene.textures[*metal].texels;
         for (const auto& texel : texels) {
@@ -149,12 +151,10 @@ void MaterialReader::take_off_metal(const tinygltf::Material& from, Material& ma
         return;
     }
     ++metallic_;
-    const glm::mat3x2 place =
-        texture_transform(path_, base.metallicRoughnessTexture, material.name);
+    const glm::mat3x2 place = texture_transform(gltf_, base.metal_texture, material.name);
     const bool is_alone = !material.albedo_texture;
     const bool has_same_place =
-        place == material.albedo_coordinates &&
-        set_of(base.metallicRoughnessTexture) == set_of(base.baseColorTexture);
+        place == material.albedo_coordinates && set_of(base.metal_texture) == set_of(base.texture);
     if (!metal || (!is_alone && !has_same_place)) {
         material.albedo *= 1.0F - factor * static_cast<float>(mean);
         mean_metal_ += metal ? 1 : 0;
@@ -171,40 +171,60 @@ void MaterialReader::take_off_metal(const tinygltf::Material& from, Material& ma
     material.albedo_coordinates = place;
 }
 
-// Makes a hole of the part of the light that goes through.
-void MaterialReader::read_transmission(const tinygltf::Material& from, Material& material) {
+// Makes coloured holes of glass: they are open for the light of the brightest colour, which its
+// other colours are relative to. What stays reflects no more than before.
+void MaterialReader::read_transmission(const Json& from, Material& material) {
     const float share = std::clamp(
-        number_of(from, "KHR_materials_transmission", "transmissionFactor", 0.0), 0.0F, 1.0F);
+        value_of(extension(from, "KHR_materials_transmission"), "transmissionFactor", 0.0F), 0.0F,
+        1.0F);
     if (share > 0.0F) {
         ++transmitting_;
         if (material.alpha_mode == AlphaMode::opaque) {
             material.alpha = 1.0F;
             material.alpha_mode = AlphaMode::blend;
         }
-        material.alpha *= material.alpha_mode == AlphaMode::blend ? 1.0F - share : 1.0F;
+        const float brightest = greatest_of(material.albedo);
+        const float open = share * std::min(brightest, 1.0F);
+        if (material.alpha_mode == AlphaMode::blend && brightest > 0.0F) {
+            material.tint = glm::min(material.albedo / brightest, 1.0F);
+            material.alpha *= 1.0F - open;
+            material.albedo *= open < 1.0F ? (1.0F - share) / (1.0F - open) : 0.0F;
+        }
     }
 }
 
 // Reads each picture once. Returns nothing if it is not available.
-std::optional<std::uint32_t> MaterialReader::texture(int index) {
-    if (index < 0) {
+std::optional<std::uint32_t> MaterialReader::texture(const Json& from) {
+    if (from.is_null()) {
         return std::nullopt;
     }
-    const auto number = static_cast<std::size_t>(index);
-    const int source = number < model_.textures.size() ? model_.textures[number].source : -1;
-    if (source < 0 || static_cast<std::size_t>(source) >= model_.images.size()) {
-        file_.warnings.push_back("texture " + std::to_string(index) +
+    const int index = index_in(from, "index");
+    const std::string number = std::to_string(index);
+    const Json& textures = gltf_.list("textures");
+    int source = -1;
+    if (index >= 0 && static_cast<std::size_t>(index) < textures.size()) {
+        const Json& texture = textures[static_cast<std::size_t>(index)];
+        source = index_in(texture, "source");
+        for (const char* const name :
+             {"EXT_texture_webp", "EXT_texture_avif", "KHR_texture_basisu"}) {
+            source = source < 0 ? index_in(extension(texture, name), "source") : source;
+        }
+    }
+    if (source < 0 || static_cast<std::size_t>(source) >= gltf_.pictures.size()) {
+        file_.warnings.push_back("texture " + number +
                                  " has no picture that can be read: its materials lack it");
         return std::nullopt;
     }
     const auto [known, is_new] = pictures_.try_emplace(source);
     if (is_new) {
-        const tinygltf::Image& image = model_.images[static_cast<std::size_t>(source)];
-        const std::string name = numbered("picture", static_cast<std::size_t>(source),
-                                          image.name.empty() ? image.uri : image.name);
+        const auto place = static_cast<std::size_t>(source);
+        const Json& image = gltf_.json.at("images").at(place);
+        const std::string uri = text_in(image, "uri");
+        const std::string name =
+            numbered("picture", place, value_of(image, "name", is_data(uri) ? "" : uri));
+        const int view = index_in(image, "bufferView");
         known->second = file_.add_texture(
-            image.bufferView < 0 ? std::span(image.image)
-                                 : buffer_view_of(path_, model_, image.bufferView, name),
+            view < 0 ? std::string_view(gltf_.pictures[place]) : buffer_view_of(gltf_, view, name),
             name);
     }
     return known->second;
@@ -217,9 +237,10 @@ void MaterialReader::warn_of_what_is_ignored() {
     file_.warn(mean_metal_, "material",
                " whose metallic and base colour textures have different coordinates: the mean of "
                "the metallic texture is used");
-    file_.warn(transmitting_, "material",
-               " that light passes through (KHR_materials_transmission): it passes as through a "
-               "hole, without colour and refraction; their transmission textures are ignored");
+    file_.warn(
+        transmitting_, "material",
+        " that light passes through (KHR_materials_transmission): it passes as through "
+        "coloured holes, straight on; textures of colour and transmission are ignored for it");
     for (const auto& [name, count] : ignored_) {
         file_.warn(count, "material", " with " + name + ", which is ignored");
     }
@@ -227,18 +248,16 @@ void MaterialReader::warn_of_what_is_ignored() {
 
 }  // namespace
 
-void read_materials(const std::filesystem::path& path, const tinygltf::Model& model,
-                    FileScene& file) {
-    MaterialReader(path, model, file).read();
+void read_materials(const GltfFile& gltf, FileScene& file) {
+    MaterialReader(gltf, file).read();
 }
 
-int texture_set(const tinygltf::Material& material, bool& has_another) {
-    const tinygltf::PbrMetallicRoughness& base = material.pbrMetallicRoughness;
-    const tinygltf::TextureInfo& albedo =
-        base.baseColorTexture.index < 0 ? base.metallicRoughnessTexture : base.baseColorTexture;
-    const tinygltf::TextureInfo& emission = material.emissiveTexture;
-    has_another = albedo.index >= 0 && emission.index >= 0 && set_of(emission) != set_of(albedo);
-    return albedo.index >= 0 ? set_of(albedo) : emission.index >= 0 ? set_of(emission) : 0;
+int texture_set(const Json& material, bool& has_another) {
+    const Base base = base_of(material);
+    const Json& albedo = base.texture.is_null() ? base.metal_texture : base.texture;
+    const Json& emission = member(material, "emissiveTexture");
+    has_another = !albedo.is_null() && !emission.is_null() && set_of(emission) != set_of(albedo);
+    return set_of(albedo.is_null() ? emission : albedo);
 }
 
 }  // namespace quadtile::baker

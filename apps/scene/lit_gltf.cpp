@@ -3,8 +3,6 @@
 #include "parse_gltf.hpp"
 #include "textures.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -19,11 +17,8 @@ namespace quadtile::baker {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* EXTENSION = "MOZ_lightmap";
 constexpr const char* LIGHT_MAP_NAME = "quadtile lightmap";
-constexpr int ARRAY_BUFFER = 34962;
 constexpr int ELEMENT_ARRAY_BUFFER = 34963;
 constexpr int LINEAR = 9729;
 constexpr int CLAMP_TO_EDGE = 33071;
@@ -56,11 +51,8 @@ bool uses_second_coordinates(const Json& material) {
 
 class LitGltf::File {
  public:
-    File(const std::filesystem::path& path, std::string_view json, tinygltf::Model model)
-        : path_(path), model_(std::move(model)) {
+    explicit File(GltfFile file) : file_(std::move(file)) {
         guarded([&] {
-            json_ = Json::parse(json);
-            drop_compression(json_, model_);
             join_buffers();
             drop_light_maps();
             embed_pictures();
@@ -73,7 +65,7 @@ class LitGltf::File {
         try {
             work();
         } catch (const Json::exception&) {
-            refuse(path_,
+            refuse(file_.path,
                    "a value of its JSON is missing or of a type that it cannot have, so "
                    "that it cannot be written as .glb; export it anew, or write the light "
                    "map alone, to an .exr");
@@ -88,10 +80,11 @@ class LitGltf::File {
             Json& node = json_["nodes"].at(part.node);
             const Json::json_pointer instances("/extensions/EXT_mesh_gpu_instancing");
             if (node.contains(instances) && !part.excluded) {
-                refuse(path_, "node " + std::to_string(part.node) +
-                                  " has instances (EXT_mesh_gpu_instancing), which share their "
-                                  "coordinates; export them as nodes, or write the lightmap "
-                                  "alone, to an .exr");
+                refuse(file_.path,
+                       "node " + std::to_string(part.node) +
+                           " has instances (EXT_mesh_gpu_instancing), which share their "
+                           "coordinates; export them as nodes, or write the lightmap "
+                           "alone, to an .exr");
             }
             const auto mesh = node.at("mesh").get<std::size_t>();
             // A mesh beyond those of the file already belongs to the node.
@@ -156,16 +149,22 @@ class LitGltf::File {
     // Joins consecutive buffers into one.
     void join_buffers() {
         std::vector<std::size_t> starts;
-        for (const tinygltf::Buffer& buffer : model_.buffers) {
-            starts.push_back(size_);
-            size_ = aligned(size_ + buffer.data.size());
+        std::string joined;
+        for (const std::string& buffer : file_.buffers) {
+            starts.push_back(joined.size());
+            joined += buffer;
+            joined.resize(aligned(joined.size()));
         }
         for (Json& view : json_["bufferViews"]) {
-            const std::size_t start =
-                item_at(path_, starts, view.at("buffer").get<int>(), "a buffer view has no buffer");
-            view["byteOffset"] = start + view.at("byteOffset").get<std::size_t>();
+            const auto buffer = view.at("buffer").get<std::size_t>();
+            if (buffer >= starts.size()) {
+                refuse(file_.path, "a buffer view has no buffer");
+            }
+            view["byteOffset"] = starts[buffer] + value_of(view, "byteOffset", std::size_t{0});
             view["buffer"] = 0;
         }
+        is_one_ = file_.buffers.size() == 1;
+        file_.buffers = {std::move(joined)};
     }
 
     // Removes the lightmaps of an earlier bake, which are the last items.
@@ -180,17 +179,17 @@ class LitGltf::File {
         };
         const Json* const texture = last("textures");
         const Json* const image = last("images");
-        if (texture == nullptr || image == nullptr || model_.buffers.size() != 1 ||
+        if (texture == nullptr || image == nullptr || !is_one_ ||
             texture->value("name", "") != LIGHT_MAP_NAME ||
             image->value("name", "") != LIGHT_MAP_NAME ||
             texture->value("source", 0U) != json_["images"].size() - 1 ||
             image->value("bufferView", 0U) != json_["bufferViews"].size() - 1) {
             return false;
         }
-        std::vector<unsigned char>& bytes = model_.buffers[0].data;
-        size_ = std::min(last("bufferViews")->value("byteOffset", std::size_t{0}), bytes.size());
-        bytes.resize(size_);
-        model_.images.pop_back();
+        std::string& bytes = file_.buffers[0];
+        bytes.resize(
+            std::min(last("bufferViews")->value("byteOffset", std::size_t{0}), bytes.size()));
+        file_.pictures.pop_back();
         for (const char* const list : {"textures", "images", "samplers", "bufferViews"}) {
             json_[list].erase(json_[list].size() - 1);
         }
@@ -198,9 +197,9 @@ class LitGltf::File {
     }
 
     void embed_pictures() {
-        for (std::size_t i = 0; i < model_.images.size(); ++i) {
+        for (std::size_t i = 0; i < file_.pictures.size(); ++i) {
             Json& image = json_.at("images").at(i);
-            const std::string_view bytes = bytes_of(model_.images[i].image);
+            const std::string& bytes = file_.pictures[i];
             const PictureFormat* const format = format_of(bytes);
             if (image.contains("uri") && format != nullptr) {
                 image.erase("uri");
@@ -212,16 +211,16 @@ class LitGltf::File {
 
     // Adds a buffer view, and returns its number.
     std::size_t add_view(std::string_view bytes, std::size_t stride = 0, int target = 0) {
-        Json view{
-            {"buffer", 0}, {"byteOffset", size_ + added_.size()}, {"byteLength", bytes.size()}};
+        std::string& all = file_.buffers[0];
+        Json view{{"buffer", 0}, {"byteOffset", all.size()}, {"byteLength", bytes.size()}};
         if (stride > 0) {
             view["byteStride"] = stride;
         }
         if (target > 0) {
             view["target"] = target;
         }
-        added_ += bytes;
-        added_.resize(aligned(added_.size()));
+        all += bytes;
+        all.resize(aligned(all.size()));
         json_["bufferViews"].push_back(std::move(view));
         return json_["bufferViews"].size() - 1;
     }
@@ -260,10 +259,11 @@ class LitGltf::File {
         if (primitive.contains("material")) {
             const auto material = primitive["material"].get<std::size_t>();
             if (uses_second_coordinates(json_["materials"].at(material))) {
-                refuse(path_, "material " + std::to_string(material) +
-                                  " has a texture with TEXCOORD_1, which --unwrap would replace; "
-                                  "give its texture another set of coordinates, or write the "
-                                  "lightmap alone, to an .exr");
+                refuse(file_.path,
+                       "material " + std::to_string(material) +
+                           " has a texture with TEXCOORD_1, which --unwrap would replace; "
+                           "give its texture another set of coordinates, or write the "
+                           "lightmap alone, to an .exr");
             }
         }
 
@@ -297,13 +297,13 @@ class LitGltf::File {
             }
         }
         const std::size_t accessor = add_accessor(
-            {{"componentType", TINYGLTF_COMPONENT_TYPE_FLOAT}, {"type", "VEC2"}},
+            {{"componentType", static_cast<int>(FLOAT)}, {"type", "VEC2"}},
             add_view(bytes_of(coordinates), sizeof(glm::vec2), ARRAY_BUFFER), coordinates.size());
         attributes["TEXCOORD_1"] = accessor;
         attributes.emplace("TEXCOORD_0", accessor);  // sets of coordinates count from 0
-        primitive["indices"] = add_accessor(
-            {{"componentType", TINYGLTF_COMPONENT_TYPE_UNSIGNED_INT}, {"type", "SCALAR"}},
-            add_view(bytes_of(indices), 0, ELEMENT_ARRAY_BUFFER), indices.size());
+        primitive["indices"] =
+            add_accessor({{"componentType", static_cast<int>(UNSIGNED_INT)}, {"type", "SCALAR"}},
+                         add_view(bytes_of(indices), 0, ELEMENT_ARRAY_BUFFER), indices.size());
         primitive.erase("mode");  // triangles
     }
 
@@ -314,33 +314,30 @@ class LitGltf::File {
             const auto old = accessor.get<std::size_t>();
             std::string name_and_place = place;
             name_and_place += ": its " + name;
-            Elements from = elements_of(path_, model_, static_cast<int>(old), name_and_place);
+            Elements from = elements_of(file_, static_cast<int>(old), name_and_place);
             from.normalized = false;
             const std::size_t stride = aligned(from.size);
             std::string bytes(stride * sources.size(), '\0');
             for (std::size_t i = 0; i < sources.size(); ++i) {
                 if (sources[i] >= from.count) {
-                    refuse(path_, name_and_place + " has fewer vertices than its POSITION");
+                    refuse(file_.path, name_and_place + " has fewer vertices than its POSITION");
                 }
                 std::memcpy(&bytes[stride * i], from.data + from.stride * sources[i], from.size);
             }
             Json taken = json_["accessors"].at(old);
             taken.erase("byteOffset");
             taken.erase("sparse");
-            const std::size_t components = from.components();
-            for (const bool greatest : {false, true}) {
-                const char* const bound = greatest ? "max" : "min";
-                for (std::size_t c = 0; taken.contains(bound) && c < components; ++c) {
-                    double best = component(from, sources[0], c);
-                    for (const std::size_t source : sources) {
-                        const double value = component(from, source, c);
-                        best = greatest ? std::max(best, value) : std::min(best, value);
-                    }
-                    taken[bound][c] = best;
-                    if (from.component_type != TINYGLTF_COMPONENT_TYPE_FLOAT) {
-                        taken[bound][c] = static_cast<std::int64_t>(best);
-                    }
+            for (std::size_t c = 0; taken.contains("min") && c < from.components; ++c) {
+                double least = component(from, sources[0], c);
+                double greatest = least;
+                for (const std::size_t source : sources) {
+                    least = std::min(least, component(from, source, c));
+                    greatest = std::max(greatest, component(from, source, c));
                 }
+                const bool whole = from.component_type != FLOAT;
+                taken["min"][c] = whole ? Json(static_cast<std::int64_t>(least)) : Json(least);
+                taken["max"][c] =
+                    whole ? Json(static_cast<std::int64_t>(greatest)) : Json(greatest);
             }
             attributes[name] = add_accessor(std::move(taken), add_view(bytes, stride, ARRAY_BUFFER),
                                             sources.size());
@@ -375,23 +372,15 @@ class LitGltf::File {
             Json& own = json_["materials"].at(lit->second);
             if (!light_map.is_null()) {
                 own["extensions"][EXTENSION] = light_map;
-            } else if (own.contains("extensions")) {
-                own["extensions"].erase(EXTENSION);
-                if (own["extensions"].empty()) {
-                    own.erase("extensions");
-                }
+            } else {
+                drop_extension(own, EXTENSION);
             }
         }
         material = lit->second;
     }
 
     std::string binary() {
-        std::string bytes;
-        for (const tinygltf::Buffer& buffer : model_.buffers) {
-            bytes += bytes_of(buffer.data);
-            bytes.resize(aligned(bytes.size()));
-        }
-        bytes += added_;
+        const std::string& bytes = file_.buffers[0];
         Json buffer = json_.at("buffers").at(0);
         buffer.erase("uri");
         buffer["byteLength"] = bytes.size();
@@ -399,7 +388,7 @@ class LitGltf::File {
         std::string json = json_.dump();
         json.resize(aligned(json.size()), ' ');
         if (json.size() + bytes.size() > std::numeric_limits<std::uint32_t>::max() - 28) {
-            refuse(path_,
+            refuse(file_.path,
                    "with its lightmap it is larger than the 4 GiB that a .glb can have; "
                    "write the lightmap alone, to an .exr");
         }
@@ -412,11 +401,9 @@ class LitGltf::File {
         return file + std::string("BIN\0", 4) + bytes;
     }
 
-    std::filesystem::path path_;
-    tinygltf::Model model_;
-    Json json_;
-    std::size_t size_ = 0;  // of the file's buffers
-    std::string added_;     // bytes added behind them
+    GltfFile file_;
+    Json& json_ = file_.json;
+    bool is_one_ = false;  // whether the file has one buffer
     std::optional<std::size_t> default_material_;
     // Numbers of materials with a lightmap, by material and lightmap.
     std::map<std::pair<std::size_t, std::string>, std::size_t> lit_;
@@ -426,8 +413,7 @@ class LitGltf::File {
     std::vector<std::size_t> users_;
 };
 
-LitGltf::LitGltf(const std::filesystem::path& path, std::string_view json, tinygltf::Model model)
-    : file_(std::make_unique<File>(path, json, std::move(model))) {}
+LitGltf::LitGltf(GltfFile file) : file_(std::make_unique<File>(std::move(file))) {}
 
 LitGltf::~LitGltf() = default;
 

@@ -4,17 +4,13 @@
 
 #include "scene.hpp"
 
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-namespace tinygltf {
-class Model;
-}
-
 namespace quadtile::baker {
+
+struct GltfFile;
 
 // Picture of a lightmap page. The light is `intensity` times its values, without an sRGB curve.
 struct LightMapPage {
@@ -28,8 +24,7 @@ struct LightMapPage {
 // All functions throw std::runtime_error with the file, the place in it and the remedy.
 class LitGltf {
  public:
-    // `json` is that of the file and `model` what parse_gltf made of it; `path` is for messages.
-    LitGltf(const std::filesystem::path& path, std::string_view json, tinygltf::Model model);
+    explicit LitGltf(GltfFile file);
     ~LitGltf();
     LitGltf(const LitGltf&) = delete;
     LitGltf& operator=(const LitGltf&) = delete;

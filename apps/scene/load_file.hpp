@@ -9,35 +9,32 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 
 namespace quadtile::baker {
 
 using app::counted;
 
-// A scene as its file has it. All indices are in range; nothing else is checked.
-struct FileScene {
-    // Arrays by vertex have one length: positions, normals (0: none), texture_coordinates, and
-    // light_map_coordinates unless they are empty.
-    Scene scene;
-    // Places before they were rounded to floats, empty if the file has floats: of vertices, of
-    // point lights, and of the camera and its target.
+// A scene as its file has it. All indices are in range; nothing else is checked. Arrays by vertex
+// have one length: positions (not those of the scene), normals (0: none), texture_coordinates, and
+// light_map_coordinates unless they are empty.
+struct FileScene : LoadedScene {
+    // Places before they are rounded to floats: of vertices, of point lights, and of the camera and
+    // its target. Those of the scene are not set.
     std::vector<glm::dvec3> positions;
     std::vector<glm::dvec3> light_positions;
     std::array<glm::dvec3, 2> camera{};
     double grid = 0.0;  // greatest distance of neighbouring coordinates that the file can express
 
-    std::vector<std::string> warnings;
-    std::vector<std::filesystem::path> files;  // as in LoadedScene
-    std::string generator;                     // as in LoadedScene
-    std::unique_ptr<LitGltf> gltf;             // as in LoadedScene
-
     // Adds the texture of a picture. Returns its number; nothing, with a warning, for one that
     // cannot be decoded.
-    std::optional<std::uint32_t> add_texture(std::span<const unsigned char> picture,
-                                             const std::string& name);
+    std::optional<std::uint32_t> add_texture(std::string_view picture, const std::string& name);
+    // Returns the number of the material of what has none.
+    std::uint32_t default_material();
     // Warns "2 triangles left out", unless the count is 0.
     void warn(std::size_t count, const std::string& thing, const std::string& rest);
+
+ private:
+    std::optional<std::uint32_t> default_material_;
 };
 
 // Returns the distance of floats as large as the greatest coordinate; 0 if it is not finite.

@@ -1,4 +1,4 @@
-#include "gltf_materials.hpp"
+#include "parse_gltf.hpp"
 
 #include <glm/glm.hpp>
 
@@ -6,52 +6,44 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
-#include <set>
+#include <numbers>
+#include <numeric>
 
 namespace quadtile::baker {
 
 namespace {
+
+enum Mode : int { TRIANGLES = 4, TRIANGLE_FAN = 6 };
 
 constexpr std::size_t MAX_DECLARED_SIDE = 65536;
 constexpr double LARGEST_RADIUS = 1e6;  // of a light; world units
 
 class GltfReader {
  public:
-    GltfReader(const std::filesystem::path& path, const tinygltf::Model& model,
-               std::vector<std::string> warnings)
-        : path_(path), model_(model) {
-        file_.warnings = std::move(warnings);
-    }
+    explicit GltfReader(const GltfFile& gltf) : gltf_(gltf) {}
 
     FileScene read(LightMapCoordinates coordinates) {
         coordinates_ = coordinates;
-        file_.generator = model_.asset.generator;
+        file_.generator = text_in(gltf_.json["asset"], "generator");
         read_light_map_size();
-        read_materials(path_, model_, file_);
+        read_materials(gltf_, file_);
         read_nodes();
         warn_of_what_is_ignored();
         return std::move(file_);
     }
 
  private:
-    [[noreturn]] void fail(const std::string& why) const { refuse(path_, why); }
-
-    // Returns an item. Fails with the reason `why` if the index is out of range.
-    template <typename Item>
-    const Item& at(const std::vector<Item>& items, int index, const std::string& why) const {
-        return item_at(path_, items, index, why);
-    }
+    [[noreturn]] void fail(const std::string& why) const { refuse(gltf_.path, why); }
 
     void read_light_map_size() {
-        const tinygltf::Value& extras = model_.asset.extras;
-        if (!extras.Has("lightmap_size")) {
+        const Json& size = member(member(gltf_.json["asset"], "extras"), "lightmap_size");
+        if (size.is_null()) {
             return;
         }
-        const tinygltf::Value& size = extras.Get("lightmap_size");
-        if (size.ArrayLen() == 2 && size.Get(0).IsInt() && size.Get(1).IsInt()) {
-            const auto width = static_cast<std::uint32_t>(size.Get(0).GetNumberAsInt());
-            const auto height = static_cast<std::uint32_t>(size.Get(1).GetNumberAsInt());
+        if (size.is_array() && size.size() == 2 && size[0].is_number_integer() &&
+            size[1].is_number_integer()) {
+            const auto width = size[0].get<std::uint32_t>();
+            const auto height = size[1].get<std::uint32_t>();
             if (width - 1 < MAX_DECLARED_SIDE && height - 1 < MAX_DECLARED_SIDE) {  // 0 wraps
                 file_.scene.light_map_extent = Extent{width, height};
                 return;
@@ -61,12 +53,11 @@ class GltfReader {
             "asset.extras.lightmap_size is not [width, height] in texels: ignored");
     }
 
-    float density_of(const tinygltf::Node& node, const std::string& name) {
-        if (!node.extras.Has("lightmap_density")) {
-            return 1.0F;
-        }
-        const tinygltf::Value& given = node.extras.Get("lightmap_density");
-        const double density = given.IsNumber() ? given.GetNumberAsDouble() : 0.0;
+    float density_of(const Json& node, const std::string& name) {
+        const Json& given = member(member(node, "extras"), "lightmap_density");
+        const double density = given.is_null()     ? 1.0
+                               : given.is_number() ? given.get<double>()
+                                                   : 0.0;
         if (!(density >= LEAST_DENSITY && density <= GREATEST_DENSITY)) {
             file_.warnings.emplace_back(name +
                                         ": its extras.lightmap_density is not a number from "
@@ -76,39 +67,32 @@ class GltfReader {
         return static_cast<float>(density);
     }
 
-    bool is_excluded(const tinygltf::Node& node, const std::string& name) {
+    bool is_excluded(const Json& node, const std::string& name) {
         // An integer, because older exporters have no other property for yes and no.
-        const tinygltf::Value& given = node.extras.Get("lightmap_exclude");
-        if (node.extras.Has("lightmap_exclude") && !given.IsBool() && !given.IsInt()) {
+        const Json& given = member(member(node, "extras"), "lightmap_exclude");
+        if (!given.is_null() && !given.is_boolean() && !given.is_number_integer()) {
             file_.warnings.emplace_back(
                 name + ": its extras.lightmap_exclude is not true or false: ignored");
         }
-        return given.IsBool() ? given.Get<bool>() : given.IsInt() && given.GetNumberAsInt() != 0;
+        return given == true || (given.is_number_integer() && given != 0);
     }
 
     // Accessors
 
-    [[nodiscard]] Elements elements(int index, std::optional<int> type,
-                                    const std::string& place) const {
-        return elements_of(path_, model_, index, place, type);
-    }
-
-    [[nodiscard]] std::vector<std::uint32_t> read_indices(const tinygltf::Primitive& primitive,
+    [[nodiscard]] std::vector<std::uint32_t> read_indices(const Json& primitive,
                                                           std::size_t vertices,
                                                           const std::string& place) const {
         std::vector<std::uint32_t> indices;
-        if (primitive.indices < 0) {
+        if (!primitive.contains("indices")) {
             indices.resize(vertices);
-            for (std::size_t i = 0; i < vertices; ++i) {
-                indices[i] = static_cast<std::uint32_t>(i);
-            }
+            std::iota(indices.begin(), indices.end(), 0U);
             return indices;
         }
         const Elements from =
-            elements(primitive.indices, TINYGLTF_TYPE_SCALAR, place + ": its indices");
-        const bool whole = from.component_type == TINYGLTF_COMPONENT_TYPE_UNSIGNED_BYTE ||
-                           from.component_type == TINYGLTF_COMPONENT_TYPE_UNSIGNED_SHORT ||
-                           from.component_type == TINYGLTF_COMPONENT_TYPE_UNSIGNED_INT;
+            elements_of(gltf_, index_in(primitive, "indices"), place + ": its indices", "SCALAR");
+        const bool whole = from.component_type == UNSIGNED_BYTE ||
+                           from.component_type == UNSIGNED_SHORT ||
+                           from.component_type == UNSIGNED_INT;
         if (!whole || from.normalized) {
             fail(place + ": its indices are not unsigned integers");
         }
@@ -139,144 +123,137 @@ class GltfReader {
             }
         };
         push(roots(), glm::dmat4(1.0));
-        std::vector<bool> seen(model_.nodes.size(), false);
+        std::vector<bool> seen(gltf_.list("nodes").size(), false);
         while (!items.empty()) {
             const Item item = items.back();
             items.pop_back();
             const auto index = static_cast<std::size_t>(item.node);
-            const tinygltf::Node& node =
-                at(model_.nodes, item.node,
-                   "node " + std::to_string(item.node) + " is used, but there is none");
-            const std::string name = numbered("node", index, node.name);
+            const Json& node = gltf_.item("nodes", item.node, "the tree of nodes");
+            part_.object = text_in(node, "name");
+            const std::string name = numbered("node", index, part_.object);
             if (seen[index]) {
                 fail(name + " is used twice; nodes must form a tree");
             }
             seen[index] = true;
-            if (is_hidden(node)) {
+            if (member(extension(node, "KHR_node_visibility"), "visible") == false) {
                 ++hidden_;
                 continue;
             }
-            const glm::dmat4 transform = item.parent * local_transform(path_, node, name);
+            const glm::dmat4 transform = item.parent * local_transform(gltf_, node, name);
             part_.node = index;
-            part_.object = node.name;
             part_.density = density_of(node, name);
             part_.excluded = is_excluded(node, name);
             read_node(node, name, transform);
-            push(node.children, transform);
+            push(value_of(node, "children", std::vector<int>()), transform);
         }
-    }
-
-    static bool is_hidden(const tinygltf::Node& node) {
-        const auto found = node.extensions.find("KHR_node_visibility");
-        const tinygltf::Value visible =
-            found == node.extensions.end() ? tinygltf::Value() : found->second.Get("visible");
-        return visible.IsBool() && !visible.Get<bool>();
     }
 
     [[nodiscard]] std::vector<int> roots() const {
-        if (!model_.scenes.empty()) {
-            const auto scene = static_cast<std::size_t>(std::max(model_.defaultScene, 0));
-            if (scene >= model_.scenes.size()) {
-                fail("its default scene, " + std::to_string(scene) +
-                     ", does not exist; export the scene again");
-            }
-            return model_.scenes[scene].nodes;
+        const std::vector<int> none;
+        if (!gltf_.list("scenes").empty()) {
+            const int scene = value_of(gltf_.json, "scene", 0);
+            return value_of(gltf_.item("scenes", scene, "its default scene"), "nodes", none);
         }
-        std::set<int> children;
-        for (const tinygltf::Node& node : model_.nodes) {
-            children.insert(node.children.begin(), node.children.end());
+        const Json& all = gltf_.list("nodes");
+        std::vector<bool> is_child(all.size(), false);
+        for (const Json& node : all) {
+            for (const int child : value_of(node, "children", none)) {
+                if (static_cast<std::size_t>(child) < is_child.size()) {
+                    is_child[static_cast<std::size_t>(child)] = true;
+                }
+            }
         }
         std::vector<int> nodes;
-        for (int i = 0; i < static_cast<int>(model_.nodes.size()); ++i) {
-            if (!children.contains(i)) {
-                nodes.push_back(i);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (!is_child[i]) {
+                nodes.push_back(static_cast<int>(i));
             }
         }
         return nodes;
     }
 
-    void read_node(const tinygltf::Node& node, const std::string& name,
-                   const glm::dmat4& transform) {
-        if (node.mesh >= 0) {
-            const tinygltf::Mesh& mesh = at(model_.meshes, node.mesh,
-                                            name + " has mesh " + std::to_string(node.mesh) +
-                                                ", which does not exist; export the scene again");
-            skinned_ += node.skin >= 0 ? 1 : 0;
-            for (const glm::dmat4& instance : instances(path_, model_, node, name)) {
+    void read_node(const Json& node, const std::string& name, const glm::dmat4& transform) {
+        if (node.contains("mesh")) {
+            const int index = index_in(node, "mesh");
+            const Json& mesh = gltf_.item("meshes", index, name);
+            part_.mesh = static_cast<std::size_t>(index);
+            const std::string mesh_name = numbered("mesh", *part_.mesh, text_in(mesh, "name"));
+            skinned_ += node.contains("skin") ? 1 : 0;
+            for (const glm::dmat4& instance : instances(gltf_, node, name)) {
                 ++part_.instance;
-                for (std::size_t i = 0; i < mesh.primitives.size(); ++i) {
-                    part_.primitive = i;
-                    read_primitive(
-                        mesh.primitives[i],
-                        numbered("mesh", static_cast<std::size_t>(node.mesh), mesh.name) +
-                            ", primitive " + std::to_string(i),
-                        transform * instance);
+                part_.primitive = 0;
+                for (const Json& primitive : mesh.at("primitives")) {
+                    read_primitive(primitive,
+                                   mesh_name + ", primitive " + std::to_string(part_.primitive),
+                                   transform * instance);
+                    ++part_.primitive;
                 }
             }
         }
-        if (node.camera >= 0 && !file_.scene.camera) {
-            read_camera(node.camera, transform);
+        if (node.contains("camera") && !file_.scene.camera) {
+            read_camera(gltf_.item("cameras", index_in(node, "camera"), name), transform);
         }
-        const auto light = node.extensions.find("KHR_lights_punctual");
-        if (light != node.extensions.end() && light->second.Has("light")) {
-            read_light(light->second.Get("light").GetNumberAsInt(), name, transform);
+        const Json& light = extension(node, "KHR_lights_punctual");
+        if (light.contains("light")) {
+            read_light(index_in(light, "light"), name, transform);
         }
     }
 
-    void read_camera(int index, const glm::dmat4& transform) {
-        const tinygltf::Camera& from =
-            at(model_.cameras, index,
-               "camera " + std::to_string(index) + " is used, but there is none");
-        const double field = glm::degrees(from.perspective.yfov);
-        if (from.type != "perspective" || !(field > 0.0 && field < 180.0)) {
+    void read_camera(const Json& from, const glm::dmat4& transform) {
+        const double field = glm::degrees(value_of(member(from, "perspective"), "yfov", 0.0));
+        if (text_in(from, "type") != "perspective" || !(field > 0.0 && field < 180.0)) {
             return;
         }
-        Camera camera;
-        camera.position = glm::vec3(transform[3]);
-        camera.target = glm::vec3(transform[3] - transform[2]);  // cameras look along -Z
+        // Cameras look along -Z.
         file_.camera = {glm::dvec3(transform[3]), glm::dvec3(transform[3] - transform[2])};
-        camera.vertical_field_degrees = static_cast<float>(field);
-        file_.scene.camera = camera;
+        file_.scene.camera = Camera{.vertical_field_degrees = static_cast<float>(field)};
     }
 
     void read_light(int index, const std::string& place, const glm::dmat4& transform) {
-        const tinygltf::Light& light = at(model_.lights, index,
-                                          place + " has light " + std::to_string(index) +
-                                              ", which does not exist; export the scene again");
+        const Json& light = gltf_.item("lights", index, place);
         const std::string name =
-            numbered("light", static_cast<std::size_t>(index), light.name) + " of " + place;
-        const bool is_point = light.type == "point";
-        const bool is_spot = light.type == "spot";
+            numbered("light", static_cast<std::size_t>(index), text_in(light, "name")) + " of " +
+            place;
+        const std::string light_name = value_of(light, "name", part_.object);
+        const std::string type = text_in(light, "type");
+        const bool is_point = type == "point";
+        const bool is_spot = type == "spot";
         const glm::dvec3 axis = -glm::dvec3(transform[2]);
         const bool has_direction = glm::length(axis) > 0.0;
-        if (!is_point && !(has_direction && (is_spot || light.type == "directional"))) {
+        if (!is_point && !(has_direction && (is_spot || type == "directional"))) {
             ++ignored_lights_;
             return;
         }
         const glm::vec3 direction(has_direction ? glm::normalize(axis) : axis);
-        const std::vector<double>& c = light.color;
+        const std::vector<double> c = numbers_in(light, "color");
         const glm::vec3 intensity = (c.size() < 3 ? glm::vec3(1.0F) : glm::vec3(c[0], c[1], c[2])) *
-                                    static_cast<float>(light.intensity);
+                                    value_of(light, "intensity", 1.0F);
         if (!glm::all(glm::greaterThanEqual(intensity, glm::vec3(0.0F)))) {
             fail(name + " has a negative intensity or colour");
         }
         if (!is_point && !is_spot) {
-            file_.scene.suns.push_back({.direction = direction, .irradiance = intensity});
+            file_.scene.suns.push_back(
+                {.name = light_name, .direction = direction, .irradiance = intensity});
             return;
         }
-        PointLight point{.position = glm::vec3(transform[3]),
-                         .intensity = intensity,
-                         .is_spot = is_spot,
-                         .direction = direction};
-        if (light.range > 0.0) {
-            point.range = static_cast<float>(light.range);
+        PointLight point{
+            .name = light_name, .intensity = intensity, .is_spot = is_spot, .direction = direction};
+        const auto range = value_of(light, "range", 0.0F);
+        if (range > 0.0F) {
+            point.range = range;
         }
-        if (light.extras.Has("radius")) {
-            point.radius = radius_of(light, name);
+        const Json& radius = member(member(light, "extras"), "radius");
+        if (!radius.is_null()) {
+            const double value = radius.is_number() ? radius.get<double>() : -1.0;
+            if (!(value >= 0.0 && value <= LARGEST_RADIUS)) {
+                fail(name + " has an extras.radius that is not a number from 0 to 1e6");
+            }
+            point.radius = static_cast<float>(value);
         }
         if (is_spot) {
-            const double inner = light.spot.innerConeAngle;
-            const double outer = light.spot.outerConeAngle;
+            const Json& cone = member(light, "spot");
+            const double inner = value_of(cone, "innerConeAngle", 0.0);
+            const double outer = value_of(cone, "outerConeAngle", 0.25 * std::numbers::pi);
             // Rounding is tolerated; equal angles, which Blender writes, are a sharp edge.
             if (!(inner >= 0.0 && inner <= outer && outer > 0.0 && outer <= 1.5708)) {
                 fail(name + " has cone angles of " + std::to_string(inner) + " and " +
@@ -290,74 +267,62 @@ class GltfReader {
         file_.light_positions.emplace_back(transform[3]);
     }
 
-    [[nodiscard]] float radius_of(const tinygltf::Light& light, const std::string& name) const {
-        const tinygltf::Value& radius = light.extras.Get("radius");
-        const double value = radius.IsNumber() ? radius.GetNumberAsDouble() : -1.0;
-        if (!(value >= 0.0 && value <= LARGEST_RADIUS)) {
-            fail(name + " has an extras.radius that is not a number from 0 to 1e6");
-        }
-        return static_cast<float>(value);
-    }
-
     // Meshes
 
-    void read_primitive(const tinygltf::Primitive& primitive, const std::string& place,
+    void read_primitive(const Json& primitive, const std::string& place,
                         const glm::dmat4& transform) {
-        const bool triangles = primitive.mode == TINYGLTF_MODE_TRIANGLES ||
-                               primitive.mode == TINYGLTF_MODE_TRIANGLE_STRIP ||
-                               primitive.mode == TINYGLTF_MODE_TRIANGLE_FAN;
-        if (!triangles) {
+        if (mode_of(primitive) < TRIANGLES || mode_of(primitive) > TRIANGLE_FAN) {
             ++ignored_primitives_;
             return;
         }
-        morphed_ += primitive.targets.empty() ? 0 : 1;
-        const auto position = primitive.attributes.find("POSITION");
-        if (position == primitive.attributes.end()) {
+        morphed_ += member(primitive, "targets").empty() ? 0 : 1;
+        const Json& attributes = member(primitive, "attributes");
+        if (!attributes.contains("POSITION")) {
             fail(place + " has no positions");
         }
         const Elements positions =
-            elements(position->second, TINYGLTF_TYPE_VEC3, place + ": its POSITION");
-        const std::size_t first = file_.scene.positions.size();
+            elements_of(gltf_, index_in(attributes, "POSITION"), place + ": its POSITION", "VEC3");
+        const std::size_t first = file_.positions.size();
         if (positions.count > std::numeric_limits<std::uint32_t>::max() - first) {
             fail("it has more than 4294967295 vertices; simplify or split it");
         }
-        const bool mirrored = glm::determinant(glm::dmat3(transform)) < 0.0;
         part_.first_triangle = file_.scene.triangles.size();
         part_.name = place;
         part_.first_vertex = static_cast<std::uint32_t>(first);
-        part_.mirrored = mirrored;
+        part_.transform = glm::dmat3(transform);
+        part_.mirrored = glm::determinant(part_.transform) < 0.0;
         file_.scene.parts.push_back(part_);
-        read_vertices(primitive, positions, place, transform);
-
-        add_triangles(primitive, read_indices(primitive, positions.count, place),
-                      static_cast<std::uint32_t>(first), mirrored, place);
+        int set = 0;
+        const std::uint32_t material = material_of(primitive, place, set);
+        read_vertices(primitive, positions, set, place, transform);
+        add_triangles(mode_of(primitive), read_indices(primitive, positions.count, place), material,
+                      place);
     }
 
-    [[nodiscard]] std::uint32_t material_of(const tinygltf::Primitive& primitive,
-                                            const std::string& place) {
-        if (primitive.material < 0) {
-            if (!default_material_) {
-                default_material_ = static_cast<std::uint32_t>(file_.scene.materials.size());
-                file_.scene.materials.emplace_back();
-            }
-            return *default_material_;
+    static int mode_of(const Json& primitive) { return value_of(primitive, "mode", TRIANGLES); }
+
+    // Returns the number of the material; `set`: that of its texture coordinates.
+    std::uint32_t material_of(const Json& primitive, const std::string& place, int& set) {
+        if (!primitive.contains("material")) {
+            return file_.default_material();
         }
-        if (static_cast<std::size_t>(primitive.material) >= model_.materials.size()) {
-            fail(place + " has the material " + std::to_string(primitive.material) +
-                 ", which does not exist; export the scene again");
-        }
-        return static_cast<std::uint32_t>(primitive.material);
+        const int material = index_in(primitive, "material");
+        bool has_two_sets = false;
+        set = texture_set(gltf_.item("materials", material, place), has_two_sets);
+        two_sets_ += has_two_sets ? 1 : 0;
+        return static_cast<std::uint32_t>(material);
     }
 
-    [[nodiscard]] std::optional<Elements> attribute(const tinygltf::Primitive& primitive,
+    [[nodiscard]] std::optional<Elements> attribute(const Json& primitive,
                                                     const std::string& attribute_name,
-                                                    std::optional<int> type, std::size_t count,
+                                                    std::string_view type, std::size_t count,
                                                     const std::string& place) const {
-        const auto found = primitive.attributes.find(attribute_name);
-        if (found == primitive.attributes.end()) {
+        const Json& attributes = primitive["attributes"];
+        if (!attributes.contains(attribute_name)) {
             return std::nullopt;
         }
-        const Elements from = elements(found->second, type, place + ": its " + attribute_name);
+        const Elements from = elements_of(gltf_, index_in(attributes, attribute_name.c_str()),
+                                          place + ": its " + attribute_name, type);
         if (from.count != count) {
             fail(place + ": its " + attribute_name + " is for " + std::to_string(from.count) +
                  " vertices, but its POSITION for " + std::to_string(count) +
@@ -366,25 +331,19 @@ class GltfReader {
         return from;
     }
 
-    void read_vertices(const tinygltf::Primitive& primitive, const Elements& positions,
+    void read_vertices(const Json& primitive, const Elements& positions, int set,
                        const std::string& place, const glm::dmat4& transform) {
         Scene& scene = file_.scene;
         const std::size_t count = positions.count;
-        const auto normals = attribute(primitive, "NORMAL", TINYGLTF_TYPE_VEC3, count, place);
-        const auto material = static_cast<std::size_t>(primitive.material);
-        bool has_two_sets = false;
-        const int set = primitive.material >= 0 && material < model_.materials.size()
-                            ? texture_set(model_.materials[material], has_two_sets)
-                            : 0;
-        two_sets_ += has_two_sets ? 1 : 0;
-        const auto textures = attribute(primitive, "TEXCOORD_" + std::to_string(set),
-                                        TINYGLTF_TYPE_VEC2, count, place);
+        const auto normals = attribute(primitive, "NORMAL", "VEC3", count, place);
+        const auto textures =
+            attribute(primitive, "TEXCOORD_" + std::to_string(set), "VEC2", count, place);
         std::optional<Elements> light_map;
         const bool takes_some = coordinates_ == LightMapCoordinates::where_given;
         if (coordinates_ != LightMapCoordinates::ignore) {
-            light_map = attribute(primitive, "TEXCOORD_1", TINYGLTF_TYPE_VEC2, count, place);
+            light_map = attribute(primitive, "TEXCOORD_1", "VEC2", count, place);
             if (!takes_some && light_map.has_value() == scene.light_map_coordinates.empty() &&
-                !scene.positions.empty()) {
+                !file_.positions.empty()) {
                 fail((light_map ? file_.scene.parts.front().name : place) +
                      " has no lightmap coordinates (TEXCOORD_1), but other meshes have; make new "
                      "ones for this mesh with --pack, or for the whole scene with --unwrap");
@@ -404,7 +363,6 @@ class GltfReader {
             const glm::dvec3 own = vector(positions, i);
             file_.grid = std::max(file_.grid, scale * float_grid(own));
             file_.positions.emplace_back(transform * glm::dvec4(own, 1.0));
-            scene.positions.emplace_back(file_.positions.back());
             glm::dvec3 normal(0.0);
             if (normals) {
                 normal = sign * (cofactors * vector(*normals, i));
@@ -423,17 +381,16 @@ class GltfReader {
     }
 
     // Adds the vertices' colours, white before the first primitive that has them.
-    void read_colours(const tinygltf::Primitive& primitive, std::size_t count,
-                      const std::string& place) {
+    void read_colours(const Json& primitive, std::size_t count, const std::string& place) {
         std::vector<glm::vec4>& colours = file_.scene.colours;
-        const auto from = attribute(primitive, "COLOR_0", std::nullopt, count, place);
+        const auto from = attribute(primitive, "COLOR_0", {}, count, place);
         if (!from && colours.empty()) {
             return;
         }
-        const std::size_t first = file_.scene.positions.size();
+        const std::size_t first = file_.positions.size();
         colours.resize(first + count, glm::vec4(1.0F));
         for (std::size_t i = 0; from && i < count; ++i) {
-            for (std::size_t c = 0; c < std::min<std::size_t>(from->components(), 4); ++c) {
+            for (std::size_t c = 0; c < std::min<std::size_t>(from->components, 4); ++c) {
                 colours[first + i][static_cast<int>(c)] =
                     static_cast<float>(component(*from, i, c));
             }
@@ -444,18 +401,17 @@ class GltfReader {
         return {component(from, i, 0), component(from, i, 1)};
     }
 
-    void add_triangles(const tinygltf::Primitive& primitive,
-                       const std::vector<std::uint32_t>& indices, std::uint32_t first,
-                       bool mirrored, const std::string& place) {
-        const std::uint32_t material = material_of(primitive, place);
+    void add_triangles(int mode, const std::vector<std::uint32_t>& indices, std::uint32_t material,
+                       const std::string& place) {
         const auto add = [&](std::size_t a, std::size_t b, std::size_t c) {
-            if (mirrored) {
+            if (part_.mirrored) {
                 std::swap(b, c);
             }
+            const std::uint32_t first = part_.first_vertex;
             file_.scene.triangles.push_back(
                 {{first + indices[a], first + indices[b], first + indices[c]}, material});
         };
-        if (primitive.mode == TINYGLTF_MODE_TRIANGLES) {
+        if (mode == TRIANGLES) {
             if (indices.size() % 3 != 0) {
                 fail(place + " has " + std::to_string(indices.size()) +
                      " indices, which is no multiple of 3; export the scene again");
@@ -466,7 +422,7 @@ class GltfReader {
             return;
         }
         for (std::size_t i = 2; i < indices.size(); ++i) {
-            if (primitive.mode == TINYGLTF_MODE_TRIANGLE_FAN) {
+            if (mode == TRIANGLE_FAN) {
                 add(0, i - 1, i);
             } else {
                 add(i - 2, i % 2 == 0 ? i - 1 : i, i % 2 == 0 ? i : i - 1);
@@ -490,11 +446,9 @@ class GltfReader {
                    " whose textures use different coordinates: those of the base colour are used");
     }
 
-    const std::filesystem::path& path_;
-    const tinygltf::Model& model_;
+    const GltfFile& gltf_;
     FileScene file_;
     LightMapCoordinates coordinates_ = LightMapCoordinates::read;
-    std::optional<std::uint32_t> default_material_;
     ScenePart part_;  // the part being read
 
     std::size_t ignored_lights_ = 0;
@@ -509,17 +463,18 @@ class GltfReader {
 
 FileScene read_gltf(const std::filesystem::path& path, std::string bytes,
                     LightMapCoordinates coordinates, bool keeps_file) {
-    std::vector<std::string> warnings;
-    std::vector<std::filesystem::path> files;
-    const std::string json(keeps_file ? json_of(bytes) : std::string_view());
-    tinygltf::Model model = parse_gltf(path, bytes, warnings, files);
-    bytes = std::string();
-    FileScene file = GltfReader(path, model, std::move(warnings)).read(coordinates);
-    file.files = std::move(files);
-    if (keeps_file) {
-        file.gltf = std::make_unique<LitGltf>(path, json, std::move(model));
+    try {
+        GltfFile gltf = parse_gltf(path, bytes);
+        bytes = std::string();
+        FileScene file = GltfReader(gltf).read(coordinates);
+        file.files = std::move(gltf.files);
+        if (keeps_file) {
+            file.gltf = std::make_unique<LitGltf>(std::move(gltf));
+        }
+        return file;
+    } catch (const Json::exception& exception) {
+        refuse(path, "it is not a complete glTF 2.0 file: " + reason_of(exception));
     }
-    return file;
 }
 
 }  // namespace quadtile::baker

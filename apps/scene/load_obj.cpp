@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 #include <unordered_map>
@@ -137,9 +138,6 @@ class ObjReader {
     FileScene read(const std::string& bytes, LightMapCoordinates coordinates) {
         parse(bytes);
         read_materials();
-        bool some_without = false;
-        bool some_with = false;
-        std::string without;
         for (std::size_t i = 0; i < shapes_.size(); ++i) {
             const tinyobj::shape_t& shape = shapes_[i];
             const std::string name =
@@ -149,28 +147,16 @@ class ObjReader {
                                          .object = shape.name,
                                          .instance = i});
             read_shape(shape, name);
-            for (const tinyobj::index_t& index : shape.mesh.indices) {
-                (index.texcoord_index < 0 ? some_without : some_with) = true;
-                if (index.texcoord_index < 0 && without.empty()) {
-                    without = name;
-                }
-            }
         }
-        if (coordinates != LightMapCoordinates::ignore && some_with) {
-            if (some_without && coordinates == LightMapCoordinates::read) {
+        if (coordinates != LightMapCoordinates::ignore && some_with_) {
+            if (!without_.empty() && coordinates == LightMapCoordinates::read) {
                 refuse(path_,
-                       without +
+                       without_ +
                            " has faces without lightmap coordinates (vt), but other "
                            "faces have them; make new ones, of this object with --pack, or of all "
                            "of the scene with --unwrap");
             }
             file_.scene.light_map_coordinates = file_.scene.texture_coordinates;
-            for (const auto& [key, vertex] : vertices_) {
-                if (key[2] < 0) {  // no vt
-                    file_.scene.light_map_coordinates[vertex] =
-                        glm::vec2(std::numeric_limits<float>::quiet_NaN());
-                }
-            }
         }
         if (std::ranges::all_of(file_.scene.colours, [](const glm::vec4& colour) {
                 return colour == glm::vec4(1.0F);
@@ -276,37 +262,36 @@ class ObjReader {
         std::optional<std::uint32_t>& index = textures_[name];
         file_.files.push_back(named_file(path_, name));
         const std::string bytes = read_bytes(file_.files.back()).value_or("");
-        index =
-            file_.add_texture({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()},
-                              "the picture '" + name + "'");
+        index = file_.add_texture(bytes, "the picture '" + name + "'");
         return index;
     }
 
     void read_shape(const tinyobj::shape_t& shape, const std::string& name) {
         const tinyobj::mesh_t& mesh = shape.mesh;
-        std::size_t corners = 0;
-        for (const unsigned char count : mesh.num_face_vertices) {
-            corners += count;
-        }
-        if (corners != mesh.indices.size() ||
-            mesh.material_ids.size() != mesh.num_face_vertices.size()) {
+        const std::vector<unsigned char>& counts = mesh.num_face_vertices;
+        if (std::accumulate(counts.begin(), counts.end(), std::size_t{0}) != mesh.indices.size() ||
+            mesh.material_ids.size() != counts.size()) {
             refuse(path_, name + " has a face of more than 255 corners; export it as triangles");
         }
         std::size_t first = 0;
         std::vector<std::uint32_t> vertices;
         std::vector<glm::dvec3> positions;
-        for (std::size_t face = 0; face < mesh.num_face_vertices.size(); ++face) {
+        for (std::size_t face = 0; face < counts.size(); ++face) {
             vertices.clear();
             positions.clear();
-            for (std::size_t i = 0; i < mesh.num_face_vertices[face]; ++i) {
+            for (std::size_t i = 0; i < counts[face]; ++i) {
                 vertices.push_back(vertex(mesh.indices[first + i], name));
-                positions.emplace_back(file_.scene.positions[vertices.back()]);
+                positions.push_back(file_.positions[vertices.back()]);
             }
             first += vertices.size();
             if (vertices.size() < 3) {
                 continue;
             }
-            const std::uint32_t material = material_of(mesh.material_ids[face]);
+            const int id = mesh.material_ids[face];
+            const std::uint32_t material =
+                id >= 0 && static_cast<std::size_t>(id) < materials_.size()
+                    ? static_cast<std::uint32_t>(id)
+                    : file_.default_material();
             for (const std::array<std::uint32_t, 3>& triangle : triangulate(positions)) {
                 file_.scene.triangles.push_back(
                     {{vertices[triangle[0]], vertices[triangle[1]], vertices[triangle[2]]},
@@ -315,21 +300,10 @@ class ObjReader {
         }
     }
 
-    [[nodiscard]] std::uint32_t material_of(int id) {
-        if (id >= 0 && static_cast<std::size_t>(id) < materials_.size()) {
-            return static_cast<std::uint32_t>(id);
-        }
-        if (!default_material_) {
-            default_material_ = static_cast<std::uint32_t>(file_.scene.materials.size());
-            file_.scene.materials.emplace_back();
-        }
-        return *default_material_;
-    }
-
     std::uint32_t vertex(const tinyobj::index_t& index, const std::string& name) {
         const std::array<int, 3> key{index.vertex_index, index.normal_index, index.texcoord_index};
         const auto [found, is_new] =
-            vertices_.try_emplace(key, static_cast<std::uint32_t>(file_.scene.positions.size()));
+            vertices_.try_emplace(key, static_cast<std::uint32_t>(file_.positions.size()));
         if (!is_new) {
             return found->second;
         }
@@ -337,30 +311,34 @@ class ObjReader {
             refuse(path_, name + " has a face without a vertex");
         }
         Scene& scene = file_.scene;
-        scene.positions.push_back(vector(attributes_.vertices, index.vertex_index, name));
+        file_.positions.emplace_back(numbers<3>(attributes_.vertices, index.vertex_index, name));
+        file_.grid = std::max(file_.grid, float_grid(file_.positions.back()));
         scene.normals.push_back(index.normal_index < 0
                                     ? glm::vec3(0.0F)
-                                    : vector(attributes_.normals, index.normal_index, name));
-        glm::vec2 coordinates(0.0F);
+                                    : numbers<3>(attributes_.normals, index.normal_index, name));
+        glm::vec2 coordinates(std::numeric_limits<float>::quiet_NaN());
         if (index.texcoord_index >= 0) {
-            const std::size_t at = 2 * static_cast<std::size_t>(index.texcoord_index);
-            if (at + 1 >= attributes_.texcoords.size()) {
-                refuse(path_, name + " uses a vt that there is not");
-            }
-            coordinates = {attributes_.texcoords[at], 1.0F - attributes_.texcoords[at + 1]};
+            coordinates = numbers<2>(attributes_.texcoords, index.texcoord_index, name);
+            coordinates.y = 1.0F - coordinates.y;
+            some_with_ = true;
+        } else if (without_.empty()) {
+            without_ = name;
         }
         scene.texture_coordinates.push_back(coordinates);
-        scene.colours.emplace_back(vector(attributes_.colors, index.vertex_index, name), 1.0F);
+        scene.colours.emplace_back(numbers<3>(attributes_.colors, index.vertex_index, name), 1.0F);
         return found->second;
     }
 
-    [[nodiscard]] glm::vec3 vector(const std::vector<tinyobj::real_t>& numbers, int index,
-                                   const std::string& name) const {
-        const std::size_t at = 3 * static_cast<std::size_t>(index);
-        if (at + 2 >= numbers.size()) {
-            refuse(path_, name + " uses a v or vn that there is not");
+    template <int COUNT>
+    [[nodiscard]] glm::vec<COUNT, float> numbers(const std::vector<float>& all, int index,
+                                                 const std::string& name) const {
+        glm::vec<COUNT, float> result;
+        const std::size_t first = COUNT * static_cast<std::size_t>(index);
+        if (first + COUNT > all.size()) {
+            refuse(path_, name + " uses a v, vn or vt that there is not");
         }
-        return {numbers[at], numbers[at + 1], numbers[at + 2]};
+        std::copy_n(&all[first], COUNT, &result.x);
+        return result;
     }
 
     const std::filesystem::path& path_;
@@ -368,9 +346,10 @@ class ObjReader {
     std::vector<tinyobj::shape_t> shapes_;
     std::vector<tinyobj::material_t> materials_;
     FileScene file_;
+    bool some_with_ = false;  // whether faces have vt
+    std::string without_;     // the first object with faces without it
     std::map<std::string, std::optional<std::uint32_t>> textures_;
     std::unordered_map<std::array<int, 3>, std::uint32_t, IndexHash> vertices_;
-    std::optional<std::uint32_t> default_material_;
 };
 
 }  // namespace

@@ -26,12 +26,9 @@ constexpr double COARSEST_GRID = 1e-5;
 // Largest distance from the lightmap of coordinates that are moved back, for rounding.
 constexpr float COORDINATE_TOLERANCE = 1e-4F;
 
-bool finite(const glm::vec3& v) {
-    return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
-}
-
-bool finite(const glm::vec2& v) {
-    return std::isfinite(v.x) && std::isfinite(v.y);
+template <typename Vector>
+bool finite(const Vector& v) {
+    return v - v == Vector(0.0F);  // NaN for others
 }
 
 bool within_map(const glm::vec2& at) {
@@ -45,9 +42,7 @@ bool usable_normal(const glm::vec3& normal) {
 
 // Returns twice the triangle's area, along its normal.
 glm::dvec3 area_vector(const Scene& scene, const Triangle& triangle) {
-    const glm::dvec3 a(scene.positions[triangle.vertices[0]]);
-    const glm::dvec3 b(scene.positions[triangle.vertices[1]]);
-    const glm::dvec3 c(scene.positions[triangle.vertices[2]]);
+    const auto [a, b, c] = scene.corners(triangle);
     return glm::cross(b - a, c - a);
 }
 
@@ -85,32 +80,29 @@ class Finisher {
         : path_(path),
           file_(std::move(file)),
           takes_all_coordinates_(coordinates != LightMapCoordinates::read),
-          copies_(file_.scene.positions.size(), UNUSED) {}
+          copies_(file_.positions.size(), UNUSED) {}
 
     LoadedScene finish() {
         move_to_origin();
         take_triangles();
-        Scene& scene = result_.scene;
-        scene.materials = std::move(file_.scene.materials);
-        scene.textures = std::move(file_.scene.textures);
-        scene.suns = std::move(file_.scene.suns);
-        scene.point_lights = std::move(file_.scene.point_lights);
-        scene.light_map_extent = file_.scene.light_map_extent;
-        scene.camera = file_.scene.camera;
-        scene.origin = file_.scene.origin;
-        if (scene.textures.empty()) {
-            scene.texture_coordinates = {};
+        Scene& scene = file_.scene;
+        scene.positions = std::move(taken_.positions);
+        scene.normals = std::move(taken_.normals);
+        scene.light_map_coordinates = std::move(taken_.light_map_coordinates);
+        scene.texture_coordinates = {};
+        if (!scene.textures.empty()) {
+            scene.texture_coordinates = std::move(taken_.texture_coordinates);
         }
+        scene.colours = std::move(taken_.colours);
+        scene.source_vertices = std::move(taken_.source_vertices);
+        scene.triangles = std::move(taken_.triangles);
+        scene.parts = std::move(taken_.parts);
         for (glm::vec4& colour : scene.colours) {
             // NaN becomes 0.
             colour = glm::min(glm::max(glm::vec4(0.0F), colour), glm::vec4(1.0F));
         }
         check_materials();
-        result_.warnings = std::move(file_.warnings);
-        result_.files = std::move(file_.files);
-        result_.generator = std::move(file_.generator);
-        result_.gltf = std::move(file_.gltf);
-        return std::move(result_);
+        return std::move(file_);
     }
 
  private:
@@ -118,12 +110,6 @@ class Finisher {
     // round it.
     void move_to_origin() {
         Scene& scene = file_.scene;
-        if (file_.positions.empty()) {
-            file_.positions.assign(scene.positions.begin(), scene.positions.end());
-            for (const glm::dvec3& position : file_.positions) {
-                file_.grid = std::max(file_.grid, float_grid(position));
-            }
-        }
         Box<glm::dvec3> box;
         for (const glm::dvec3& position : file_.positions) {
             if (float_grid(position) > 0.0) {
@@ -131,23 +117,22 @@ class Finisher {
             }
         }
         const double size = glm::length(box.size());
-        if (!(size > 0.0 && std::isfinite(size))) {
-            return;
+        if (size > 0.0 && std::isfinite(size)) {
+            if (file_.grid > COARSEST_GRID * size) {
+                file_.warnings.push_back(
+                    "the file's own numbers are too coarse: they place vertices to " +
+                    app::text_of(static_cast<float>(file_.grid)) +
+                    " units; move the objects to the origin of their nodes, and give the nodes "
+                    "the translation");
+            }
+            const glm::dvec3 middle = 0.5 * (box.low + box.high);
+            if (float_grid(middle) * 0x1p24 > FARTHEST_MIDDLE * size) {
+                const double step = std::exp2(std::floor(std::log2(size)));
+                scene.origin = glm::round(middle / step) * step;
+            }
         }
-        if (file_.grid > COARSEST_GRID * size) {
-            file_.warnings.push_back(
-                "the file's own numbers are too coarse: they place vertices to " +
-                app::text_of(static_cast<float>(file_.grid)) +
-                " units; move the objects to the origin of their nodes, and give the nodes the "
-                "translation");
-        }
-        const glm::dvec3 middle = 0.5 * (box.low + box.high);
-        if (float_grid(middle) * 0x1p24 <= FARTHEST_MIDDLE * size) {
-            return;
-        }
-        const double step = std::exp2(std::floor(std::log2(size)));
-        scene.origin = glm::round(middle / step) * step;
         const auto moved = [&](const glm::dvec3& place) { return glm::vec3(place - scene.origin); };
+        scene.positions.resize(file_.positions.size());
         std::ranges::transform(file_.positions, scene.positions.begin(), moved);
         for (std::size_t i = 0; i < file_.light_positions.size(); ++i) {
             scene.point_lights[i].position = moved(file_.light_positions[i]);
@@ -173,8 +158,8 @@ class Finisher {
             }
             ++counts[static_cast<std::size_t>(verdict)];
             while (next_part < from.parts.size() && from.parts[next_part].first_triangle <= i) {
-                result_.scene.parts.push_back(from.parts[next_part++]);
-                result_.scene.parts.back().first_triangle = result_.scene.triangles.size();
+                taken_.parts.push_back(from.parts[next_part++]);
+                taken_.parts.back().first_triangle = taken_.triangles.size();
             }
             if (verdict != Verdict::good &&
                 !(takes_all_coordinates_ && verdict == Verdict::coordinates_not_finite)) {
@@ -188,7 +173,7 @@ class Finisher {
             for (std::uint32_t& vertex : taken.vertices) {
                 vertex = take_vertex(vertex, plane_normal);
             }
-            result_.scene.triangles.push_back(taken);
+            taken_.triangles.push_back(taken);
         }
         file_.warn(counts[1], "triangle", " with vertices that are not finite left out");
         file_.warn(counts[2], "triangle", " without area left out");
@@ -196,7 +181,7 @@ class Finisher {
                    " with lightmap coordinates that are not finite left out");
         file_.warn(flat_corners_, "corner",
                    " of triangles without a normal: the normal of the triangle's plane is used");
-        if (result_.scene.triangles.empty()) {
+        if (taken_.triangles.empty()) {
             refuse(path_, from.triangles.empty()
                               ? "it has no triangles"
                               : "none of its " + counted(from.triangles.size(), "triangle") +
@@ -207,7 +192,7 @@ class Finisher {
     // Returns a vertex of the file, once unless corners need their own triangle's normal.
     std::uint32_t take_vertex(std::uint32_t vertex, const glm::vec3& plane_normal) {
         const Scene& from = file_.scene;
-        Scene& to = result_.scene;
+        Scene& to = taken_;
         const bool flat = !usable_normal(from.normals[vertex]);
         if (!flat && copies_[vertex] != UNUSED) {
             return copies_[vertex];
@@ -253,7 +238,7 @@ class Finisher {
     void check_materials() {
         std::size_t clamped = 0;
         std::size_t dark = 0;
-        for (Material& material : result_.scene.materials) {
+        for (Material& material : file_.scene.materials) {
             const glm::vec3 albedo = material.albedo;
             const glm::vec3 emission = material.emission;
             for (int i = 0; i < 3; ++i) {
@@ -272,7 +257,7 @@ class Finisher {
     const std::filesystem::path& path_;
     FileScene file_;
     bool takes_all_coordinates_;  // with those that are not numbers
-    LoadedScene result_;
+    Scene taken_;
     std::vector<std::uint32_t> copies_;  // by vertex of the file
     std::size_t flat_corners_ = 0;
 };
@@ -334,18 +319,25 @@ void refuse(const std::filesystem::path& path, const std::string& why) {
     throw std::runtime_error("cannot load the scene '" + path.string() + "': " + why);
 }
 
+std::uint32_t FileScene::default_material() {
+    if (!default_material_) {
+        default_material_ = static_cast<std::uint32_t>(scene.materials.size());
+        scene.materials.emplace_back();
+    }
+    return *default_material_;
+}
+
 void FileScene::warn(std::size_t count, const std::string& thing, const std::string& rest) {
     if (count > 0) {
         warnings.push_back(counted(count, thing) + rest);
     }
 }
 
-std::optional<std::uint32_t> FileScene::add_texture(std::span<const unsigned char> picture,
+std::optional<std::uint32_t> FileScene::add_texture(std::string_view picture,
                                                     const std::string& name) {
     std::optional<Texture> decoded = decode_picture(picture);
     if (!decoded) {
-        const PictureFormat* const format =
-            format_of({reinterpret_cast<const char*>(picture.data()), picture.size()});
+        const PictureFormat* const format = format_of(picture);
         const std::string what = picture.empty()     ? "is not there"
                                  : format == nullptr ? "has a format that is not known"
                                  : format->is_read

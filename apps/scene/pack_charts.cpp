@@ -17,67 +17,10 @@ namespace {
 constexpr double ROUNDING = 1e-4;  // texels by which a chart may exceed its own
 constexpr std::uint32_t SIDE_STEP = 4;
 
-// Finds places for rectangles of whole texels, with gutters between them.
-class Packer {
- public:
-    Packer(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter)
-        : sizes_(sizes), gutter_(gutter) {}
-
-    // Returns the texels that a chart touches.
-    [[nodiscard]] static std::uint32_t texels(double size) {
-        return static_cast<std::uint32_t>(std::clamp(std::ceil(size - ROUNDING), 1.0, 1e9));
-    }
-
-    // Packs the charts. Returns false if they do not fit; otherwise places() returns their places.
-    bool pack(const Extent& extent, double texels_per_unit) {
-        rectangles_.clear();
-        std::uint64_t area = 0;
-        const std::uint64_t width = std::uint64_t{extent.width} + gutter_;  // none at the border
-        const std::uint64_t height = std::uint64_t{extent.height} + gutter_;
-        for (std::size_t i = 0; i < sizes_.size(); ++i) {
-            const std::uint64_t w = std::uint64_t{texels(sizes_[i].x * texels_per_unit)} + gutter_;
-            const std::uint64_t h = std::uint64_t{texels(sizes_[i].y * texels_per_unit)} + gutter_;
-            area += w * h;
-            if (w > width || h > height || area > width * height) {
-                return false;
-            }
-            rectangles_.push_back(
-                {static_cast<int>(i), static_cast<int>(w), static_cast<int>(h), 0, 0, 0});
-        }
-        stbrp_context context{};
-        nodes_.resize(width);
-        stbrp_init_target(&context, static_cast<int>(width), static_cast<int>(height),
-                          nodes_.data(), static_cast<int>(nodes_.size()));
-        return stbrp_pack_rects(&context, rectangles_.data(),
-                                static_cast<int>(rectangles_.size())) == 1;
-    }
-
-    // Returns the places of the last pack(), by chart.
-    [[nodiscard]] std::vector<ChartPlace> places() const {
-        std::vector<ChartPlace> places(sizes_.size());
-        for (const stbrp_rect& rectangle : rectangles_) {
-            places[static_cast<std::size_t>(rectangle.id)] = {
-                static_cast<std::uint32_t>(rectangle.x), static_cast<std::uint32_t>(rectangle.y)};
-        }
-        return places;
-    }
-
-    // Returns the extent that the last pack() used.
-    [[nodiscard]] Extent used() const {
-        Extent used{1, 1};
-        for (const stbrp_rect& r : rectangles_) {
-            used.width = std::max(used.width, static_cast<std::uint32_t>(r.x + r.w) - gutter_);
-            used.height = std::max(used.height, static_cast<std::uint32_t>(r.y + r.h) - gutter_);
-        }
-        return used;
-    }
-
- private:
-    const std::vector<glm::dvec2>& sizes_;
-    std::uint32_t gutter_;
-    std::vector<stbrp_rect> rectangles_;
-    std::vector<stbrp_node> nodes_;
-};
+// Returns the texels that a chart touches.
+std::uint32_t texels(double size) {
+    return static_cast<std::uint32_t>(std::clamp(std::ceil(size - ROUNDING), 1.0, 1e9));
+}
 
 std::uint32_t round_up(std::uint32_t side) {
     return (side + SIDE_STEP - 1) / SIDE_STEP * SIDE_STEP;
@@ -87,11 +30,33 @@ std::uint32_t round_up(std::uint32_t side) {
 
 std::optional<Layout> pack(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter,
                            double texels_per_unit, const Extent& extent) {
-    Packer packer(sizes, gutter);
-    if (!packer.pack(extent, texels_per_unit)) {
+    std::vector<stbrp_rect> rectangles;
+    std::uint64_t area = 0;
+    const std::uint64_t width = std::uint64_t{extent.width} + gutter;  // none at the border
+    const std::uint64_t height = std::uint64_t{extent.height} + gutter;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const std::uint64_t w = std::uint64_t{texels(sizes[i].x * texels_per_unit)} + gutter;
+        const std::uint64_t h = std::uint64_t{texels(sizes[i].y * texels_per_unit)} + gutter;
+        area += w * h;
+        if (w > width || h > height || area > width * height) {
+            return std::nullopt;
+        }
+        rectangles.push_back(
+            {static_cast<int>(i), static_cast<int>(w), static_cast<int>(h), 0, 0, 0});
+    }
+    stbrp_context context{};
+    std::vector<stbrp_node> nodes(width);
+    stbrp_init_target(&context, static_cast<int>(width), static_cast<int>(height), nodes.data(),
+                      static_cast<int>(nodes.size()));
+    if (stbrp_pack_rects(&context, rectangles.data(), static_cast<int>(rectangles.size())) != 1) {
         return std::nullopt;
     }
-    return Layout{extent, texels_per_unit, packer.places()};
+    Layout layout{extent, texels_per_unit, std::vector<ChartPlace>(sizes.size())};
+    for (const stbrp_rect& rectangle : rectangles) {
+        layout.places[static_cast<std::size_t>(rectangle.id)] = {
+            static_cast<std::uint32_t>(rectangle.x), static_cast<std::uint32_t>(rectangle.y)};
+    }
+    return layout;
 }
 
 std::optional<Layout> pack_into(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter,
@@ -111,32 +76,22 @@ std::optional<Layout> pack_into(const std::vector<glm::dvec2>& sizes, std::uint3
     if (area > 0.0) {
         high = std::min(high, std::sqrt(static_cast<double>(extent.texels()) / area));
     }
-    Packer packer(sizes, gutter);
-    const auto layout = [&](double density) { return Layout{extent, density, packer.places()}; };
-    if (packer.pack(extent, high)) {
-        return layout(high);
+    std::optional<Layout> best = pack(sizes, gutter, high, extent);
+    if (best) {
+        return best;
     }
     double low = high;
-    for (int i = 0; i < HALVINGS && low == high; ++i) {
-        const double half = low / 2.0;
-        if (packer.pack(extent, half)) {
-            high = low;
-            low = half;
-            break;
-        }
-        low = high = half;
+    for (int i = 0; i < HALVINGS && !best; ++i) {
+        high = low;
+        low /= 2.0;
+        best = pack(sizes, gutter, low, extent);
     }
-    if (low == high) {
-        return std::nullopt;
-    }
-    Layout best = layout(low);
-    for (int i = 0; i < BISECTIONS; ++i) {
+    for (int i = 0; i < BISECTIONS && best; ++i) {
         const double middle = (low + high) / 2.0;
-        if (packer.pack(extent, middle)) {
-            low = middle;
-            best = layout(middle);
-        } else {
-            high = middle;
+        std::optional<Layout> denser = pack(sizes, gutter, middle, extent);
+        (denser ? low : high) = middle;
+        if (denser) {
+            best = std::move(denser);
         }
     }
     return best;
@@ -144,12 +99,11 @@ std::optional<Layout> pack_into(const std::vector<glm::dvec2>& sizes, std::uint3
 
 std::optional<Layout> pack_at_density(const std::vector<glm::dvec2>& sizes, std::uint32_t gutter,
                                       double texels_per_unit) {
-    Packer packer(sizes, gutter);
     double area = 0.0;
     double longest = 1.0;
     for (const glm::dvec2& size : sizes) {
-        const double w = Packer::texels(size.x * texels_per_unit);
-        const double h = Packer::texels(size.y * texels_per_unit);
+        const double w = texels(size.x * texels_per_unit);
+        const double h = texels(size.y * texels_per_unit);
         area += (w + gutter) * (h + gutter);
         longest = std::max(longest, w);
     }
@@ -157,25 +111,39 @@ std::optional<Layout> pack_at_density(const std::vector<glm::dvec2>& sizes, std:
     if (least > MAX_LIGHT_MAP_SIDE) {
         return std::nullopt;
     }
+    const auto square = [&](std::uint32_t side) {
+        return pack(sizes, gutter, texels_per_unit, {side, side});
+    };
     std::uint32_t low = round_up(static_cast<std::uint32_t>(std::ceil(least)));
     std::uint32_t high = low;
-    while (!packer.pack({high, high}, texels_per_unit)) {
-        if (high >= MAX_LIGHT_MAP_SIDE) {
-            return std::nullopt;
-        }
+    std::optional<Layout> best = square(high);
+    while (!best && high < MAX_LIGHT_MAP_SIDE) {
         low = high;
         high = std::min(MAX_LIGHT_MAP_SIDE, round_up(high + high / 16 + 1));
+        best = square(high);
+    }
+    if (!best) {
+        return std::nullopt;
     }
     while (high - low > SIDE_STEP) {
         const std::uint32_t middle = round_up((low + high) / 2);
         if (middle >= high) {
             break;
         }
-        (packer.pack({middle, middle}, texels_per_unit) ? high : low) = middle;
+        std::optional<Layout> smaller = square(middle);
+        (smaller ? high : low) = middle;
+        if (smaller) {
+            best = std::move(smaller);
+        }
     }
-    (void)packer.pack({high, high}, texels_per_unit);
-    const Extent used = packer.used();
-    return Layout{{round_up(used.width), round_up(used.height)}, texels_per_unit, packer.places()};
+    Extent used{1, 1};
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const ChartPlace& place = best->places[i];
+        used.width = std::max(used.width, place.x + texels(sizes[i].x * texels_per_unit));
+        used.height = std::max(used.height, place.y + texels(sizes[i].y * texels_per_unit));
+    }
+    best->extent = {round_up(used.width), round_up(used.height)};
+    return best;
 }
 
 std::optional<Layout> pack_pages(const std::vector<glm::dvec2>& sizes,
@@ -189,8 +157,8 @@ std::optional<Layout> pack_pages(const std::vector<glm::dvec2>& sizes,
         charts.resize(std::max(charts.size(), objects[i] + 1));
         charts[objects[i]].push_back(i);
         areas.resize(charts.size());
-        areas[objects[i]] += (Packer::texels(sizes[i].x * texels_per_unit) + gutter) *
-                             (Packer::texels(sizes[i].y * texels_per_unit) + gutter);
+        areas[objects[i]] += (texels(sizes[i].x * texels_per_unit) + gutter) *
+                             (texels(sizes[i].y * texels_per_unit) + gutter);
     }
     std::vector<std::size_t> left(charts.size());
     std::iota(left.begin(), left.end(), std::size_t{0});

@@ -2,6 +2,7 @@
 
 #include <glm/gtc/matrix_transform.hpp>
 #include <glm/gtc/quaternion.hpp>
+#include <glm/gtc/type_ptr.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,48 +16,8 @@ namespace quadtile::baker {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t HEADER = 20;  // up to the JSON of a .glb file
 constexpr int MAX_NESTING = 256;    // JSON is read recursively
-// Beside all KHR_materials_...
-constexpr std::array SUPPORTED_EXTENSIONS{"CESIUM_primitive_outline",
-                                          "EXT_instance_features",
-                                          "EXT_mesh_features",
-                                          "EXT_mesh_manifold",
-                                          "EXT_structural_metadata",
-                                          "FB_ngon_encoding",
-                                          "KHR_interactivity",
-                                          "KHR_node_hoverability",
-                                          "KHR_node_selectability",
-                                          "EXT_mesh_gpu_instancing",
-                                          "EXT_meshopt_compression",
-                                          "EXT_texture_avif",
-                                          "EXT_texture_webp",
-                                          "KHR_animation_pointer",
-                                          "KHR_draco_mesh_compression",
-                                          "KHR_lights_punctual",
-                                          "KHR_mesh_quantization",
-                                          "KHR_meshopt_compression",
-                                          "KHR_node_visibility",
-                                          "KHR_texture_basisu",
-                                          "KHR_texture_transform",
-                                          "KHR_xmp_json_ld",
-                                          "MOZ_lightmap"};
-
-// Returns tinygltf's reason, or that of its JSON parser without the names of exceptions and grammar
-// rules.
-std::string reason_of(const std::string& error) {
-    if (!error.starts_with("[json.exception.")) {
-        return error;
-    }
-    const std::size_t place = error.find(" at line ");
-    const std::size_t reason = error.find(" - ");
-    return place == std::string::npos || reason == std::string::npos
-               ? "its JSON does not fit: " + error.substr(error.find("] ") + 2)
-               : "its JSON breaks off" + error.substr(place, error.find(':', place) - place) +
-                     ": " + error.substr(reason + 3);
-}
 
 std::uint32_t number_at(std::string_view file, std::size_t place) {
     std::uint32_t number = 0;
@@ -64,10 +25,14 @@ std::uint32_t number_at(std::string_view file, std::size_t place) {
     return number;
 }
 
-// Returns the bytes of a .glb file behind its JSON; empty: there are none.
-std::string_view binary_of(const std::filesystem::path& path, std::string_view file) {
+struct Chunks {
+    std::string_view json;
+    std::string_view binary;  // empty: there are none
+};
+
+Chunks chunks_of(const std::filesystem::path& path, std::string_view file) {
     if (!file.starts_with("glTF")) {
-        return {};
+        return {file, {}};
     }
     if (file.size() <= HEADER) {
         refuse(path, "it breaks off before its JSON");
@@ -76,14 +41,15 @@ std::string_view binary_of(const std::filesystem::path& path, std::string_view f
         refuse(path, "it is a .glb file of version " + std::to_string(number_at(file, 4)) +
                          "; convert it to glTF 2.0");
     }
-    const std::size_t end = HEADER + std::size_t{number_at(file, 12)};
-    if (file.substr(16, 4) != "JSON" || end > file.size()) {
+    const std::string_view chunks = file.substr(HEADER);
+    const std::size_t length = number_at(file, 12);
+    if (file.substr(16, 4) != "JSON" || length > chunks.size()) {
         refuse(path, "its JSON is not there or breaks off; export the scene again");
     }
-    const std::string_view rest = file.substr(end);
-    return rest.size() > 8 && rest.substr(4, 4) == std::string_view("BIN\0", 4)
-               ? rest.substr(8, number_at(rest, 0))
-               : std::string_view();
+    const std::string_view rest = chunks.substr(length);
+    const bool has_binary = rest.size() > 8 && rest.substr(4, 4) == std::string_view("BIN\0", 4);
+    return {chunks.substr(0, length),
+            has_binary ? rest.substr(8, number_at(rest, 0)) : std::string_view()};
 }
 
 // Makes whole numbers of those like 3.0, and refuses others where glTF has whole numbers from 0 on.
@@ -117,10 +83,19 @@ void check_numbers(const std::filesystem::path& path, Json& value, const std::st
 }
 
 void check_extensions(const std::filesystem::path& path, const Json& json) {
-    for (const Json& name : json.value("extensionsRequired", Json::array())) {
+    // Beside all KHR_materials_...
+    static const std::set<std::string_view> SUPPORTED{
+        "CESIUM_primitive_outline", "EXT_instance_features", "EXT_mesh_features",
+        "EXT_mesh_gpu_instancing",  "EXT_mesh_manifold",     "EXT_meshopt_compression",
+        "EXT_structural_metadata",  "EXT_texture_avif",      "EXT_texture_webp",
+        "FB_ngon_encoding",         "KHR_animation_pointer", "KHR_draco_mesh_compression",
+        "KHR_interactivity",        "KHR_lights_punctual",   "KHR_mesh_quantization",
+        "KHR_meshopt_compression",  "KHR_node_hoverability", "KHR_node_selectability",
+        "KHR_node_visibility",      "KHR_texture_basisu",    "KHR_texture_transform",
+        "KHR_xmp_json_ld",          "MOZ_lightmap"};
+    for (const Json& name : member(json, "extensionsRequired")) {
         const auto text = name.get<std::string>();
-        if (!text.starts_with("KHR_materials_") &&
-            std::ranges::find(SUPPORTED_EXTENSIONS, text) == SUPPORTED_EXTENSIONS.end()) {
+        if (!text.starts_with("KHR_materials_") && !SUPPORTED.contains(text)) {
             refuse(path, "it requires the extension '" + text +
                              "', which is not supported; export the scene without it");
         }
@@ -134,355 +109,299 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
         a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-bool is_data(std::string_view uri) {
-    return equals_ignoring_case(uri.substr(0, 5), "data:");
+// Stops at the first other character.
+std::string from_base64(std::string_view text) {
+    constexpr std::string_view DIGITS =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string bytes;
+    std::uint32_t bits = 0;
+    unsigned count = 0;
+    for (const char character : text) {
+        const std::size_t digit = DIGITS.find(character);
+        if (digit == std::string_view::npos) {
+            break;
+        }
+        bits = bits << 6U | static_cast<std::uint32_t>(digit);
+        count += 6;
+        if (count >= 8) {
+            count -= 8;
+            bytes += static_cast<char>(bits >> count & 255U);
+        }
+    }
+    return bytes;
 }
 
 // Returns the bytes of a URI: of data in it, or of a file named as it is written, else as it is
-// decoded. Nothing: they cannot be read. Adds the path to `files`.
-std::optional<std::string> bytes_at(const std::filesystem::path& path, const std::string& uri,
-                                    std::vector<std::filesystem::path>& files) {
+// decoded. Nothing: they cannot be read.
+std::optional<std::string> bytes_at(GltfFile& file, const std::string& uri) {
     const std::string_view text(uri);
     if (is_data(uri)) {
         const std::size_t comma = std::min(text.find(','), text.size() - 1);
         std::string data = percent_decoded(text.substr(comma + 1));
         const std::string_view head = text.substr(0, comma);
         constexpr std::string_view BASE64 = ";base64";
-        if (head.size() >= BASE64.size() &&
-            equals_ignoring_case(head.substr(head.size() - BASE64.size()), BASE64)) {
-            std::erase_if(data, [](unsigned char c) { return std::isspace(c) != 0; });
-            std::vector<unsigned char> bytes;
-            std::string type;
-            tinygltf::DecodeDataURI(&bytes, type, "data:application/octet-stream;base64," + data, 0,
-                                    false);
-            return std::string(bytes.begin(), bytes.end());
+        if (head.size() < BASE64.size() ||
+            !equals_ignoring_case(head.substr(head.size() - BASE64.size()), BASE64)) {
+            return data;
         }
-        return data;
+        std::erase_if(data, [](unsigned char c) { return std::isspace(c) != 0; });
+        return from_base64(data);
     }
-    const std::filesystem::path file = named_file(path, uri);
-    files.push_back(file);
-    return read_bytes(file);
+    file.files.push_back(named_file(file.path, uri));
+    return read_bytes(file.files.back());
 }
 
-std::vector<tinygltf::Buffer> read_buffers(const std::filesystem::path& path, const Json& json,
-                                           std::string_view binary,
-                                           std::vector<std::filesystem::path>& files) {
-    std::vector<tinygltf::Buffer> buffers;
-    for (const Json& from : json.value("buffers", Json::array())) {
-        const std::string name = "buffer " + std::to_string(buffers.size());
-        tinygltf::Buffer& buffer = buffers.emplace_back();
-        if (!from.contains("uri") && (buffers.size() > 1 || binary.empty())) {
+void read_buffers(GltfFile& file, std::string_view binary) {
+    for (const Json& from : member(file.json, "buffers")) {
+        const std::string name = "buffer " + std::to_string(file.buffers.size());
+        std::string& buffer = file.buffers.emplace_back();
+        const std::string uri = text_in(from, "uri");
+        if (from.contains("uri")) {
+            std::optional<std::string> bytes = bytes_at(file, uri);
+            if (!bytes) {
+                refuse(file.path, name + " cannot be read: '" + uri +
+                                      "' is no file beside the scene; copy it there");
+            }
+            buffer = std::move(*bytes);
+        } else if (file.buffers.size() == 1 && !binary.empty()) {
+            buffer = binary;
+        } else {
             continue;  // as for programs that do not decompress; views of it are refused
         }
-        std::optional<std::string> bytes;
-        if (from.contains("uri")) {
-            bytes = bytes_at(path, from["uri"].get<std::string>(), files);
-            if (!bytes) {
-                refuse(path, name + " cannot be read: '" + from["uri"].get<std::string>() +
-                                 "' is no file beside the scene; copy it there");
-            }
-        }
-        const std::string_view all = bytes ? std::string_view(*bytes) : binary;
         const auto length = from.at("byteLength").get<std::size_t>();
-        if (length > all.size()) {
-            refuse(path, name + " has " + counted(all.size(), "byte") + " instead of " +
-                             std::to_string(length) + "; export the scene again");
+        if (length > buffer.size()) {
+            refuse(file.path, name + " has " + counted(buffer.size(), "byte") + " instead of " +
+                                  std::to_string(length) + "; export the scene again");
         }
-        buffer.data.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(length));
-    }
-    return buffers;
-}
-
-std::vector<tinygltf::Image> read_images(const std::filesystem::path& path, const Json& json,
-                                         std::vector<std::filesystem::path>& files) {
-    std::vector<tinygltf::Image> images;
-    for (const Json& from : json.value("images", Json::array())) {
-        tinygltf::Image& image = images.emplace_back();
-        image.name = from.value("name", "");
-        image.bufferView = from.value("bufferView", -1);
-        if (image.bufferView < 0 && from.contains("uri")) {
-            const auto uri = from["uri"].get<std::string>();
-            image.uri = is_data(uri) ? "" : uri;
-            if (const auto bytes = bytes_at(path, uri, files)) {
-                image.image.assign(bytes->begin(), bytes->end());
-            }
-        }
-    }
-    return images;
-}
-
-// Replaces extensions by what they stand for: textures in other formats, spot lights with default
-// cones, and the diffuse part of materials with gloss.
-void replace_extensions(Json& json) {
-    Json none;
-    for (Json& texture : json["textures"]) {
-        for (const char* const name :
-             {"EXT_texture_webp", "EXT_texture_avif", "KHR_texture_basisu"}) {
-            const Json::json_pointer source(std::string("/extensions/") + name + "/source");
-            if (texture.contains(source) && !texture.contains("source")) {
-                texture["source"] = texture[source];
-            }
-        }
-    }
-    const Json::json_pointer lights("/extensions/KHR_lights_punctual/lights");
-    for (Json& light : json.contains(lights) ? json[lights] : none) {
-        if (light.value("type", "") == "spot" && !light.contains("spot")) {
-            light["spot"] = Json::object();
-        }
-    }
-    for (Json& material : json["materials"]) {
-        const Json::json_pointer place("/extensions/KHR_materials_pbrSpecularGlossiness");
-        if (material.contains(place)) {
-            Json plain{{"metallicFactor", 0.0}};
-            const Json& from = material[place];
-            if (from.contains("diffuseFactor")) {
-                plain["baseColorFactor"] = from["diffuseFactor"];
-            }
-            if (from.contains("diffuseTexture")) {
-                plain["baseColorTexture"] = from["diffuseTexture"];
-            }
-            material["pbrMetallicRoughness"] = std::move(plain);
-        }
+        buffer.resize(length);
     }
 }
 
-// Returns the model of all but buffers and pictures, which tinygltf would read itself. It refuses
-// indices without a buffer view, so they are added later.
-tinygltf::Model model_of(const std::filesystem::path& path, const Json& json,
-                         std::vector<std::string>& warnings) {
-    Json rest = Json::object();
-    for (const auto& [name, value] : json.items()) {
-        static const std::set<std::string_view> LEFT_OUT{"animations", "buffers", "images",
-                                                         "skins"};
-        if (!LEFT_OUT.contains(name)) {
-            rest[name] = value;
+void read_pictures(GltfFile& file) {
+    for (const Json& from : member(file.json, "images")) {
+        std::string& picture = file.pictures.emplace_back();
+        if (index_in(from, "bufferView") < 0 && from.contains("uri")) {
+            picture = bytes_at(file, text_in(from, "uri")).value_or("");
         }
     }
-    replace_extensions(rest);
-    std::vector<int> indices;
-    for (Json& mesh : rest["meshes"]) {
-        for (Json& primitive : mesh.at("primitives")) {
-            indices.push_back(primitive.value("indices", -1));
-            primitive.erase("indices");
-        }
-    }
-    tinygltf::TinyGLTF reader;
-    tinygltf::Model model;
-    std::string error;
-    std::string warning;
-    const std::string text = rest.dump();
-    if (!reader.LoadASCIIFromString(&model, &error, &warning, text.data(),
-                                    static_cast<unsigned int>(text.size()), "")) {
-        refuse(path,
-               "it is not a complete glTF 2.0 file: " +
-                   (trimmed(error).empty() ? "a value is missing or of a type that it cannot have"
-                                           : reason_of(std::string(trimmed(error)))));
-    }
-    if (!trimmed(error).empty()) {
-        warnings.push_back("the file is not quite glTF 2.0: " + std::string(trimmed(error)));
-    }
-    if (!trimmed(warning).empty()) {
-        warnings.emplace_back(trimmed(warning));
-    }
-    auto next = indices.begin();
-    for (tinygltf::Mesh& mesh : model.meshes) {
-        for (tinygltf::Primitive& primitive : mesh.primitives) {
-            primitive.indices = *next++;
-        }
-    }
-    return model;
-}
-
-template <typename T>
-double component_as(const unsigned char* at, bool normalized) {
-    T value{};
-    std::memcpy(&value, at, sizeof value);
-    const auto number = static_cast<double>(value);
-    if constexpr (std::is_integral_v<T>) {
-        if (normalized) {
-            return std::max(number / static_cast<double>(std::numeric_limits<T>::max()), -1.0);
-        }
-    }
-    return number;
 }
 
 }  // namespace
+
+const Json& GltfFile::list(const char* name) const {
+    return member(
+        name == std::string_view("lights") ? extension(json, "KHR_lights_punctual") : json, name);
+}
+
+const Json& GltfFile::item(const char* list_name, int index, const std::string& place) const {
+    const Json& items = list(list_name);
+    if (index < 0 || static_cast<std::size_t>(index) >= items.size()) {
+        refuse(path, place + " refers to " + list_name + "/" + std::to_string(index) +
+                         ", which does not exist; export the scene again");
+    }
+    return items[static_cast<std::size_t>(index)];
+}
+
+// Without the names of exceptions and grammar rules.
+std::string reason_of(const Json::exception& exception) {
+    const std::string error = exception.what();
+    const std::size_t place = error.find(" at line ");
+    const std::size_t reason = error.find(" - ");
+    return place == std::string::npos || reason == std::string::npos
+               ? "its JSON does not fit: " + error.substr(error.find("] ") + 2)
+               : "its JSON breaks off" + error.substr(place, error.find(':', place) - place) +
+                     ": " + error.substr(reason + 3);
+}
 
 std::string numbered(const std::string& thing, std::size_t index, const std::string& name) {
     return thing + " " + std::to_string(index) + (name.empty() ? "" : " '" + name + "'");
 }
 
-double component(const Elements& from, std::size_t element, std::size_t index) {
-    const unsigned char* at = from.data + element * from.stride;
-    switch (from.component_type) {
-        case TINYGLTF_COMPONENT_TYPE_BYTE:
-            return component_as<std::int8_t>(at + index, from.normalized);
-        case TINYGLTF_COMPONENT_TYPE_UNSIGNED_BYTE:
-            return component_as<std::uint8_t>(at + index, from.normalized);
-        case TINYGLTF_COMPONENT_TYPE_SHORT:
-            return component_as<std::int16_t>(at + 2 * index, from.normalized);
-        case TINYGLTF_COMPONENT_TYPE_UNSIGNED_SHORT:
-            return component_as<std::uint16_t>(at + 2 * index, from.normalized);
-        case TINYGLTF_COMPONENT_TYPE_INT:
-            return component_as<std::int32_t>(at + 4 * index, from.normalized);
-        case TINYGLTF_COMPONENT_TYPE_UNSIGNED_INT:
-            return component_as<std::uint32_t>(at + 4 * index, from.normalized);
-        case TINYGLTF_COMPONENT_TYPE_FLOAT:
-            return component_as<float>(at + 4 * index, false);
-        default:
-            return component_as<double>(at + 8 * index, false);
+bool is_data(std::string_view uri) {
+    return equals_ignoring_case(uri.substr(0, 5), "data:");
+}
+
+const Json& member(const Json& from, std::string_view key) {
+    static const Json NONE;
+    const auto found = from.is_object() ? from.find(std::string(key)) : from.end();
+    return found == from.end() ? NONE : *found;
+}
+
+const Json& extension(const Json& from, std::string_view name) {
+    return member(member(from, "extensions"), name);
+}
+
+void drop_extension(Json& from, const char* name) {
+    if (from.contains("extensions")) {
+        Json& all = from["extensions"];
+        all.erase(name);
+        if (all.empty()) {
+            from.erase("extensions");
+        }
     }
+}
+
+int index_in(const Json& from, const char* key) {
+    const double number = value_of(from, key, -1.0);
+    return number >= 0.0 && number < 0x1p31 && number == std::floor(number)
+               ? static_cast<int>(number)
+               : -1;
+}
+
+std::size_t components_in(std::string_view type) {
+    constexpr std::array<std::pair<std::string_view, std::size_t>, 7> TYPES{{{"SCALAR", 1},
+                                                                             {"VEC2", 2},
+                                                                             {"VEC3", 3},
+                                                                             {"VEC4", 4},
+                                                                             {"MAT2", 4},
+                                                                             {"MAT3", 9},
+                                                                             {"MAT4", 16}}};
+    const auto* const found =
+        std::ranges::find(TYPES, type, [](const auto& entry) { return entry.first; });
+    return found == TYPES.end() ? 0 : found->second;
+}
+
+double component(const Elements& from, std::size_t element, std::size_t index) {
+    double number = 0.0;
+    with_component(from.component_type, [&]<typename T>(T value) {
+        std::memcpy(&value, from.data + element * from.stride + index * sizeof value, sizeof value);
+        number = static_cast<double>(value);
+        if (std::is_integral_v<T> && from.normalized) {
+            number = std::max(number / static_cast<double>(std::numeric_limits<T>::max()), -1.0);
+        }
+    });
+    return number;
 }
 
 glm::dvec3 vector(const Elements& from, std::size_t i) {
     return {component(from, i, 0), component(from, i, 1), component(from, i, 2)};
 }
 
-std::string_view json_of(std::string_view file) {
-    return file.starts_with("glTF") && file.size() > HEADER
-               ? file.substr(HEADER, number_at(file, 12))
-               : file;
-}
-
 namespace {
 
-// Elements of a buffer view, which are in range.
-struct Range {
-    const unsigned char* data;
-    std::size_t stride;
-};
-
-Range range_of(const std::filesystem::path& path, const tinygltf::Model& model, int view,
-               std::size_t offset, std::size_t size, std::size_t count, const std::string& name) {
-    const std::span<const unsigned char> bytes = buffer_view_of(path, model, view, name);
-    const std::size_t given = model.bufferViews[static_cast<std::size_t>(view)].byteStride;
-    const std::size_t stride = given == 0 ? size : given;
-    if (offset > bytes.size() || bytes.size() - offset < size || stride < size || count == 0 ||
-        count - 1 > (bytes.size() - offset - size) / stride) {
-        refuse(path, name + " reaches beyond its buffer view, or is empty");
+// Sets the elements to those in a buffer view, which are in range.
+void place_in(Elements& elements, const GltfFile& file, const Json& from, const std::string& name) {
+    const int view = index_in(from, "bufferView");
+    const std::string_view bytes = buffer_view_of(file, view, name);
+    const auto offset = value_of(from, "byteOffset", std::size_t{0});
+    const auto stride = value_of(file.json["bufferViews"][static_cast<std::size_t>(view)],
+                                 "byteStride", std::size_t{0});
+    elements.stride = stride == 0 ? elements.size : stride;
+    if (offset > bytes.size() || bytes.size() - offset < elements.size ||
+        elements.stride < elements.size || elements.count == 0 ||
+        elements.count - 1 > (bytes.size() - offset - elements.size) / elements.stride) {
+        refuse(file.path, name + " reaches beyond its buffer view, or is empty");
     }
-    return {bytes.data() + offset, stride};
+    elements.data = bytes.data() + offset;
 }
 
-// Returns the elements of a sparse accessor: a copy of others, in which some are replaced.
-std::shared_ptr<std::vector<unsigned char>> dense(const std::filesystem::path& path,
-                                                  const tinygltf::Model& model,
-                                                  const tinygltf::Accessor& accessor,
-                                                  const Elements& from, const std::string& name) {
-    auto bytes = std::make_shared<std::vector<unsigned char>>(from.count * from.size);
-    for (std::size_t i = 0; i < from.count; ++i) {
-        std::memcpy(bytes->data() + i * from.size, from.data + i * from.stride, from.size);
+// Replaces the elements by those of a sparse accessor: a copy, in which some are others.
+void make_dense(Elements& elements, const GltfFile& file, const Json& sparse,
+                const std::string& name) {
+    std::string bytes;
+    for (std::size_t i = 0; i < elements.count; ++i) {
+        bytes.append(elements.data + i * elements.stride, elements.size);
     }
-    const auto count = static_cast<std::size_t>(std::max(accessor.sparse.count, 0));
-    const auto& at = accessor.sparse.indices;
-    const auto& values = accessor.sparse.values;
-    const std::size_t index_size = static_cast<std::size_t>(std::max(
-        tinygltf::GetComponentSizeInBytes(static_cast<std::uint32_t>(at.componentType)), 1));
-    const Range places =
-        range_of(path, model, at.bufferView, static_cast<std::size_t>(at.byteOffset), index_size,
-                 count, name + ": its sparse indices");
-    const Range elements =
-        range_of(path, model, values.bufferView, static_cast<std::size_t>(values.byteOffset),
-                 from.size, count, name + ": its sparse values");
-    const Elements indices{places.data, places.stride, count, at.componentType, false, index_size};
-    for (std::size_t i = 0; i < count; ++i) {
+    const Json& at = sparse.at("indices");
+    Elements values = elements;
+    values.count = sparse.at("count").get<std::size_t>();
+    Elements indices{.count = values.count,
+                     .component_type = at.at("componentType").get<int>(),
+                     .components = 1};
+    with_component(indices.component_type, [&](auto value) { indices.size = sizeof value; });
+    place_in(indices, file, at, name + ": its sparse indices");
+    place_in(values, file, sparse.at("values"), name + ": its sparse values");
+    for (std::size_t i = 0; i < values.count; ++i) {
         const double index = component(indices, i, 0);
-        if (!(index >= 0.0 && index < static_cast<double>(from.count))) {
-            refuse(path, name + ": its sparse indices are out of range; export the scene again");
+        if (!(index >= 0.0 && index < static_cast<double>(elements.count))) {
+            refuse(file.path,
+                   name + ": its sparse indices are out of range; export the scene again");
         }
-        std::memcpy(bytes->data() + static_cast<std::size_t>(index) * from.size,
-                    elements.data + i * elements.stride, from.size);
+        bytes.replace(static_cast<std::size_t>(index) * elements.size, elements.size,
+                      values.data + i * values.stride, elements.size);
     }
-    return bytes;
+    elements.own = std::make_shared<std::string>(std::move(bytes));
+    elements.data = elements.own->data();
+    elements.stride = elements.size;
 }
 
 }  // namespace
 
-Elements elements_of(const std::filesystem::path& path, const tinygltf::Model& model, int accessor,
-                     const std::string& place, std::optional<int> type) {
-    static constexpr std::array<unsigned char, 128> ZEROS{};  // the largest element
-    const std::string number = std::to_string(accessor);
-    const tinygltf::Accessor& from = item_at(
-        path, model.accessors, accessor,
-        place + " is accessor " + number + ", which does not exist; export the scene again");
-    const std::string name = place + " (accessor " + number + ")";
-    const int component_size =
-        tinygltf::GetComponentSizeInBytes(static_cast<std::uint32_t>(from.componentType));
-    const int components = tinygltf::GetNumComponentsInType(static_cast<std::uint32_t>(from.type));
-    if (component_size <= 0 || components <= 0 || from.type != type.value_or(from.type)) {
-        refuse(path, name + " has a type that it cannot have");
+Elements elements_of(const GltfFile& file, int accessor, const std::string& place,
+                     std::string_view type) {
+    static constexpr std::array<char, 128> ZEROS{};  // the largest element
+    const Json& from = file.item("accessors", accessor, place);
+    const std::string name = place + " (accessor " + std::to_string(accessor) + ")";
+    const std::string own_type = text_in(from, "type");
+    Elements elements{.data = ZEROS.data(),
+                      .count = from.at("count").get<std::size_t>(),
+                      .component_type = from.at("componentType").get<int>(),
+                      .components = components_in(own_type),
+                      .normalized = value_of(from, "normalized", false)};
+    with_component(elements.component_type,
+                   [&](auto value) { elements.size = elements.components * sizeof value; });
+    if (elements.size == 0 || (!type.empty() && type != own_type)) {
+        refuse(file.path, name + " has a type that it cannot have");
     }
-    const std::size_t size =
-        static_cast<std::size_t>(component_size) * static_cast<std::size_t>(components);
-    Range range{ZEROS.data(), 0};
-    if (from.bufferView >= 0) {
-        range = range_of(path, model, from.bufferView, from.byteOffset, size, from.count, name);
+    if (from.contains("bufferView")) {
+        place_in(elements, file, from, name);
     } else {
         std::size_t bytes = 0;
-        for (const tinygltf::Buffer& buffer : model.buffers) {
-            bytes += buffer.data.size();
+        for (const std::string& buffer : file.buffers) {
+            bytes += buffer.size();
         }
-        if (from.count == 0 || from.count > bytes) {
-            refuse(path, name + " has no buffer view, and " + counted(from.count, "element") +
-                             ": none, or more than the file has bytes");
+        if (elements.count == 0 || elements.count > bytes) {
+            refuse(file.path, name + " has no buffer view, and " +
+                                  counted(elements.count, "element") +
+                                  ": none, or more than the file has bytes");
         }
     }
-    Elements elements{range.data,      range.stride, from.count, from.componentType,
-                      from.normalized, size,         nullptr};
-    if (from.sparse.isSparse) {
-        elements.own = dense(path, model, from, elements, name);
-        elements.data = elements.own->data();
-        elements.stride = size;
+    if (from.contains("sparse")) {
+        make_dense(elements, file, from["sparse"], name);
     }
     return elements;
 }
 
-std::span<const unsigned char> buffer_view_of(const std::filesystem::path& path,
-                                              const tinygltf::Model& model, int view,
-                                              const std::string& place) {
+std::string_view buffer_view_of(const GltfFile& file, int view, const std::string& place) {
     const std::string number = std::to_string(view);
-    const tinygltf::BufferView& from =
-        item_at(path, model.bufferViews, view, place + " has no buffer view: " + number);
-    const std::vector<unsigned char>& bytes =
-        item_at(path, model.buffers, from.buffer, "buffer view " + number + " has no buffer").data;
-    if (from.byteOffset > bytes.size() || from.byteLength > bytes.size() - from.byteOffset) {
-        refuse(path, "buffer view " + number + " reaches beyond its buffer, which has " +
-                         counted(bytes.size(), "byte"));
+    const Json& from = file.item("bufferViews", view, place);
+    const auto buffer = from.at("buffer").get<std::size_t>();
+    if (buffer >= file.buffers.size()) {
+        refuse(file.path, "buffer view " + number + " has no buffer");
     }
-    return std::span(bytes).subspan(from.byteOffset, from.byteLength);
+    const std::string_view bytes = file.buffers[buffer];
+    const auto offset = value_of(from, "byteOffset", std::size_t{0});
+    const auto length = from.at("byteLength").get<std::size_t>();
+    if (offset > bytes.size() || length > bytes.size() - offset) {
+        refuse(file.path, "buffer view " + number + " reaches beyond its buffer, which has " +
+                              counted(bytes.size(), "byte"));
+    }
+    return bytes.substr(offset, length);
 }
 
-tinygltf::Model parse_gltf(const std::filesystem::path& path, std::string_view bytes,
-                           std::vector<std::string>& warnings,
-                           std::vector<std::filesystem::path>& files) {
+GltfFile parse_gltf(const std::filesystem::path& path, std::string_view bytes) {
     if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - HEADER) {
         refuse(path, "it is larger than 4 GiB");
     }
-    const std::string_view binary = binary_of(path, bytes);
-    try {
-        const auto check_depth = [&](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
-            if (depth > MAX_NESTING) {
-                refuse(path,
-                       "its JSON is nested more than " + std::to_string(MAX_NESTING) + " deep");
-            }
-            return true;
-        };
-        Json json = Json::parse(json_of(bytes), check_depth);
-        check_numbers(path, json, "", "");
-        const Json& given = json.at("asset").at("version");
-        const std::string version = given.is_string() ? given.get<std::string>() : given.dump();
-        if (!version.empty() && !version.starts_with('2')) {
-            refuse(path, "it is glTF " + version + "; convert it to glTF 2.0");
+    const auto [json, binary] = chunks_of(path, bytes);
+    const auto check_depth = [&](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
+        if (depth > MAX_NESTING) {
+            refuse(path, "its JSON is nested more than " + std::to_string(MAX_NESTING) + " deep");
         }
-        check_extensions(path, json);
-        tinygltf::Model model = model_of(path, json, warnings);
-        model.buffers = read_buffers(path, json, binary, files);
-        model.images = read_images(path, json, files);
-        decompress(path, model);
-        return model;
-    } catch (const nlohmann::json::exception& exception) {
-        refuse(path, "it is not a complete glTF 2.0 file: " + reason_of(exception.what()));
+        return true;
+    };
+    GltfFile file{.path = path, .json = Json::parse(json, check_depth)};
+    check_numbers(path, file.json, "", "");
+    const Json& given = file.json.at("asset").at("version");
+    const std::string version = given.is_string() ? given.get<std::string>() : given.dump();
+    if (!version.empty() && !version.starts_with('2')) {
+        refuse(path, "it is glTF " + version + "; convert it to glTF 2.0");
     }
+    check_extensions(path, file.json);
+    read_buffers(file, binary);
+    read_pictures(file);
+    decompress(file);
+    return file;
 }
 
 // ---- Transforms
@@ -498,56 +417,45 @@ glm::dmat4 placed(const glm::dvec3& translation, const glm::dquat& rotation,
 
 }  // namespace
 
-glm::dmat4 local_transform(const std::filesystem::path& path, const tinygltf::Node& node,
-                           const std::string& name) {
+glm::dmat4 local_transform(const GltfFile& file, const Json& node, const std::string& name) {
     const auto has = [&](const std::vector<double>& numbers, std::size_t count) {
         if (!numbers.empty() && numbers.size() != count) {
-            refuse(path, name + ": its transform has " + counted(numbers.size(), "number") +
-                             " instead of " + std::to_string(count));
+            refuse(file.path, name + ": its transform has " + counted(numbers.size(), "number") +
+                                  " instead of " + std::to_string(count));
         }
         return !numbers.empty();
     };
-    if (has(node.matrix, 16)) {
-        glm::dmat4 transform;
-        for (int i = 0; i < 16; ++i) {
-            transform[i / 4][i % 4] = node.matrix[static_cast<std::size_t>(i)];
-        }
-        return transform;
+    const std::vector<double> matrix = numbers_in(node, "matrix");
+    if (has(matrix, 16)) {
+        return glm::make_mat4(matrix.data());
     }
-    const auto& t = node.translation;
-    const auto& r = node.rotation;
-    const auto& s = node.scale;
+    const std::vector<double> t = numbers_in(node, "translation");
+    const std::vector<double> r = numbers_in(node, "rotation");
+    const std::vector<double> s = numbers_in(node, "scale");
     return placed(has(t, 3) ? glm::dvec3(t[0], t[1], t[2]) : glm::dvec3(0.0),
                   has(r, 4) ? glm::dquat(r[3], r[0], r[1], r[2]) : glm::dquat(1.0, 0.0, 0.0, 0.0),
                   has(s, 3) ? glm::dvec3(s[0], s[1], s[2]) : glm::dvec3(1.0));
 }
 
-std::vector<glm::dmat4> instances(const std::filesystem::path& path, const tinygltf::Model& model,
-                                  const tinygltf::Node& node, const std::string& name) {
-    const auto found = node.extensions.find("EXT_mesh_gpu_instancing");
-    if (found == node.extensions.end() || !found->second.Has("attributes")) {
-        return {glm::dmat4(1.0)};
-    }
-    const tinygltf::Value& attributes = found->second.Get("attributes");
+std::vector<glm::dmat4> instances(const GltfFile& file, const Json& node, const std::string& name) {
+    const Json& attributes = member(extension(node, "EXT_mesh_gpu_instancing"), "attributes");
     std::optional<std::size_t> count;
-    const auto read = [&](const char* attribute, int type) -> std::optional<Elements> {
-        if (!attributes.Has(attribute)) {
+    const auto read = [&](const char* attribute, std::string_view type) -> std::optional<Elements> {
+        if (!attributes.contains(attribute)) {
             return std::nullopt;
         }
         const std::string place = name + ": " + attribute + " of its instances";
-        const tinygltf::Value& accessor = attributes.Get(attribute);
-        const Elements all = elements_of(
-            path, model, accessor.IsInt() ? accessor.GetNumberAsInt() : -1, place, type);
+        const Elements all = elements_of(file, index_in(attributes, attribute), place, type);
         if (count.value_or(all.count) != all.count) {
-            refuse(path, place + " has " + counted(all.count, "value") + " instead of " +
-                             std::to_string(*count));
+            refuse(file.path, place + " has " + counted(all.count, "value") + " instead of " +
+                                  std::to_string(*count));
         }
         count = all.count;
         return all;
     };
-    const auto translations = read("TRANSLATION", TINYGLTF_TYPE_VEC3);
-    const auto rotations = read("ROTATION", TINYGLTF_TYPE_VEC4);
-    const auto scales = read("SCALE", TINYGLTF_TYPE_VEC3);
+    const auto translations = read("TRANSLATION", "VEC3");
+    const auto rotations = read("ROTATION", "VEC4");
+    const auto scales = read("SCALE", "VEC3");
     std::vector<glm::dmat4> transforms(count.value_or(1));
     for (std::size_t i = 0; i < transforms.size(); ++i) {
         const glm::dvec3 axis = rotations ? vector(*rotations, i) : glm::dvec3(0.0);

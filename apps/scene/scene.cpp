@@ -13,22 +13,16 @@
 
 namespace quadtile::baker {
 
-namespace {
-
-std::array<float, 256> make_linear_values() {
-    std::array<float, 256> values{};
-    for (std::size_t code = 0; code < values.size(); ++code) {
-        const double value = static_cast<double>(code) / 255.0;
-        values[code] = static_cast<float>(
-            value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
-    }
-    return values;
-}
-
-}  // namespace
-
 glm::vec3 linear(const std::array<std::uint8_t, 4>& texel) {
-    static const std::array<float, 256> VALUES = make_linear_values();
+    static const std::array<float, 256> VALUES = [] {
+        std::array<float, 256> values{};
+        for (std::size_t code = 0; code < values.size(); ++code) {
+            const double value = static_cast<double>(code) / 255.0;
+            values[code] = static_cast<float>(
+                value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+        }
+        return values;
+    }();
     return {VALUES[texel[0]], VALUES[texel[1]], VALUES[texel[2]]};
 }
 
@@ -103,9 +97,13 @@ std::string Scene::place_of(std::size_t triangle, const glm::dvec3& middle) cons
     return name_of(triangle) + text;
 }
 
-namespace {
-
-std::string list_of(const std::set<std::string>& names) {
+std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& triangles) {
+    std::set<std::string> names;
+    for (const std::uint32_t triangle : triangles) {
+        const ScenePart& part = part_of(scene, triangle);
+        names.insert(part.object.empty() ? part.name : "'" + part.object + "'");
+    }
+    names.erase("");
     constexpr std::size_t LONGEST_LIST = 200;
     std::string list;
     for (const std::string& name : names) {
@@ -115,18 +113,6 @@ std::string list_of(const std::set<std::string>& names) {
         list += (list.empty() ? "" : ", ") + name;
     }
     return list;
-}
-
-}  // namespace
-
-std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& triangles) {
-    std::set<std::string> names;
-    for (const std::uint32_t triangle : triangles) {
-        const ScenePart& part = part_of(scene, triangle);
-        names.insert(part.object.empty() ? part.name : "'" + part.object + "'");
-    }
-    names.erase("");
-    return list_of(names);
 }
 
 namespace {

@@ -81,6 +81,7 @@ struct Material {
     AlphaMode alpha_mode = AlphaMode::opaque;
     float alpha = 1.0F;  // times that of albedo_texture
     float alpha_cutoff = 0.5F;
+    glm::vec3 tint{1.0F};  // of light that goes through holes: glass
 
     // Returns the share of the light, from 0 to 255, that a place with this alpha in its texture
     // and at its vertices stops.
@@ -97,6 +98,7 @@ constexpr float BRIGHTEST = 1e12F;
 
 // Parallel light.
 struct Sun {
+    std::string name;
     glm::vec3 direction{0.0F, -1.0F, 0.0F};  // of the light, of length 1
     glm::vec3 irradiance{0.0F};              // on a surface that faces it
     float angular_diameter_degrees = 0.53F;
@@ -104,6 +106,7 @@ struct Sun {
 
 // Light from a point or a small sphere, to all sides or in a cone.
 struct PointLight {
+    std::string name;
     glm::vec3 position{0.0F};
     glm::vec3 intensity{0.0F};  // irradiance on a surface that faces it at a distance of 1
     float radius = 0.0F;        // of the sphere
@@ -143,8 +146,10 @@ struct ScenePart {
     // glTF: its place in the file.
     std::uint32_t first_vertex = 0;  // first vertex of its primitive in source_vertices
     std::size_t node = 0;
-    std::size_t primitive = 0;  // of the node's mesh
-    bool mirrored = false;      // whether the file has its triangles the other way round
+    std::optional<std::size_t> mesh{};  // of the node
+    glm::dmat3 transform{1.0};          // of the mesh's points, without the translation
+    std::size_t primitive = 0;          // of the node's mesh
+    bool mirrored = false;              // whether the file has its triangles the other way round
 };
 
 // Pages of the written lightmap, below each other in the baked lightmap. If parts are excluded, a

@@ -27,16 +27,15 @@ Texture empty_texture(int width, int height) {
     return texture;
 }
 
-std::optional<Texture> decode_webp(std::span<const unsigned char> bytes) {
+std::optional<Texture> decode_webp(const std::uint8_t* bytes, std::size_t size) {
     int width = 0;
     int height = 0;
-    if (WebPGetInfo(bytes.data(), bytes.size(), &width, &height) == 0) {
+    if (WebPGetInfo(bytes, size, &width, &height) == 0) {
         return std::nullopt;
     }
     Texture texture = empty_texture(width, height);
     auto* const to = reinterpret_cast<std::uint8_t*>(texture.texels.data());
-    if (WebPDecodeRGBAInto(bytes.data(), bytes.size(), to, 4 * texture.texels.size(), 4 * width) ==
-        nullptr) {
+    if (WebPDecodeRGBAInto(bytes, size, to, 4 * texture.texels.size(), 4 * width) == nullptr) {
         return std::nullopt;
     }
     return texture;
@@ -51,21 +50,20 @@ const PictureFormat* format_of(std::string_view bytes) {
     return found == std::end(FORMATS) ? nullptr : found;
 }
 
-std::optional<Texture> decode_picture(std::span<const unsigned char> bytes) {
+std::optional<Texture> decode_picture(std::string_view bytes) {
     if (bytes.empty() || bytes.size() > std::numeric_limits<int>::max()) {
         return std::nullopt;
     }
-    const PictureFormat* const format =
-        format_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    const auto* const data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    const PictureFormat* const format = format_of(bytes);
     if (format != nullptr && format->name == "WebP"sv) {
-        return decode_webp(bytes);
+        return decode_webp(data, bytes.size());
     }
     int width = 0;
     int height = 0;
     int channels = 0;
     const std::unique_ptr<stbi_uc, decltype(&stbi_image_free)> texels(
-        stbi_load_from_memory(bytes.data(), static_cast<int>(bytes.size()), &width, &height,
-                              &channels, 4),
+        stbi_load_from_memory(data, static_cast<int>(bytes.size()), &width, &height, &channels, 4),
         stbi_image_free);
     if (!texels) {
         return std::nullopt;

@@ -5,7 +5,6 @@
 #include "scene.hpp"
 
 #include <optional>
-#include <span>
 #include <string_view>
 
 namespace quadtile::baker {
@@ -22,7 +21,7 @@ struct PictureFormat {
 [[nodiscard]] const PictureFormat* format_of(std::string_view bytes);
 
 // Decodes PNG, JPEG, WebP and stb's other formats; nothing for other or damaged pictures.
-[[nodiscard]] std::optional<Texture> decode_picture(std::span<const unsigned char> bytes);
+[[nodiscard]] std::optional<Texture> decode_picture(std::string_view bytes);
 
 // Returns colours (default: white) times 1 - factor * metal, where `metal` is the blue channel of a
 // texture that covers the same surface.

@@ -3,84 +3,50 @@
 #include <glm/geometric.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <numeric>
+#include <utility>
 
 namespace quadtile::baker {
 
 namespace {
 
-// Largest difference of nearby positions, in diagonals of the scene, because transforms round.
-constexpr double POSITION_TOLERANCE = 1e-6;
-
-}  // namespace
-
-std::vector<std::uint32_t> weld_equal(const std::vector<glm::vec3>& positions) {
-    std::vector<std::uint32_t> order(positions.size());
-    std::iota(order.begin(), order.end(), 0U);
-    const auto key = [&](std::uint32_t i) {
-        const glm::vec3 p = positions[i];
-        return std::array{p.x, p.y, p.z};
-    };
-    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+// Returns by vertex a vertex that stands for all at one point.
+std::vector<std::uint32_t> weld(const std::vector<glm::vec3>& positions, double tolerance) {
+    // In the order along a direction across which hardly a surface lies, so that few points are
+    // side by side.
+    const glm::dvec3 way(0.6131, 0.5273, 0.5883);
+    std::vector<std::pair<double, std::uint32_t>> order;
+    for (const glm::vec3& position : positions) {
+        order.emplace_back(glm::dot(way, glm::dvec3(position)),
+                           static_cast<std::uint32_t>(order.size()));
+    }
+    std::ranges::sort(order);
     std::vector<std::uint32_t> points(positions.size());
-    std::uint32_t point = 0;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        point += i > 0 && key(order[i - 1]) != key(order[i]) ? 1 : 0;
-        points[order[i]] = point;
+    std::vector<std::pair<double, std::uint32_t>> found;
+    for (const auto& [place, vertex] : order) {
+        const glm::dvec3 position(positions[vertex]);
+        auto other = found.rbegin();
+        while (other != found.rend() && place - other->first <= tolerance &&
+               glm::distance(glm::dvec3(positions[other->second]), position) > tolerance) {
+            ++other;
+        }
+        if (other == found.rend() || place - other->first > tolerance) {
+            found.emplace_back(place, vertex);
+            other = found.rbegin();
+        }
+        points[vertex] = other->second;
     }
     return points;
 }
 
-std::vector<std::uint32_t> weld_nearby(const std::vector<glm::vec3>& positions) {
-    const Box<glm::dvec3> box = box_around(positions);
-    const double tolerance = POSITION_TOLERANCE * glm::length(box.size());
-    // Cells are wide, so that most positions are far from their borders and search one cell.
-    const double cell_size = std::max(16.0 * tolerance, std::numeric_limits<double>::min());
+}  // namespace
 
-    constexpr std::uint32_t END = 0xFFFFFFFF;
-    std::size_t buckets = 1;
-    while (buckets < positions.size()) {
-        buckets *= 2;
-    }
-    std::vector<std::uint32_t> heads(buckets, END);
-    std::vector<std::uint32_t> next(positions.size(), END);
-    std::vector<std::uint32_t> numbers(positions.size());
-    const auto head_of = [&](std::int64_t x, std::int64_t y, std::int64_t z) -> std::uint32_t& {
-        std::uint64_t hash = static_cast<std::uint64_t>(x) * 0x9E3779B97F4A7C15U;
-        hash = (hash ^ (hash >> 32U) ^ static_cast<std::uint64_t>(y)) * 0xC2B2AE3D27D4EB4FU;
-        hash = (hash ^ (hash >> 32U) ^ static_cast<std::uint64_t>(z)) * 0x165667B19E3779F9U;
-        return heads[(hash ^ (hash >> 32U)) & (buckets - 1)];
-    };
-    for (std::uint32_t i = 0; i < positions.size(); ++i) {
-        const glm::dvec3 position = positions[i];
-        const auto cell = [&](double offset, int axis) {
-            return static_cast<std::int64_t>(
-                std::floor((position[axis] - box.low[axis] + offset) / cell_size));
-        };
-        std::uint32_t found = i;
-        for (std::int64_t z = cell(-tolerance, 2); z <= cell(tolerance, 2); ++z) {
-            for (std::int64_t y = cell(-tolerance, 1); y <= cell(tolerance, 1); ++y) {
-                for (std::int64_t x = cell(-tolerance, 0); x <= cell(tolerance, 0); ++x) {
-                    for (std::uint32_t other = head_of(x, y, z); other != END;
-                         other = next[other]) {
-                        if (glm::distance(glm::dvec3(positions[other]), position) <= tolerance) {
-                            found = std::min(found, other);
-                        }
-                    }
-                }
-            }
-        }
-        numbers[i] = found;
-        if (found == i) {
-            std::uint32_t& head = head_of(cell(0.0, 0), cell(0.0, 1), cell(0.0, 2));
-            next[i] = head;
-            head = i;
-        }
-    }
-    return numbers;
+std::vector<std::uint32_t> weld_equal(const std::vector<glm::vec3>& positions) {
+    return weld(positions, 0.0);
+}
+
+std::vector<std::uint32_t> weld_nearby(const std::vector<glm::vec3>& positions) {
+    constexpr double TOLERANCE = 1e-6;  // in diagonals of the scene, because transforms round
+    return weld(positions, TOLERANCE * glm::length(box_around(positions).size()));
 }
 
 std::vector<Edge> sorted_edges(const Scene& scene, const std::vector<std::uint32_t>& points) {

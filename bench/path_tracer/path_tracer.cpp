@@ -240,6 +240,7 @@ class Tracer {
            const PathTracerOptions& options)
         : surface_(surface),
           options_(options),
+          lights_(scene.point_lights),
           rays_(
               scene.positions.size(), [&](std::size_t i) { return scene.positions[i]; },
               scene.triangles.size(), [&](std::size_t i) { return scene.triangles[i].vertices; }),
@@ -319,6 +320,7 @@ class Tracer {
     void trace(Path& path) const {
         for (std::uint32_t depth = 0;; ++depth) {
             add_suns(path);
+            add_lights(path);
             const Hit hit = nearest(rays_, path.origin, path.direction, path.triangle);
             if (hit.triangle == NO_TRIANGLE) {
                 path.irradiance += path.throughput * PI * options_.sky;
@@ -360,6 +362,27 @@ class Tracer {
         }
     }
 
+    // Adds the light of point and spot lights there, with KHR_lights_punctual's attenuation.
+    void add_lights(Path& path) const {
+        for (const baker::PointLight& light : lights_) {
+            const glm::vec3 way = light.position - path.origin;
+            const float square = glm::dot(way, way);
+            const glm::vec3 to_light = way / std::sqrt(square);
+            const float cosine = glm::dot(path.normal, to_light);
+            const float fade = std::pow(std::sqrt(square) / light.range, 4.0F);
+            float share = cosine / square * std::clamp(1.0F - fade, 0.0F, 1.0F);
+            if (light.is_spot) {
+                const float outer = std::cos(light.outer_angle);
+                const float inner = std::max(std::cos(light.inner_angle), outer + 0.001F);
+                const float within = (-glm::dot(light.direction, to_light) - outer);
+                share *= std::pow(std::clamp(within / (inner - outer), 0.0F, 1.0F), 2.0F);
+            }
+            if (share > 0.0F && rays_.is_free(path.origin, way, 1.0F)) {
+                path.irradiance += path.throughput * light.intensity * share;
+            }
+        }
+    }
+
     // Russian roulette: of paths that carry little, a few go on and stand for all.
     static bool survives(Path& path) {
         constexpr float LITTLE = 0.05F;
@@ -385,6 +408,7 @@ class Tracer {
 
     const baker::SurfaceMap& surface_;
     const PathTracerOptions& options_;
+    const std::vector<baker::PointLight>& lights_;
     baker::EmbreeRays rays_;
     float offset_;
     std::vector<Surface> surfaces_;

@@ -12,7 +12,7 @@ namespace quadtile::test {
 
 struct PathTracerOptions {
     std::uint32_t samples_per_texel = 256;
-    std::uint32_t bounces = 1;  // 0: light that comes straight from emitters, sky and suns
+    std::uint32_t bounces = 1;  // 0: light that comes straight from emitters, sky and lights
     glm::vec3 sky{0.0F};        // radiance
     std::uint32_t threads = 0;  // 0: as many as there are processors
     std::uint64_t seed = 1;
@@ -27,7 +27,7 @@ struct PathTracedMap {
 // The same light transport as the baker's: Lambertian surfaces, lit at their front by their own
 // triangle's plane; the back of a surface is black (double-sided ones radiate to both sides);
 // albedo and emission of a hit are those of `surface` at the texel of the hit's lightmap
-// coordinates; suns without angular diameter.
+// coordinates; suns without angular diameter, lights without radius.
 [[nodiscard]] PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& surface,
                                         const PathTracerOptions& options);
 

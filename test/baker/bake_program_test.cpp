@@ -374,14 +374,18 @@ TEST_F(BakeProgram, KindsOfLightSumUpToAllLight) {
 }
 
 // That their light is right is in the tests of the bake. Squares that share an edge at right angles
-// hide 0.20004 of the sky from each other; a sun from behind the wall lights a half of the floor.
+// hide 0.20004 of the sky from each other, 0.0962 of it within 0.5; a sun from behind the wall
+// lights a half of the floor.
 TEST_F(BakeProgram, MakesOcclusionAndShadowMasks) {
     (void)directory_.add("corner.obj", CORNER);
     const Arguments corner =
-        Arguments{"corner.obj", "--size", "32", "--quality", "draft", "--dilate", "0"} + BY_CPU;
+        Arguments{"corner.obj", "--size", "40", "--quality", "draft", "--dilate", "0"} + BY_CPU;
     EXPECT_NEAR(mean_of("R", corner + Arguments{"--quantity", "ambient-occlusion",
                                                 "--direct-samples", "1024"}),
                 1.0 - 0.20004, 0.005);
+    EXPECT_NEAR(mean_of("R", corner + Arguments{"--quantity", "ambient-occlusion", "--ao-distance",
+                                                "0.5", "--direct-samples", "1024"}),
+                1.0 - 0.0962, 0.005);
     EXPECT_NEAR(mean_of("R", corner + Arguments{"--quantity", "shadow-mask", "--sun-direction",
                                                 "0,-1,0.5"}),
                 0.25, 0.02);

@@ -107,7 +107,8 @@ TEST(Light, SquaresHaveTheirFormFactors) {
 
 // Each of two suns has its channel, without the cosine at the floor. A narrow blocker hides a row
 // of texels and a half of the first one, which lights it from the side; one shines from below.
-TEST(Light, SharesOfSunsAreThoseOfTheirRays) {
+// A lamp above the blocker hides more of the floor, near and far alike.
+TEST(Light, SharesOfLightsAreThoseOfTheirRays) {
     Quads scene(2, 1, 8);
     scene.add_material({});
     scene.add({0, 0, 0}, 8.0F * Z, 8.0F * X);  // rows of the lightmap go along the world's x
@@ -119,7 +120,7 @@ TEST(Light, SharesOfSunsAreThoseOfTheirRays) {
         scene.scene.suns.back().irradiance[static_cast<int>(scene.scene.suns.size()) - 1] = 1.0F;
     }
     const Prepared what(scene.scene, scene.extent(), 4.0F);
-    const LightMap map = light(what, {.directions = 16, .bounces = 0, .sun_shares = true});
+    const LightMap map = light(what, {.directions = 16, .bounces = 0, .light_shares = true});
     const std::vector<std::size_t> texels = scene.texels(0);
     for (std::size_t i = 0; i < texels.size(); ++i) {
         const float share = i / 8 == 3 ? 0.0F : i / 8 == 4 ? 0.5F : 1.0F;
@@ -127,6 +128,18 @@ TEST(Light, SharesOfSunsAreThoseOfTheirRays) {
         EXPECT_EQ(map.irradiance[texels[i]].z, 0.0F) << i;
     }
     EXPECT_EQ(map.irradiance[texels.back()].y, 1.0F);
+
+    scene.scene.suns.clear();
+    scene.scene.point_lights = {
+        {.position = {2.75F, 2, 4}, .intensity = {0, 1, 0}, .radius = 0.01F}};
+    const Prepared lamp(scene.scene, scene.extent(), 4.0F);
+    const LightMap of_lamp = light(lamp, {.directions = 16, .bounces = 0, .light_shares = true});
+    constexpr std::array SHARES{1.0F, 0.25F, 0.0F, 0.0F, 0.75F, 1.0F, 1.0F, 1.0F};
+    for (std::size_t i = 0; i < texels.size(); ++i) {
+        const float noise = i / 8 == 1 || i / 8 == 4 ? 0.12F : 0.0F;  // at the shadow's edges
+        EXPECT_NEAR(of_lamp.irradiance[texels[i]].y, SHARES[i / 8], noise) << i;
+        EXPECT_EQ(of_lamp.irradiance[texels[i]].x, 0.0F) << i;
+    }
 }
 
 TEST(Light, SkyPictureIsIntegrated) {
@@ -236,6 +249,33 @@ TEST(Light, GoesThroughHoles) {
     }
     EXPECT_NEAR(light_below(glass, 3, sun), 0.5, 0.02);
     EXPECT_NEAR(light_below(glass, 3, lamp), 0.5, 0.05);
+}
+
+// Catches panes that colour nothing, or only once, or the light of one kind alone.
+TEST(Light, IsTintedByEachPaneOfGlass) {
+    const glm::vec3 tint(1.0F, 0.5F, 0.25F);
+    Quads scene(3, 1, 8);
+    scene.add_material({.albedo = glm::vec3(0.0F)});
+    scene.add_material(
+        {.albedo = glm::vec3(0.0F), .alpha_mode = AlphaMode::blend, .alpha = 0.25F, .tint = tint});
+    scene.add({-4, 0, -4}, 8.0F * Z, 8.0F * X);
+    for (const float y : {1.0F, 1.5F}) {
+        scene.add({-2000, y, -2000}, 4000.0F * Z, 4000.0F * X, 1);
+    }
+    const auto expect_tint = [&](const Prepared& what) {
+        const LightMap map = light(what, {.directions = 512, .bounces = 0, .sun_directions = 64});
+        const glm::vec3 found = mean(map.irradiance, scene.texels(0));
+        const glm::vec3 expected = 0.75F * 0.75F * tint * tint;
+        EXPECT_LT(greatest_of(glm::abs(found / expected - 1.0F)), 0.03F) << found.x;
+    };
+    Prepared sky(scene.scene, scene.extent(), 2.0F);
+    sky.sky.radiance = glm::vec3(std::numbers::inv_pi_v<float>);
+    expect_tint(sky);
+    scene.scene.suns = {{.direction = {0, -1, 0}, .irradiance = glm::vec3(1.0F)}};
+    expect_tint(Prepared(scene.scene, scene.extent(), 2.0F));
+    scene.scene.suns.clear();
+    scene.scene.point_lights = {{.position = {0, 1000, 0}, .intensity = glm::vec3(1e6F)}};
+    expect_tint(Prepared(scene.scene, scene.extent(), 2.0F));
 }
 
 // A sphere in latitude and longitude with smooth normals. The poles are cut off.
@@ -453,6 +493,28 @@ TEST(Light, ConvergesToThePathTracer) {
         EXPECT_LT(bounced, 0.08) << lamp_points;
         EXPECT_LT(std::abs(bias_of_bounced), 0.01) << lamp_points;
     }
+
+    // Eleven point lights and as many spot lights, with ranges and without.
+    what.suns = room.scene.suns = {};
+    what.sky.radiance = glm::vec3(0.0F);
+    room.scene.materials[2].emission = glm::vec3(0.0F);
+    for (int i = 0; i < 22; ++i) {
+        const auto number = static_cast<float>(i);
+        PointLight lamp{
+            .position = {0.3F + 0.4F * static_cast<float>(i % 7), 1.55F, 0.2F + 0.125F * number},
+            .intensity = {0.2F, 0.15F, 0.02F * number},
+            .is_spot = i % 2 == 1,
+            .direction = glm::normalize(glm::vec3(0.3F, -1.0F, 0.2F)),
+            .inner_angle = 0.3F,
+            .outer_angle = 0.4F + 0.05F * number};
+        lamp.range = i % 3 == 0 ? 2.0F : lamp.range;
+        room.scene.point_lights.push_back(lamp);
+    }
+    what = Prepared(room.scene, room.extent(), 2.0F);
+    const auto [of_lamps, bias_of_lamps] =
+        errors(truth_of(2), {.directions = 1024, .bounces = 2, .sun_directions = 64});
+    EXPECT_LT(of_lamps, 0.05);
+    EXPECT_LT(std::abs(bias_of_lamps), 0.01);
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ TEST_F(CheckpointTest, FitsOneBakeOnly) {
         [](W& w) { w.options.seed = 2; },
         [](W& w) { w.options.noise = 0.1; },
         [](W& w) { w.options.directional = true; },
-        [](W& w) { w.options.sun_shares = true; },
+        [](W& w) { w.options.light_shares = true; },
         [](W& w) { w.scene.positions[5].x += 0.001F; },
         [](W& w) { w.scene.light_map_coordinates[5].x += 0.001F; },
         [](W& w) { w.scene.materials[0].albedo.g = 0.61F; },

@@ -84,10 +84,14 @@ TEST_F(SceneKinds, MaterialsWhoseDiffusePartIsElsewhere) {
                       .albedo,
                   glm::vec3(0.25F), "metal");
     const Material glass = material_of(
-        R"({"pbrMetallicRoughness":{"metallicFactor":0},"extensions":{"KHR_materials_volume":{},
+        R"({"pbrMetallicRoughness":{"metallicFactor":0,"baseColorFactor":[0.2,0.8,0.4,1]},
+            "extensions":{"KHR_materials_volume":{},
             "KHR_materials_transmission":{"transmissionFactor":0.75}}})",
         AllOf(HasSubstr("KHR_materials_transmission"), HasSubstr("KHR_materials_volume")));
-    EXPECT_TRUE(glass.alpha_mode == AlphaMode::blend && glass.alpha == 0.25F);
+    EXPECT_TRUE(glass.alpha_mode == AlphaMode::blend);
+    EXPECT_NEAR(glass.alpha, 1.0F - 0.75F * 0.8F, 1e-6F);
+    expect_colour(glass.tint, {0.25F, 1.0F, 0.5F}, "light behind glass");
+    expect_colour(glass.alpha * glass.albedo, 0.25F * glm::vec3(0.2F, 0.8F, 0.4F), "its own");
     EXPECT_THAT(
         testing::PrintToString(
             load("scene.obj", "mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").warnings),

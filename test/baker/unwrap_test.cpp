@@ -6,6 +6,7 @@
 #include "support/errors.hpp"
 
 #include <gmock/gmock.h>
+#include <glm/gtc/matrix_transform.hpp>
 
 #include <cmath>
 #include <random>
@@ -141,6 +142,60 @@ TEST(Unwrap, GivesPartsTheirDensities) {
         const auto [least, greatest] = edge_densities(half);
         EXPECT_NEAR(least, part == 0 ? 3.0 : 12.0, 0.01);
         EXPECT_NEAR(greatest, part == 0 ? 3.0 : 12.0, 0.01);
+    }
+}
+
+// Catches instances that are cut one by one, which takes long and gives each other charts by
+// rounding; charts of an object in another shape, mirrored or larger; and sizes that are not its.
+TEST(Unwrap, GivesInstancesTheSameCharts) {
+    const Scene ball = scene_of("sphere");
+    const auto turn = [](float angle) {
+        return glm::dmat3(glm::rotate(glm::mat4(1.0F), angle, glm::vec3(1.0F, 2.0F, 3.0F)));
+    };
+    const auto stretch = [](double x) {
+        return glm::dmat3(glm::dvec3(x, 0, 0), {0, 1, 0}, {0, 0, 1});
+    };
+    const glm::dmat3 transforms[] = {turn(0.0F),   0.5 * turn(0.3F),          2.0 * turn(1.1F),
+                                     stretch(3.0), turn(2.0F) * stretch(3.0), stretch(-1.0)};
+    Scene scene;
+    scene.materials.emplace_back();
+    for (const glm::dmat3& transform : transforms) {
+        const auto first = static_cast<std::uint32_t>(scene.positions.size());
+        const bool mirrored = glm::determinant(transform) < 0.0;
+        scene.parts.push_back({.first_triangle = scene.triangles.size(),
+                               .instance = scene.parts.size(),
+                               .mesh = 0,
+                               .transform = transform,
+                               .mirrored = mirrored});
+        for (const glm::vec3& position : ball.positions) {
+            scene.positions.emplace_back(transform * glm::dvec3(position) +
+                                         glm::dvec3(10 * first, 0, 0));
+        }
+        for (Triangle triangle : ball.triangles) {
+            for (std::uint32_t& vertex : triangle.vertices) {
+                vertex += first;
+            }
+            std::swap(triangle.vertices[0], triangle.vertices[mirrored ? 1 : 0]);
+            scene.triangles.push_back(triangle);
+        }
+    }
+    unwrap(scene, {.texels_per_unit = 20.0F});
+    check_atlas(scene, 2);
+    const auto [least, greatest] = edge_densities(scene);
+    EXPECT_TRUE(least >= 20.0 / 1.3 && greatest <= 20.0 * 1.3) << least << ", " << greatest;
+    // The edges of an object in texels, by its own size.
+    const auto edges = [&](std::size_t object) {
+        std::vector<double> lengths;
+        const double size = std::cbrt(std::abs(glm::determinant(transforms[object])));
+        for (std::size_t i = 0; i < ball.triangles.size(); ++i) {
+            const MapCorners at =
+                map_corners(scene, scene.triangles[object * ball.triangles.size() + i]);
+            lengths.push_back(glm::distance(at[0], at[2]) / size);
+        }
+        return lengths;
+    };
+    for (const auto& [one, other] : {std::pair(0U, 1U), {0U, 2U}, {3U, 4U}}) {
+        EXPECT_THAT(edges(other), testing::Pointwise(testing::DoubleNear(1e-2), edges(one)));
     }
 }
 

@@ -32,7 +32,7 @@ if compgen -G "$directory/quadtile-viewer_*.deb" >/dev/null; then
     check quadtile-viewer quadtile libglfw3 libvulkan1
 fi
 if compgen -G "$directory/quadtile-baker_*.deb" >/dev/null; then
-    check quadtile-baker quadtile libtinygltf2d libvulkan1
+    check quadtile-baker quadtile libdraco7 libvulkan1
 fi
 if compgen -G "$directory/python3-quadtile_*.deb" >/dev/null; then
     check python3-quadtile quadtile python3 python3-numpy

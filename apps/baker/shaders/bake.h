@@ -22,7 +22,7 @@ struct TracedTriangle {
     uint normal;
 };
 
-// Holes of a triangle: the place of its texture, whose texels are bytes in words, and its vertices
+// Holes and glass of a triangle: the place of its texture, whose texels are bytes in words, and its vertices
 // on it. The texture repeats.
 struct AlphaTriangle {
     float texture[6];  // texels, none negative
@@ -31,6 +31,7 @@ struct AlphaTriangle {
     uint first;
     uint width;
     uint height;
+    float tint[3];  // of light that goes through; all 1: an empty hole
 };
 
 // Returns bits that are independent of those of similar values (PCG: Jarzynski and Olano 2020).
@@ -109,7 +110,9 @@ struct ProjectionFrame {
     uint is_perspective;
     float axis_w[3];
     float offset_w;
-    float range;       // w beyond which a perspective projection needs no pixels
+    // w beyond which a perspective projection needs no pixels; of a parallel one the depth steps
+    // from which on a surface counts as sky.
+    float range;
     float refinement;  // pixels along those that triangles request
     int direction[3];  // of parallel rays, times 1023
     // 1: rays of a sun or a lamp, which count alike: the smooth normal is applied to their light
@@ -138,10 +141,12 @@ const uint NO_TEXEL = 0xffffffffU;
 // ListNode::order: the front of the surface faces against the direction of the ray.
 const uint FACES_BACK = 0x80000000U;
 // The triangle's number in it.
-const uint TRIANGLE_NUMBER = 0x3fffffffU;
+const uint TRIANGLE_NUMBER = 0x1fffffffU;
 // Bit of TracedTriangle::normal and of ListNode::order: the triangle receives the light of this
 // pass, but blocks none of it, because the source lies in its plane.
 const uint BLOCKS_NOTHING = 0x40000000U;
+// Bit of ListNode::order: the ray goes through the triangle, which is glass, and is tinted.
+const uint IS_PANE = 0x20000000U;
 // Fragments lie on each other if one is less than this deeper than the other, in steps, and their
 // planes are parallel: no component of TracedTriangle::normal differs by more than that.
 const float SHEET_DEPTH = 16.0F;
@@ -150,7 +155,7 @@ const int SHEET_ANGLE = 20;
 // A fragment in a pixel's list.
 struct ListNode {
     float depth;  // whole steps along the direction
-    uint order;   // FACES_BACK or 0, BLOCKS_NOTHING or 0, and the triangle
+    uint order;   // FACES_BACK, BLOCKS_NOTHING and IS_PANE, or 0, and the triangle
     uint texel;   // by its number, or NO_TEXEL
     uint next;    // next in the list, or NO_NODE
 };
@@ -199,6 +204,7 @@ struct TraceParameters {
     // no surface has two sides.
     uint back_texels;
     uint alpha_triangles;  // number of the first triangles, which have holes
+    uint has_glass;        // 1: some of them are glass
 };
 
 // Result of a tile.

@@ -71,6 +71,18 @@ ivec2 covered_pixels(PixelTriangle triangle, int y) {
     return ivec2(first, end);
 }
 
+bool is_glass(uint index) {
+    return parameters.has_glass != 0 && min(min(alpha_triangles[index].tint[0], alpha_triangles[index].tint[1]),
+                                            alpha_triangles[index].tint[2]) < 1.0;
+}
+
+const uint NOT_MET = 1;
+
+// Returns IS_PANE, or 0 if the ray ends here, or NOT_MET, at a covered pixel.
+uint meets(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
+    return !is_hole(index, triangle, pixel, tile) ? 0 : is_glass(index) ? IS_PANE : NOT_MET;
+}
+
 void main() {
     const uint item = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     const bool is_work = item < min(state.tile_clusters, parameters.tile_cluster_capacity);
@@ -103,7 +115,7 @@ void main() {
         const ivec2 covered = covered_pixels(triangle, pixel.y);
         count += uint(covered.y - covered.x);
         for (pixel.x = covered.x; HAS_HOLES && pixel.x < covered.y; ++pixel.x) {
-            count -= is_hole(work.cluster * CLUSTER_TRIANGLES + i, triangle, pixel, tile) ? 1 : 0;
+            count -= meets(work.cluster * CLUSTER_TRIANGLES + i, triangle, pixel, tile) & NOT_MET;
         }
     }
     uint place = 0;
@@ -133,7 +145,8 @@ void main() {
                                (triangles[index].normal & BLOCKS_NOTHING) | index;
             const ivec2 covered = covered_pixels(triangle, pixel.y);
             for (pixel.x = covered.x; pixel.x < covered.y; ++pixel.x) {
-                if (!is_hole(index, triangle, pixel, tile)) {
+                const uint pane = meets(index, triangle, pixel, tile);
+                if (pane != NOT_MET) {
                     const vec2 weights = weights_at(triangle, pixel);
                     const uint head = tile.first_head +
                                       (uint(pixel.y) - tile.first_y) * tile.width +
@@ -142,7 +155,7 @@ void main() {
                         floor(interpolated(triangle.depth, weights.x, weights.y) + 0.5);
                     const uint texel = light_map_texel(
                         triangle, weights, parameters.light_map_width, parameters.light_map_height);
-                    nodes[node] = ListNode(depth, order,
+                    nodes[node] = ListNode(depth, order | pane,
                                            number_of(texel, covered_words[texel / 32],
                                                      parameters.covered_texels),
                                            atomicExchange(heads[head], node));

@@ -2,9 +2,11 @@
 // Surfaces in one plane lie on each other: those of them that face ahead see the next surface after all of them, those
 // that face back the one before. Of several in one plane the brightest is seen from either side.
 //
+// Panes of glass tint the light that goes through them.
+//
 // Dispatch: (blocks of BLOCK_PIXELS list heads, folded into x and y) workgroups of as many threads.
-// Bindings: trace_bindings.glsl; reads triangles, frames, tiles, block_tiles, results, heads, nodes, outgoing; adds to
-// accumulators; links nodes anew in long lists, and notes the longest in results.
+// Bindings: trace_bindings.glsl; reads triangles, alpha_triangles, frames, tiles, block_tiles, results, heads, nodes,
+// outgoing; adds to accumulators; links nodes anew in long lists, and notes the longest in results.
 // Memory: a list belongs to one thread. Sums are of whole numbers by atomics, so they do not depend on the order; the
 // thread that causes a carry adds it. The host puts barriers before and behind.
 // Source: Hermes et al., "Light Transport Simulation using Ray Bundles" (2010); Tokuyoshi et al.
@@ -75,6 +77,38 @@ uint sort_in_place(uint head) {
         }
     }
     return head;
+}
+
+// Panes that the rays of this pixel go through: a list by depth.
+uint panes = NO_NODE;
+
+// Moves panes from a list into their own. Returns the new head.
+uint take_panes(uint head) {
+    uint rest = NO_NODE;
+    for (uint i = head; i != NO_NODE;) {
+        const uint next = nodes[i].next;
+        const bool is_pane = (nodes[i].order & IS_PANE) != 0;
+        nodes[i].next = is_pane ? panes : rest;
+        panes = is_pane ? i : panes;
+        rest = is_pane ? rest : i;
+        i = next;
+    }
+    panes = panes == NO_NODE ? NO_NODE : sort_in_place(panes);
+    return rest;
+}
+
+// Returns the share of the light that goes through all panes between two depths.
+vec3 tint_between(float first, float second) {
+    precise vec3 tint = vec3(1.0);
+    for (uint i = panes; i != NO_NODE; i = nodes[i].next) {
+        const float depth = nodes[i].depth;
+        if (min(first, second) < depth && depth < max(first, second)) {
+            const uint pane = nodes[i].order & TRIANGLE_NUMBER;
+            tint *= vec3(alpha_triangles[pane].tint[0], alpha_triangles[pane].tint[1],
+                         alpha_triangles[pane].tint[2]);
+        }
+    }
+    return tint;
 }
 
 // Adds a value from 0 to below 2^63.
@@ -170,19 +204,29 @@ bool is_rim(ListNode node, ListNode entry) {
                RIM_COSINE;
 }
 
-void receive_from(ListNode seen, bool sees_sky, uint receiver, bool ahead, ProjectionFrame frame,
-                  TracedTile tile) {
+// Returns whether a surface is so far away that parallel rays meet the sky.
+bool is_beyond(ListNode receiver, ListNode seen, ProjectionFrame frame) {
+    return frame.is_perspective == 0 && abs(seen.depth - receiver.depth) >= frame.range;
+}
+
+// Lets a side of a node receive the light of the node that it sees, or of the sky.
+void receive_from(ListNode node, uint side, ListNode seen, bool sees_sky, bool ahead,
+                  ProjectionFrame frame, TracedTile tile) {
+    const uint receiver = node.texel + side * parameters.back_texels;
+    sees_sky = sees_sky || is_beyond(node, seen, frame);
     const float share = ahead ? frame.share_ahead : frame.share_behind;
+    const vec3 tint = tint_between(node.depth, !sees_sky ? seen.depth : ahead ? NOWHERE : -NOWHERE);
     if (sees_sky) {
         const vec3 sky = ahead ? vec3(frame.sky_ahead[0], frame.sky_ahead[1], frame.sky_ahead[2])
                                : vec3(frame.sky_behind[0], frame.sky_behind[1], frame.sky_behind[2]);
-        precise const vec3 received = sky * share;
+        precise const vec3 received = sky * share * tint;
         receive(receiver, received, false, tile);
     } else {
         const bool sees_front = looks_ahead(seen) != ahead;
         const uvec4 radiance = outgoing[seen.texel + (sees_front ? 0 : parameters.back_texels)];
         const bool shines = sees_front || (radiance.w & TWO_SIDED) != 0;
-        precise const vec3 received = shines ? uintBitsToFloat(radiance.rgb) * share : vec3(0.0);
+        precise const vec3 received =
+            shines ? uintBitsToFloat(radiance.rgb) * share * tint : vec3(0.0);
         receive(receiver, received, !shines, tile);
     }
 }
@@ -229,8 +273,7 @@ void walk_short(uint length, ProjectionFrame frame, TracedTile tile) {
             if (ahead && frame.is_perspective != 0) {
                 continue;
             }
-            receive_from(list[min(seen, length - 1)], seen == length,
-                         node.texel + side * parameters.back_texels, ahead, frame, weight);
+            receive_from(node, side, list[min(seen, length - 1)], seen == length, ahead, frame, weight);
         }
     }
 }
@@ -280,13 +323,14 @@ void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
             if (ahead && frame.is_perspective != 0) {
                 continue;
             }
-            receive_from(nodes[seen == NO_NODE ? index : seen], seen == NO_NODE,
-                         node.texel + side * parameters.back_texels, ahead, frame, weight);
+            receive_from(node, side, nodes[seen == NO_NODE ? index : seen], seen == NO_NODE, ahead, frame,
+                         weight);
         }
     }
 }
 
 void walk(uint head, uint tile_index, TracedTile tile, ProjectionFrame frame) {
+    head = parameters.has_glass != 0 ? take_panes(head) : head;
     uint length = 0;
     uint index = head;
     while (index != NO_NODE && length < SHORT_LIST) {
