@@ -7,6 +7,7 @@
 #include "parallel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -66,8 +67,7 @@ class GpuTracer : public Tracer {
                                         sizeof(TraceParameters))),
           cull_(gpu.make_compute_pipeline(*interface_.layout, app::CULL_COMP)),
           rasterise_(gpu.make_compute_pipeline(*interface_.layout, app::RASTERISE_COMP,
-                                               !scene.alpha_triangles.empty())),
-          walk_(gpu.make_compute_pipeline(*interface_.layout, app::WALK_COMP, scene.is_smooth)),
+                                               scene.alpha_triangles.empty() ? 0 : 1)),
           submission_size_(FIRST_WORK, options.submission_seconds) {
         const std::uint64_t pool_blocks =
             options.pool_bytes / HEAD_SHARE / (BLOCK_PIXELS * sizeof(std::uint32_t));
@@ -202,7 +202,7 @@ class GpuTracer : public Tracer {
     app::ProgramInterface interface_;
     vk::UniquePipeline cull_;
     vk::UniquePipeline rasterise_;
-    vk::UniquePipeline walk_;
+    std::array<vk::UniquePipeline, 2> walks_;  // of other light; of sources; none until needed
 
     SubmissionSize submission_size_;
     std::optional<GpuProbes> probes_;  // none until needed
@@ -406,6 +406,15 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         blocks += blocks_of(tile);
     }
     parameters_.blocks = blocks;
+    const auto* const frames = reinterpret_cast<const ProjectionFrame*>(frames_.mapped);
+    const std::uint32_t of_source = frames[batch.front().tile.frame].is_source;
+    vk::UniquePipeline& walk = walks_[of_source];
+    if (!walk) {
+        walk = gpu_.make_compute_pipeline(*interface_.layout, app::WALK_COMP,
+                                          (scene_.is_smooth ? WALKS_SMOOTH : 0) |
+                                              (parameters_.has_glass != 0 ? WALKS_GLASS : 0) |
+                                              (of_source != 0 ? WALKS_SOURCE : 0));
+    }
     const TraceState zeros{.dispatch_z = 1};
     const vk::DeviceSize results_bytes = batch.size() * sizeof(TileResult);
     const auto start = Clock::now();
@@ -422,7 +431,7 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         interface_.bind(commands, *rasterise_, parameters_);
         commands.dispatchIndirect(*state_.handle, 0);
         app::memory_barrier(commands);
-        interface_.bind(commands, *walk_, parameters_);
+        interface_.bind(commands, *walk, parameters_);
         const std::uint32_t blocks_x = std::min(blocks, LARGEST_DISPATCH);
         commands.dispatch(blocks_x, (blocks + blocks_x - 1) / blocks_x, 1);
         commands.copyBuffer(*state_.handle, *results_back_.handle,
