@@ -98,12 +98,7 @@ class GpuTracer : public Tracer {
 
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
         std::span<const ProjectionFrame> frames, const Stop& stop) override {
-        const auto start = Clock::now();
-        std::vector<std::vector<MapTile>> tiles = requests_->request(frames, stop);
-        statistics_.tile_request_seconds += seconds_since(start);
-        statistics_.importance_maps_gpu_seconds = requests_->map_seconds();
-        statistics_.subdivision_gpu_seconds = requests_->subdivision_seconds();
-        return tiles;
+        return requests_->request(frames, stop);
     }
 
     void begin_pass(const std::vector<std::uint32_t>& open) override {
@@ -317,7 +312,6 @@ void GpuTracer::add_parts(const Waiting& whole, std::deque<Waiting>& waiting) {
 std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
                              std::span<const TracedTile> tiles,
                              std::span<const double> predicted_nodes, const Stop& stop) {
-    const auto start = Clock::now();
     std::memcpy(frames_.mapped, frames.data(), frames.size_bytes());
     std::deque<Waiting> waiting;
     for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -354,7 +348,6 @@ std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
     statistics_.tiles += done;
     statistics_.predicted_nodes += std::accumulate(
         predicted_nodes.begin(), predicted_nodes.begin() + static_cast<std::ptrdiff_t>(done), 0.0);
-    statistics_.tracing_seconds += seconds_since(start);
     return done;
 }
 
@@ -444,9 +437,6 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
     TraceState state;
     std::memcpy(&state, results_back_.mapped, sizeof(state));
     const std::uint64_t nodes = std::min(state.nodes, parameters_.node_capacity);
-    ++statistics_.submissions;
-    statistics_.longest_submission_seconds =
-        std::max(statistics_.longest_submission_seconds, seconds);
     statistics_.most_pool_bytes = std::max(
         statistics_.most_pool_bytes,
         std::uint64_t{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t) + nodes * sizeof(ListNode));
@@ -480,7 +470,6 @@ void GpuTracer::repeat(const Waiting& failed, const TileResult& result,
 
 // Splits a tile into halves of the same pixels, so that the light does not change.
 void GpuTracer::split(const Waiting& whole, std::deque<Waiting>& waiting) {
-    ++statistics_.split_tiles;
     Waiting first = whole;
     Waiting second = whole;
     if (whole.tile.width == 1 && whole.tile.height == 1) {
