@@ -291,10 +291,6 @@ Scene city_scene(std::uint64_t triangles, const Extent& extent) {
     sun.direction = glm::vec3(-0.48F, -0.6F, -0.64F);
     sun.irradiance = glm::vec3(5.0F, 4.6F, 4.0F);
     scene.suns.push_back(sun);
-    const float half = -static_cast<float>(blocks.front().x) / 10.0F;
-    const float seen = std::min(half, 400.0F);  // only a part of a large city
-    scene.camera = Camera{
-        {0.2F * seen, 0.9F * seen, half + 0.4F * seen}, {0.0F, 0.0F, half - 0.8F * seen}, 50.0F};
     return scene;
 }
 

@@ -127,13 +127,6 @@ class Subject : public std::enable_shared_from_this<Subject> {
 };
 
 void Subject::add_roofs(const ImageShape& shape) {
-    add(
-        "downsampler/roof/any/empty", shape, [](const ImageShape&) {},
-        [this] {
-            const auto pipeline =
-                std::make_shared<const test::ComputePipeline>(make_empty_dispatch(session_.gpu()));
-            return [pipeline](VkCommandBuffer commands) { pipeline->record(commands, {1, 1, 1}); };
-        });
     const auto check_read = [this](const ImageShape& small) {
         test::Gpu& gpu = session_.gpu();
         const auto texels = bench_texels(small);
@@ -150,20 +143,16 @@ void Subject::add_roofs(const ImageShape& shape) {
         return [image, read](VkCommandBuffer commands) { read->record(commands); };
     });
     for (const TexelFormat format : {TexelFormat::r32_float, TexelFormat::rgba8_unorm}) {
-        for (const TexelOrder order : {TexelOrder::z_order, TexelOrder::rows}) {
-            ImageShape stored = shape;
-            stored.format = format;
-            std::string name = "downsampler/roof/";
-            name += name_of(format);
-            name += order == TexelOrder::rows ? "/traffic_rows" : "/traffic";
-            const auto check = [this, order](const ImageShape& small) {
-                Traffic(session_.gpu(), small, order).check(session_.gpu());
-            };
-            add(name, stored, check, [this, stored, order] {
-                const auto traffic = std::make_shared<const Traffic>(session_.gpu(), stored, order);
+        ImageShape stored = shape;
+        stored.format = format;
+        const auto check = [this](const ImageShape& small) {
+            Traffic(session_.gpu(), small).check(session_.gpu());
+        };
+        add(std::string("downsampler/roof/") + name_of(format) + "/traffic", stored, check,
+            [this, stored] {
+                const auto traffic = std::make_shared<const Traffic>(session_.gpu(), stored);
                 return [traffic](VkCommandBuffer commands) { traffic->record(commands); };
             });
-        }
     }
 }
 

@@ -33,7 +33,7 @@ void require_images(const DeviceInfo& device, const ImageShape& shape) {
 
 std::vector<std::byte> bench_texels(const ImageShape& shape) {
     constexpr float LEAST_NORMAL_HALF = 0x1p-14F;
-    return test::random_texels(shape, false, 1, LEAST_NORMAL_HALF, 1.0F);
+    return test::random_texels(shape, false, LEAST_NORMAL_HALF, 1.0F);
 }
 
 void fill_with_random_rows(test::Gpu& gpu, const test::Image& image, TexelFormat format) {

@@ -81,16 +81,6 @@ class Results:
         else:
             times[key] = benchmark["real_time"]
 
-    def roof(self, name, formats, size):
-        """Microseconds; of traffic, which comes in two orders of texels, the faster."""
-        times = [
-            sizes[size]
-            for (kind, roof_formats, roof), sizes in self.downsampler.items()
-            if kind == "roof" and roof_formats == formats and roof.startswith(name)
-            and size in sizes
-        ]
-        return min(times, default=None)
-
     def gigabytes_per_second(self, map_key, subject):
         """What must be read and written, each byte once, over the time; None where not measured."""
         time = self.maps[map_key].get(subject)
@@ -144,7 +134,7 @@ def extent_of(size):
 def downsampler_cell(results, case, size):
     """Microseconds, with the ratio to traffic."""
     time = results.downsampler[case].get(size)
-    traffic = results.roof("traffic", TRAFFIC_FORMATS.get(case[1]), size)
+    traffic = results.downsampler.get(("roof", TRAFFIC_FORMATS.get(case[1]), "traffic"), {}).get(size)
     over = "" if case[0] == "roof" or not traffic or not time else f" ({three_digits(time / traffic)})"
     return three_digits(time) + over
 

@@ -56,10 +56,6 @@ std::uint32_t sum_of_bits(const MapView& map) {
 
 }  // namespace
 
-test::ComputePipeline make_empty_dispatch(const test::Gpu& gpu) {
-    return {gpu, EMPTY_SPIRV, std::span<const BufferRange>()};
-}
-
 ReadTexels::ReadTexels(const test::Gpu& gpu, const MapImage& image, const ImageShape& shape)
     : shape_(shape),
       result_(gpu.make_buffer(sizeof(std::uint32_t), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT)),
@@ -88,8 +84,8 @@ void ReadTexels::check(test::Gpu& gpu, const MapView& map) const {
 
 void add_roofs(Session& session, const MapSource& source) {
     session.add("empty_dispatch", source, [&session](Scene&) {
-        const auto pipeline =
-            std::make_shared<const test::ComputePipeline>(make_empty_dispatch(session.gpu()));
+        const auto pipeline = std::make_shared<const test::ComputePipeline>(
+            session.gpu(), EMPTY_SPIRV, std::span<const BufferRange>());
         return Measurement{[pipeline](VkCommandBuffer commands) {
                                pipeline->record(commands, {1, 1, 1});
                            },
@@ -109,11 +105,8 @@ void add_roofs(Session& session, const MapSource& source) {
 
 namespace {
 
-constexpr std::uint32_t Z_ORDER_SPIRV[] = {
+constexpr std::uint32_t TRAFFIC_SPIRV[] = {
 #include "bench_traffic.spv.inc"
-};
-constexpr std::uint32_t ROWS_SPIRV[] = {
-#include "bench_traffic_rows.spv.inc"
 };
 
 // The same as in traffic.comp.
@@ -154,7 +147,7 @@ void first_channels(const std::byte* texels, const ImageShape& shape, std::uint3
 
 }  // namespace
 
-Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
+Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape)
     : shape_(shape),
       levels_(full_mip_levels(shape.width, shape.height, EdgeRule::fold)),
       image_(make_image(gpu, shape, levels_)) {
@@ -168,10 +161,7 @@ Traffic::Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order)
         stored[level - 1] = level_views_[std::min(level, levels_ - 1)].get();
     }
     const MapImage source = image_.map_image();
-    pipeline_.emplace(gpu,
-                      order == TexelOrder::rows ? std::span<const std::uint32_t>(ROWS_SPIRV)
-                                                : std::span<const std::uint32_t>(Z_ORDER_SPIRV),
-                      std::span<const BufferRange>(), &source,
+    pipeline_.emplace(gpu, TRAFFIC_SPIRV, std::span<const BufferRange>(), &source,
                       static_cast<std::uint32_t>(sizeof(TrafficParameters)), stored);
 }
 

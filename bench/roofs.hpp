@@ -13,9 +13,6 @@
 
 namespace quadtile::bench {
 
-// Makes a pipeline of one workgroup that does nothing.
-[[nodiscard]] test::ComputePipeline make_empty_dispatch(const test::Gpu& gpu);
-
 // Reads each texel of the first layer of an image once, the first channel only.
 class ReadTexels {
  public:
@@ -36,15 +33,12 @@ class ReadTexels {
     test::ComputePipeline pipeline_;
 };
 
-// Order in which a workgroup's threads take texels.
-enum class TexelOrder { z_order, rows };
-
 // Reads each texel of an image once and writes each texel of its mip levels once (traffic.comp).
 class Traffic {
  public:
     // Fills the image with random texels. Throws Error(unsupported) if the device cannot store so
     // many levels.
-    Traffic(test::Gpu& gpu, const ImageShape& shape, TexelOrder order);
+    Traffic(test::Gpu& gpu, const ImageShape& shape);
 
     void record(VkCommandBuffer commands) const;
 

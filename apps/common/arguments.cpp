@@ -1,14 +1,10 @@
 #include "arguments.hpp"
 
-#include <sys/stat.h>
-
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cstddef>
-#include <optional>
 #include <system_error>
-#include <utility>
 
 namespace quadtile::app {
 
@@ -69,23 +65,6 @@ std::string text_of(float value) {
     return {text.data(), std::to_chars(text.begin(), text.end(), value).ptr};
 }
 
-std::vector<float> parse_floats(std::string_view option, std::string_view text, float low,
-                                float high) {
-    std::vector<float> values;
-    while (true) {
-        const std::size_t comma = text.find(',');
-        const std::string_view one = text.substr(0, comma);
-        const std::string problem = read_float(one, low, high, values.emplace_back());
-        if (!problem.empty()) {
-            throw UsageError(std::string(option) + " '" + std::string(one) + "' is " + problem);
-        }
-        if (comma == std::string_view::npos) {
-            return values;
-        }
-        text.remove_prefix(comma + 1);
-    }
-}
-
 Size parse_size(std::string_view option, std::string_view text, std::uint32_t most,
                 bool takes_one_number) {
     const std::size_t cross = text.find('x');
@@ -117,32 +96,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Number of a file, whatever paths and links lead to it. None: it does not exist.
-using FileId = std::pair<std::uint64_t, std::uint64_t>;
-
-std::optional<FileId> file_id(const fs::path& path) {
-    struct stat status {};
-    return ::stat(path.c_str(), &status) == 0 ? std::optional(FileId(status.st_dev, status.st_ino))
-                                              : std::nullopt;
-}
-
-struct Identity {
-    bool is_device = false;  // whether it is a device that takes characters
-    // The file; its directory with its name, if it does not exist; the path alone, if neither
-    // exists.
-    std::pair<std::optional<FileId>, fs::path> place;
-};
-
-Identity identity_of(const fs::path& path) {
-    if (const auto file = file_id(path)) {
-        std::error_code ignored;
-        return {fs::is_character_file(path, ignored), {file, ""}};
+bool is_same_file(const fs::path& one, const fs::path& other) {
+    std::error_code ignored;  // a name that no file can have
+    const bool exists = fs::exists(one, ignored);
+    if (exists != fs::exists(other, ignored) || fs::is_character_file(one, ignored)) {
+        return false;
     }
-    const fs::path target = follow_links(path);
-    if (const auto directory = file_id(target.has_parent_path() ? target.parent_path() : ".")) {
-        return {false, {directory, target.filename()}};
-    }
-    return {false, {std::nullopt, fs::absolute(target).lexically_normal()}};
+    const auto place_of = [&](const fs::path& path) {
+        const fs::path target = fs::absolute(follow_links(path));
+        const fs::path place = fs::weakly_canonical(target, ignored);
+        return place.empty() ? target : place;
+    };
+    return exists ? fs::equivalent(one, other, ignored) : place_of(one) == place_of(other);
 }
 
 }  // namespace
@@ -151,19 +116,15 @@ void check_files(std::vector<FileArgument> files, const std::vector<fs::path>& s
     for (const fs::path& path : scene_files) {
         files.push_back({"a file of SCENE", path, false});
     }
-    std::vector<Identity> identities;
-    for (const FileArgument& file : files) {
-        if (file.path == "-") {
-            throw UsageError(file.name + " '-': only files are read and written; give a name");
+    std::erase_if(files, [](const FileArgument& file) { return file.path.empty(); });
+    for (auto file = files.begin(); file != files.end(); ++file) {
+        if (file->path == "-") {
+            throw UsageError(file->name + " '-': only files are read and written; give a name");
         }
-        identities.push_back(file.path.empty() ? Identity() : identity_of(file.path));
-        for (std::size_t other = 0; other + 1 < identities.size(); ++other) {
-            if (!file.path.empty() && !files[other].path.empty() &&
-                (file.is_written || files[other].is_written) && !identities.back().is_device &&
-                identities.back().place == identities[other].place) {
-                throw UsageError(files[other].name + " and " + file.name +
-                                 " name the same file, '" + file.path.string() +
-                                 "'; give another name to one of them");
+        for (auto other = files.begin(); other != file; ++other) {
+            if ((file->is_written || other->is_written) && is_same_file(file->path, other->path)) {
+                throw UsageError(other->name + " and " + file->name + " name the same file, '" +
+                                 file->path.string() + "'; give another name to one of them");
             }
         }
     }

@@ -71,12 +71,6 @@ constexpr float INFINITE_FLOAT = std::numeric_limits<float>::infinity();
 // Returns the shortest text of the number.
 [[nodiscard]] std::string text_of(float value);
 
-// Reads at least one number, with commas between them. Throws UsageError with the option, the text
-// and the range.
-[[nodiscard]] std::vector<float> parse_floats(std::string_view option, std::string_view text,
-                                              float low = -LARGEST_FLOAT,
-                                              float high = LARGEST_FLOAT);
-
 // Reads "1280x720", or "1024" for both sides, from 1 to `most`. Throws UsageError.
 struct Size {
     std::uint32_t width;

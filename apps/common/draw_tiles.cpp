@@ -9,48 +9,8 @@
 
 namespace quadtile::app {
 
-namespace {
-
-// "inferno" by S. van der Walt and N. Smith (CC0) at equal distances, without its darkest part, so
-// that low importance differs from none.
-constexpr std::array<Rgb, 9> INFERNO{{{27, 12, 66},
-                                      {75, 12, 107},
-                                      {120, 28, 109},
-                                      {165, 44, 96},
-                                      {207, 68, 70},
-                                      {237, 105, 37},
-                                      {251, 154, 6},
-                                      {247, 208, 60},
-                                      {252, 255, 164}}};
-
-}  // namespace
-
-ColourScale::ColourScale(const std::vector<float>& importance) {
-    // A million samples are enough for two percentiles.
-    const std::size_t stride = importance.size() / 1'000'000 + 1;
-    std::vector<float> samples;
-    for (std::size_t i = 0; i < importance.size(); i += stride) {
-        if (importance[i] > 0.0F && std::isfinite(importance[i])) {
-            samples.push_back(std::log2(importance[i]));
-        }
-    }
-    if (samples.empty()) {
-        return;
-    }
-    const auto percentile = [&](double fraction) {
-        const auto rank = samples.begin() + static_cast<std::ptrdiff_t>(
-                                                fraction * static_cast<double>(samples.size() - 1));
-        std::ranges::nth_element(samples, rank);
-        return *rank;
-    };
-    const float low = percentile(0.005);
-    const float high = percentile(0.995);
-    // A map of nearly one value is drawn in nearly one colour, from the middle of the scale.
-    constexpr float LEAST_RANGE = 2.0F;
-    const float margin = std::max(0.0F, LEAST_RANGE - (high - low)) / 2.0F;
-    log_low_ = low - margin;
-    log_range_ = high - low + 2.0F * margin;
-}
+ColourScale::ColourScale(const MapView& map)
+    : range_(automatic_range(measure(map), true)), table_(importance_colours(ColourMap::inferno)) {}
 
 Rgb ColourScale::colour(float importance) const noexcept {
     if (std::isnan(importance)) {
@@ -62,10 +22,10 @@ Rgb ColourScale::colour(float importance) const noexcept {
     if (std::isinf(importance)) {
         return infinite;
     }
-    const float position = std::clamp((std::log2(importance) - log_low_) / log_range_, 0.0F, 1.0F) *
-                           static_cast<float>(INFERNO.size() - 1);
-    const auto below = std::min(static_cast<std::size_t>(position), INFERNO.size() - 2);
-    return mix(INFERNO[below], INFERNO[below + 1], position - static_cast<float>(below));
+    const float position = std::log2(importance / range_.low) / std::log2(range_.high / range_.low);
+    const float entry = position * static_cast<float>(table_.size());
+    return table_[static_cast<std::size_t>(
+        std::clamp(entry, 0.0F, static_cast<float>(table_.size() - 1)))];
 }
 
 namespace {
@@ -159,10 +119,11 @@ Picture draw_tiles(const MapView& map, const std::vector<Tile>& tiles) {
     if (scale.texels_per_pixel > 1) {
         values = reduce(values, map.shape, scale.texels_per_pixel);
     }
-    const ColourScale colours(values);
+    const std::uint32_t columns = divide_up(map.shape.width, scale.texels_per_pixel);
+    const ColourScale colours(
+        view_of(values, columns, divide_up(map.shape.height, scale.texels_per_pixel)));
 
     Picture picture(scale.pixels(map.shape.width), scale.pixels(map.shape.height));
-    const std::uint32_t columns = divide_up(map.shape.width, scale.texels_per_pixel);
     std::vector<Rgb> row(columns);
     for (std::uint32_t y = 0; y < picture.height; ++y) {
         if (y % scale.pixels_per_texel == 0) {

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "colour_maps.hpp"
+#include "map_statistics.hpp"
 #include "picture.hpp"
 
 #include <quadtile/image.hpp>
@@ -11,12 +13,12 @@
 
 namespace quadtile::app {
 
-// Colours of importance. Positive values go from dark violet over red and orange to pale yellow
-// (the colour map "inferno"), on a logarithmic scale between two percentiles of the map. Other
-// values have colours of their own: 0 black, negative grey-blue, +inf white, NaN green.
+// Colours of importance. Positive values have those of the colour map "inferno", on a logarithmic
+// scale over the map's automatic_range. Others have colours of their own: 0 black, negative
+// grey-blue, +inf white, NaN green.
 class ColourScale {
  public:
-    explicit ColourScale(const std::vector<float>& importance);
+    explicit ColourScale(const MapView& map);
 
     [[nodiscard]] Rgb colour(float importance) const noexcept;
 
@@ -26,8 +28,8 @@ class ColourScale {
     static constexpr Rgb nan{0, 220, 70};
 
  private:
-    float log_low_ = 0.0F;    // logarithm of the importance with the first colour
-    float log_range_ = 1.0F;  // from there to the last colour
+    Range range_;
+    ColourTable table_;
 };
 
 // Draws a map of one layer in the colours of ColourScale, with each tile's border one pixel wide

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace quadtile::app {
@@ -138,6 +139,17 @@ class OptionGroup {
     return given;
 }
 
+// As check_files(files). Also throws UsageError for an option that was given without a name.
+inline void check_files(const CLI::App& app, const std::vector<FileArgument>& files) {
+    for (const FileArgument& file : files) {
+        const CLI::Option* const option = app.get_option_no_throw(file.name);
+        if (file.path.empty() && option != nullptr && option->count() > 0) {
+            throw UsageError(file.name + " needs a file name");
+        }
+    }
+    check_files(files);
+}
+
 // Formats the help in lines of 100 columns, with "default: X" after an option's purpose, where
 // CLI11 has it before.
 class HelpFormatter : public CLI::Formatter {
@@ -171,28 +183,24 @@ class HelpFormatter : public CLI::Formatter {
         if (!option->get_default_str().empty() && text.find("default") == std::string::npos) {
             text += "; default: " + option->get_default_str();
         }
-        std::string lines = names;
-        std::size_t column = names.size();
-        if (column + 1 > get_column_width()) {
-            lines += "\n";
-            column = 0;
+        std::string lines;
+        if (names.size() + 1 > get_column_width()) {
+            lines = std::exchange(names, "") + "\n";
         }
-        lines.append(get_column_width() - column, ' ');
-        column = get_column_width();
+        std::string line = names;
+        line.resize(get_column_width(), ' ');
         std::istringstream words(text);
         for (std::string word; words >> word;) {
-            const bool is_first = column == get_column_width();
-            if (!is_first && column + 1 + word.size() > COLUMNS) {
-                lines += "\n" + std::string(get_column_width(), ' ');
-                column = get_column_width();
+            const bool is_first = line.size() == get_column_width();
+            if (!is_first && line.size() + 1 + word.size() > COLUMNS) {
+                lines += line + "\n";
+                line.assign(get_column_width(), ' ');
             } else if (!is_first) {
-                lines += " ";
-                ++column;
+                line += " ";
             }
-            lines += word;
-            column += word.size();
+            line += word;
         }
-        return lines + "\n";
+        return lines + line + "\n";
     }
 
  private:

@@ -1,6 +1,7 @@
 #include "process.hpp"
 
 #include "arguments.hpp"
+#include "output_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -76,12 +76,16 @@ int run_program(std::string_view name, std::string_view out_of_memory,
     // Numbers are written with a point, and read so, whatever a loaded library has set.
     std::locale::global(std::locale::classic());
     try {
-        return run();
+        try {
+            return run();
+        } catch (const PrintedText& printed) {
+            OutputFile output = OutputFile::standard_output();
+            output.write(printed.text);
+            output.commit();
+            return 0;
+        }
     } catch (const UsageError& error) {
         return fail(error.what(), 2);
-    } catch (const PrintedText& printed) {
-        std::cout << printed.text;
-        return 0;
     } catch (const std::exception& error) {
         return fail(is_out_of_memory(error) ? out_of_memory : error.what(), 1);
     }
@@ -154,34 +158,17 @@ RemovedBySignal::~RemovedBySignal() {
 
 namespace {
 
-// Returns the bytes of the first character of the text; 0: it is not valid UTF-8.
-std::size_t character_size(std::string_view text) {
-    const auto first = static_cast<std::uint8_t>(text[0]);
-    if (first < 0x80U) {
-        return 1;
-    }
-    const auto size = static_cast<std::size_t>(std::countl_one(first));
-    if (size < 2 || size > 4 || text.size() < size) {
-        return 0;
-    }
-    std::uint32_t character = first & (0x7fU >> size);
-    for (std::size_t i = 1; i < size; ++i) {
-        const auto byte = static_cast<std::uint8_t>(text[i]);
-        if ((byte & 0xc0U) != 0x80U) {
-            return 0;
-        }
-        character = (character << 6U) | (byte & 0x3fU);
-    }
-    constexpr std::array LEAST{0U, 0U, 0x80U, 0x800U, 0x10000U};  // smaller ones are shorter
-    const bool surrogate = character >= 0xd800U && character <= 0xdfffU;
-    return character < LEAST.at(size) || character > 0x10ffffU || surrogate ? 0 : size;
-}
-
-// Returns whether a valid character is one of U+0000 to U+001F and U+007F to U+009F.
-bool is_control(std::string_view character) {
-    const auto first = static_cast<std::uint8_t>(character[0]);
-    return first < 0x20U || first == 0x7fU ||
-           (first == 0xc2U && static_cast<std::uint8_t>(character[1]) < 0xa0U);
+// Returns the bytes of the first character of the text, which it sets; 0: it is not valid UTF-8.
+std::size_t character_size(std::string_view text, char32_t& character) {
+    using Utf8 = std::codecvt<char32_t, char8_t, std::mbstate_t>;
+    std::mbstate_t state{};
+    const auto* const first = reinterpret_cast<const char8_t*>(text.data());
+    const char8_t* next = first;
+    char32_t* end = &character;
+    std::use_facet<Utf8>(std::locale::classic())
+        .in(state, first, first + text.size(), next, &character, &character + 1, end);
+    const bool is_valid = end != &character && (character < 0xd800U || character > 0xdfffU);
+    return is_valid ? static_cast<std::size_t>(next - first) : 0;
 }
 
 }  // namespace
@@ -190,12 +177,14 @@ std::string message_line(std::string_view start, std::string_view message) {
     constexpr std::string_view DIGITS = "0123456789abcdef";
     std::string line = std::string(start) + ": ";
     while (!message.empty()) {
-        const std::size_t size = character_size(message);
+        char32_t code = 0;
+        const std::size_t size = character_size(message, code);
+        const bool is_control = code < 0x20U || (code >= 0x7fU && code < 0xa0U);
         const std::string_view character = message.substr(0, size == 0 ? 1 : size);
         message.remove_prefix(character.size());
         if (character == "\n" || character == "\r" || character == "\t") {
             line += ' ';
-        } else if (size != 0 && !is_control(character)) {
+        } else if (size != 0 && !is_control) {
             line += character;
         } else {
             for (const char c : character) {

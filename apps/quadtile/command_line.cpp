@@ -1,6 +1,5 @@
-#include "command_line.hpp"
-
 #include "arguments.hpp"
+#include "commands.hpp"
 #include "parse_arguments.hpp"
 
 #include <quadtile/version.h>
@@ -32,51 +31,33 @@ constexpr std::array<Named<TexelFormat>, 10> LEVEL_FORMATS{
      {"rgba8_srgb", TexelFormat::rgba8_srgb},
      {"rgba8_unorm", TexelFormat::rgba8_unorm}}};
 
-// Thresholds of a command line, one of which becomes a request's.
-struct ThresholdArguments {
-    float constant = 0.0F;
-    std::vector<float> per_level;
-    float max_resolution = 0.0F;
-    std::array<float, 2> memory{};
-    std::filesystem::path fragments;
-    FunctionRequest function;
-};
-
-// Requests, and values that become part of them after parsing.
-struct Arguments {
-    TilesRequest tiles;
-    ThresholdArguments tiles_threshold;
-    std::optional<TileFormat> tiles_format;
-    MipmapRequest mipmap;
-};
-
 CLI::Validator threshold_value() {
     return within(0.0F, INFINITE_FLOAT);
 }
 
-void add_threshold_options(OptionGroup& group, ThresholdArguments& arguments) {
-    group.add("--max-resolution", arguments.max_resolution, "M",
+void add_threshold_options(OptionGroup& group, ThresholdRequest& request) {
+    group.add("--max-resolution", request.max_resolution, "M",
               "A tile of 2^l texels per side needs less than M pixels per side: its importance is "
               "below M / 2^l",
               threshold_value());
-    group.add("--constant", arguments.constant, "T", "The importance of every tile is below T",
+    group.add("--constant", request.constant, "T", "The importance of every tile is below T",
               threshold_value());
-    group.add("--level-thresholds", arguments.per_level, "t0,t1,...",
+    group.add("--level-thresholds", request.per_level, "t0,t1,...",
               "The importance of a tile of level l is below tl; level 0 (texels) comes first, the "
               "last value stands for all higher levels",
               threshold_value());
 }
 
 // Adds the options of memory. A map from a file may have its fragments in another file.
-void add_memory_options(OptionGroup& group, ThresholdArguments& arguments) {
+void add_memory_options(OptionGroup& group, ThresholdRequest& request) {
     CLI::Option* const memory =
-        group.add("--memory", arguments.memory, "M,NODES",
+        group.add("--memory", request.memory, "M,NODES",
                   "Like --max-resolution M; also, a tile's image needs less than NODES nodes of "
                   "per-pixel linked lists: its importance is below min(M, sqrt(NODES / mean)) / "
                   "2^l, with the mean of --fragments over the tile",
                   threshold_value());
     group
-        .add("--fragments", arguments.fragments, "FILE",
+        .add("--fragments", request.fragments, "FILE",
              "For --memory: file with the number of fragments in a pixel of each texel, in a "
              "format and of the size of INPUT: the channel count, or the only one; a PNG's "
              "integers are the numbers")
@@ -84,14 +65,14 @@ void add_memory_options(OptionGroup& group, ThresholdArguments& arguments) {
     memory->needs("--fragments");
 }
 
-void add_function_options(OptionGroup& group, FunctionRequest& request) {
+void add_function_options(OptionGroup& group, ThresholdRequest& request) {
     CLI::Option* const glsl =
         group.add("--glsl", request.glsl, "FILE",
                   "The importance of a tile is below the threshold that FILE computes: GLSL that "
                   "defines float threshold(uint level, uvec2 position, uint layer); "
                   "strategies auto and subtree");
     group
-        .add("--glsl-parameters", request.parameters, "p0,p1,...",
+        .add("--glsl-parameters", request.glsl_parameters, "p0,p1,...",
              "For --glsl: values of threshold_parameter(0), threshold_parameter(1), ...",
              within(-INFINITE_FLOAT, INFINITE_FLOAT))
         ->needs(glsl);
@@ -102,7 +83,7 @@ void add_device_option(OptionGroup& group, std::string& device) {
               "Number of the Vulkan device or part of its name; see 'quadtile devices'");
 }
 
-void add_subdivision_options(CLI::App& command, SubdivisionRequest& request) {
+void add_subdivision_options(CLI::App& command, TilesRequest& request) {
     OptionGroup group(command, "Subdivision");
     group
         .add_choice("--strategy", request.strategy, STRATEGIES, "NAME",
@@ -114,7 +95,6 @@ void add_subdivision_options(CLI::App& command, SubdivisionRequest& request) {
              "Levels that one dispatch of subtree descends, 1 to 8",
              within(std::uint32_t{1}, MAX_SUBTREE_LEVELS))
         ->capture_default_str();
-    request.options.order = Order::canonical;
     group
         .add_choice("--order", request.options.order, ORDERS, "NAME",
                     "canonical (by Morton code, always the same) or any (faster)")
@@ -142,15 +122,14 @@ void add_format_option(OptionGroup& group, std::optional<TileFormat>& format) {
                      "json, csv or bin; default: by the ending of FILE, or else json");
 }
 
-void define_tiles(CLI::App& command, Arguments& arguments) {
-    TilesRequest& request = arguments.tiles;
+void define_tiles(CLI::App& command, TilesRequest& request) {
     OptionGroup group(command, GENERAL);
     group
         .add("INPUT", request.input, "FILE", "Importance map: OpenEXR, PFM, or PNG of 8 or 16 bits")
         ->required();
     group.add("-o,--output", request.output, "FILE",
               "File for the tiles; default: standard output");
-    add_format_option(group, arguments.tiles_format);
+    add_format_option(group, request.format);
     group.add("--image", request.image, "FILE",
               "PNG file for a picture of the map with the tiles' outlines");
     group.add(
@@ -158,10 +137,10 @@ void define_tiles(CLI::App& command, Arguments& arguments) {
         "Channel, layer or PART/CHANNEL of INPUT; default: Y, else the luminance of R, G and B, "
         "else that of the first layer with them, else Z, else the first that is no alpha");
     OptionGroup threshold(command, "Threshold (exactly one)");
-    add_threshold_options(threshold, arguments.tiles_threshold);
-    add_memory_options(threshold, arguments.tiles_threshold);
-    add_function_options(threshold, arguments.tiles_threshold.function);
-    add_subdivision_options(command, request.subdivision);
+    add_threshold_options(threshold, request.threshold);
+    add_memory_options(threshold, request.threshold);
+    add_function_options(threshold, request.threshold);
+    add_subdivision_options(command, request);
 }
 
 void define_mipmap(CLI::App& command, MipmapRequest& request) {
@@ -207,16 +186,15 @@ void define_mipmap(CLI::App& command, MipmapRequest& request) {
 }
 
 void check_function(const CLI::App& command, const TilesRequest& request) {
-    const std::size_t parameters = request.function->parameters.size();
+    const std::size_t parameters = request.threshold.glsl_parameters.size();
     if (parameters > Threshold::max_function_parameters) {
         throw UsageError("--glsl-parameters has " + std::to_string(parameters) +
                          " numbers; give at most " +
                          std::to_string(Threshold::max_function_parameters));
     }
-    const Strategy strategy = request.subdivision.strategy;
-    if (strategy == Strategy::fused || strategy == Strategy::reference) {
+    if (request.strategy == Strategy::fused || request.strategy == Strategy::reference) {
         throw UsageError("--glsl needs the strategy auto or subtree, not " +
-                         std::string(name_in(STRATEGIES, strategy)));
+                         std::string(name_in(STRATEGIES, request.strategy)));
     }
     if (command.count("--max-tiles") > 0) {
         throw UsageError(
@@ -225,10 +203,7 @@ void check_function(const CLI::App& command, const TilesRequest& request) {
     }
 }
 
-// Returns the threshold option that was given. --memory and --glsl need files, so their thresholds
-// are made later.
-std::string finish_threshold(const CLI::App& command, const ThresholdArguments& arguments,
-                             SubdivisionRequest& request) {
+void check_thresholds(const CLI::App& command, const TilesRequest& request) {
     if (request.options.balance != Balance::none && request.options.max_tiles) {
         throw UsageError(
             "--max-tiles cannot count the tiles that --balance adds; give one of them, or raise "
@@ -236,25 +211,14 @@ std::string finish_threshold(const CLI::App& command, const ThresholdArguments& 
     }
     const std::string given = only_one_of(
         command, {"--constant", "--level-thresholds", "--max-resolution", "--memory", "--glsl"});
-    if (given == "--constant") {
-        request.threshold = Threshold::constant(arguments.constant);
-    } else if (given == "--max-resolution") {
-        request.threshold = Threshold::max_resolution(arguments.max_resolution);
-    } else if (given == "--level-thresholds") {
-        request.threshold = Threshold::per_level(arguments.per_level);
-        request.level_thresholds = arguments.per_level;
+    if (given.empty()) {
+        throw UsageError(
+            "no threshold is given; give one of --max-resolution, --constant, "
+            "--level-thresholds, --memory and --glsl");
     }
-    return given;
-}
-
-void check_files(const CLI::App& command, const std::vector<FileArgument>& files) {
-    for (const FileArgument& file : files) {
-        const CLI::Option* const option = command.get_option_no_throw(file.name);
-        if (file.path.empty() && option != nullptr && option->count() > 0) {
-            throw UsageError(file.name + " needs a file name");
-        }
+    if (given == "--glsl") {
+        check_function(command, request);
     }
-    check_files(files);
 }
 
 TileFormat format_by_ending(const std::filesystem::path& output) {
@@ -274,65 +238,52 @@ void check_endings(const std::filesystem::path& output, const std::optional<Tile
     check_ending("--image", image, {"png"});
 }
 
-TilesRequest finish_tiles(const CLI::App& command, const Arguments& arguments) {
-    TilesRequest request = arguments.tiles;
+TilesRequest finish_tiles(const CLI::App& command, TilesRequest request) {
     if (command["--strategy"]->as<std::string>() == PER_LEVEL) {
         if (command.count("--subtree-levels") > 0) {
             throw UsageError(
                 "--strategy per-level has one level per dispatch; give --strategy subtree with "
                 "--subtree-levels");
         }
-        request.subdivision.subtree_levels = 1;
+        request.subtree_levels = 1;
     }
-    const ThresholdArguments& thresholds = arguments.tiles_threshold;
-    const std::string threshold = finish_threshold(command, thresholds, request.subdivision);
-    if (threshold.empty()) {
-        throw UsageError(
-            "no threshold is given; give one of --max-resolution, --constant, "
-            "--level-thresholds, --memory and --glsl");
-    }
-    if (threshold == "--memory") {
-        request.memory = {thresholds.memory[0], thresholds.memory[1], thresholds.fragments};
-    } else if (threshold == "--glsl") {
-        request.function = thresholds.function;
-        check_function(command, request);
-    }
+    check_thresholds(command, request);
     check_files(command, {{"INPUT", request.input, false},
-                          {"--fragments", thresholds.fragments, false},
-                          {"--glsl", thresholds.function.glsl, false},
+                          {"--fragments", request.threshold.fragments, false},
+                          {"--glsl", request.threshold.glsl, false},
                           {"--output", request.output, true},
                           {"standard output", request.output.empty() ? "/dev/stdout" : "", true},
                           {"--image", request.image, true},
-                          {"--trace", request.subdivision.trace, true}});
-    request.format = arguments.tiles_format.value_or(format_by_ending(request.output));
-    check_endings(request.output, arguments.tiles_format, request.image);
+                          {"--trace", request.trace, true}});
+    check_endings(request.output, request.format, request.image);
+    request.format = request.format.value_or(format_by_ending(request.output));
     return request;
 }
 
-Request request_of(const CLI::App& app, Arguments& arguments) {
+std::function<void()> command_of(const CLI::App& app, const TilesRequest& tiles,
+                                 MipmapRequest& mipmap) {
+    if (app.get_subcommands().empty()) {
+        throw UsageError("no command is given; give tiles, mipmap, devices or demo");
+    }
     const CLI::App& command = *app.get_subcommands().front();
     if (command.get_name() == "tiles") {
-        return finish_tiles(command, arguments);
+        return [request = finish_tiles(command, tiles)] { run(request); };
     }
     if (command.get_name() == "mipmap") {
-        MipmapRequest& request = arguments.mipmap;
-        check_files(command, {{"IMAGE", request.input, false},
-                              {"--glsl", request.glsl, false},
-                              {"OUTDIR", request.directory, true}});
-        if (!request.glsl.empty()) {
-            request.reduction = Reduction::custom;
+        check_files(command, {{"IMAGE", mipmap.input, false},
+                              {"--glsl", mipmap.glsl, false},
+                              {"OUTDIR", mipmap.directory, true}});
+        if (!mipmap.glsl.empty()) {
+            mipmap.reduction = Reduction::custom;
         }
-        return request;
+        return [mipmap] { run(mipmap); };
     }
-    if (command.get_name() == "demo") {
-        return DemoRequest{};
-    }
-    return DevicesRequest{};
+    return command.get_name() == "demo" ? run_demo : run_devices;
 }
 
 }  // namespace
 
-Request parse_command_line(int argc, const char* const* argv) {
+std::function<void()> parse_command_line(int argc, const char* const* argv) {
     CLI::App app("Adaptive tile subdivision of importance maps, and mip levels, on the GPU",
                  "quadtile");
     app.set_version_flag("--version", "quadtile " QUADTILE_VERSION_STRING);
@@ -342,24 +293,15 @@ Request parse_command_line(int argc, const char* const* argv) {
         "          quadtile mipmap picture.png levels --method all\n"
         "Exit status: 0, 1 (failed; standard error says why) or 2 (wrong arguments)");
 
-    Arguments arguments;
-    define_tiles(*app.add_subcommand("tiles", "Subdivide an importance map into tiles"), arguments);
-    define_mipmap(*app.add_subcommand("mipmap", "Make the mip levels of an image"),
-                  arguments.mipmap);
+    TilesRequest tiles;
+    MipmapRequest mipmap;
+    define_tiles(*app.add_subcommand("tiles", "Subdivide an importance map into tiles"), tiles);
+    define_mipmap(*app.add_subcommand("mipmap", "Make the mip levels of an image"), mipmap);
     app.add_subcommand("devices", "List the Vulkan devices and their features for quadtile");
     app.add_subcommand("demo",
                        "Subdivide the map of a game level: writes tiles.json and tiles.png");
 
-    try {
-        return parse_arguments(app, argc, argv, [&] {
-            if (app.get_subcommands().empty()) {
-                throw UsageError("no command is given; give tiles, mipmap, devices or demo");
-            }
-            return request_of(app, arguments);
-        });
-    } catch (const PrintedText& printed) {
-        return printed;
-    }
+    return parse_arguments(app, argc, argv, [&] { return command_of(app, tiles, mipmap); });
 }
 
 }  // namespace quadtile::app

@@ -34,11 +34,6 @@ constexpr std::array<std::pair<LevelMethod, MipMethod>, 4> MIP_METHODS{
      {LevelMethod::per_level, MipMethod::per_level},
      {LevelMethod::blit, MipMethod::blit}}};
 
-MipMethod mip_method(LevelMethod method) {
-    return std::ranges::find(MIP_METHODS, method, [](const auto& pair) { return pair.first; })
-        ->second;
-}
-
 // Returns the format of the levels if the user gives none.
 TexelFormat default_format(Reduction reduction, TexelFormat source) {
     const bool one_channel = channel_count(source) == 1;
@@ -67,7 +62,7 @@ struct MadeLevels {
     std::optional<double> gpu_time_us;
 };
 
-// Makes levels. Refers to the image; keeps resources that several methods need.
+// Makes levels. Refers to the image.
 class LevelMaker {
  public:
     // Opens the device unless only the CPU reference is requested. Throws UsageError for options
@@ -86,11 +81,11 @@ class LevelMaker {
     [[nodiscard]] const std::string& device_name() const noexcept { return device_name_; }
 
     // Returns the choice of MipMethod::automatic. Throws Error as `make`.
-    [[nodiscard]] LevelMethod automatic();
+    [[nodiscard]] LevelMethod automatic() const;
 
     // Makes the levels by one method. Throws Error: unsupported or invalid_argument if that method
     // cannot make these levels.
-    [[nodiscard]] MadeLevels make(LevelMethod method);
+    [[nodiscard]] MadeLevels make(LevelMethod method) const;
 
  private:
     [[nodiscard]] Mipmapper make_mipmapper(MipMethod method) const;
@@ -101,7 +96,6 @@ class LevelMaker {
     GlslFile glsl_;
     std::optional<Device> device_;
     std::string device_name_ = "none (host)";
-    std::optional<Mipmapper> automatic_;
 };
 
 LevelMaker::LevelMaker(const MipmapRequest& request, const ImageView& image)
@@ -140,16 +134,13 @@ Mipmapper LevelMaker::make_mipmapper(MipMethod method) const {
     }
 }
 
-LevelMethod LevelMaker::automatic() {
-    if (!automatic_) {
-        automatic_.emplace(make_mipmapper(MipMethod::automatic));
-    }
-    return std::ranges::find(MIP_METHODS, automatic_->options().method,
-                             [](const auto& pair) { return pair.second; })
+LevelMethod LevelMaker::automatic() const {
+    const MipMethod chosen = make_mipmapper(MipMethod::automatic).options().method;
+    return std::ranges::find(MIP_METHODS, chosen, [](const auto& pair) { return pair.second; })
         ->first;
 }
 
-MadeLevels LevelMaker::make(LevelMethod method) {
+MadeLevels LevelMaker::make(LevelMethod method) const {
     if (method == LevelMethod::reference) {
         if (options_.reduction == Reduction::custom) {
             throw Error(ErrorCode::unsupported,
@@ -162,22 +153,19 @@ MadeLevels LevelMaker::make(LevelMethod method) {
                                                .custom = {}}),
                 std::nullopt};
     }
-    const auto levels_by = [&](Mipmapper& mipmapper) -> MadeLevels {
-        MipChain chain = mipmapper.make(image_, levels_);
-        std::vector<double> times_us;
-        while (chain.gpu_time_us && times_us.size() < TIMED_RUNS) {
-            chain = mipmapper.make(image_, levels_);
-            times_us.push_back(*chain.gpu_time_us);
-        }
-        std::ranges::sort(times_us);
-        return {std::move(chain),
-                times_us.empty() ? std::nullopt : std::optional(times_us[times_us.size() / 2])};
-    };
-    if (automatic_ && automatic() == method) {
-        return levels_by(*automatic_);
+    Mipmapper mipmapper =
+        make_mipmapper(std::ranges::find(MIP_METHODS, method, [](const auto& pair) {
+                           return pair.first;
+                       })->second);
+    MipChain chain = mipmapper.make(image_, levels_);
+    std::vector<double> times_us;
+    while (chain.gpu_time_us && times_us.size() < TIMED_RUNS) {
+        chain = mipmapper.make(image_, levels_);
+        times_us.push_back(*chain.gpu_time_us);
     }
-    Mipmapper mipmapper = make_mipmapper(mip_method(method));
-    return levels_by(mipmapper);
+    std::ranges::sort(times_us);
+    return {std::move(chain),
+            times_us.empty() ? std::nullopt : std::optional(times_us[times_us.size() / 2])};
 }
 
 // ---- Files and the table
@@ -253,78 +241,58 @@ std::string description(const MipmapRequest& request, const ImageShape& image,
     return text.str();
 }
 
-// Methods to run, and the choice of `auto`.
-struct Methods {
-    std::vector<LevelMethod> to_run;
-    std::optional<LevelMethod> automatic;
-};
-
 // Returns whether another method may succeed.
 bool concerns_method(const Error& error) {
     return error.code() == ErrorCode::unsupported || error.code() == ErrorCode::invalid_argument;
-}
-
-Methods choose_methods(LevelMethod asked_for, LevelMaker& maker) {
-    if (asked_for == LevelMethod::automatic) {
-        const LevelMethod method = maker.automatic();
-        return {{method}, method};
-    }
-    if (asked_for != LevelMethod::all) {
-        return {{asked_for}, std::nullopt};
-    }
-    Methods methods{{LevelMethod::spd, LevelMethod::subgroup, LevelMethod::per_level,
-                     LevelMethod::blit, LevelMethod::reference},
-                    std::nullopt};
-    try {
-        methods.automatic = maker.automatic();
-    } catch (const Error& error) {
-        if (!concerns_method(error)) {
-            throw;
-        }
-    }
-    return methods;
 }
 
 }  // namespace
 
 void run(const MipmapRequest& request) {
     const LoadedImage image = load_image(request.input, {request.channel, request.linear});
-    LevelMaker maker(request, image.view());
-    const Methods methods = choose_methods(request.method, maker);
+    const LevelMaker maker(request, image.view());
+    std::vector<LevelMethod> methods{request.method};
+    std::optional<LevelMethod> automatic;  // choice of `auto`
+    try {
+        if (request.method == LevelMethod::all) {
+            methods = {LevelMethod::spd, LevelMethod::subgroup, LevelMethod::per_level,
+                       LevelMethod::blit, LevelMethod::reference};
+            automatic = maker.automatic();
+        } else if (request.method == LevelMethod::automatic) {
+            methods = {automatic.emplace(maker.automatic())};
+        }
+    } catch (const Error& error) {
+        if (request.method != LevelMethod::all || !concerns_method(error)) {
+            throw;
+        }
+    }
 
     LevelFiles files(request);
     std::vector<Row> rows;
     std::optional<Error> first_obstacle;
-    bool any_made = false;
-    for (const LevelMethod method : methods.to_run) {
+    for (const LevelMethod method : methods) {
         Row& row = rows.emplace_back(Row{.method = method});
-        std::optional<MadeLevels> made;
         try {
-            made = maker.make(method);
+            const MadeLevels made = maker.make(method);
+            row.levels = made.chain.levels.size();
+            row.gpu_time_us = made.gpu_time_us;
+            files.add(method, made.chain);
         } catch (const Error& error) {
             if (!concerns_method(error)) {
                 throw;
             }
             row.obstacle = error.what();
-            if (!first_obstacle) {
-                first_obstacle = error;
-            }
-            continue;
+            first_obstacle = first_obstacle.value_or(error);
         }
-        any_made = true;
-        row.levels = made->chain.levels.size();
-        row.gpu_time_us = made->gpu_time_us;
-        files.add(method, made->chain);
     }
-    if (!any_made) {
+    if (std::ranges::none_of(rows, [](const Row& row) { return row.levels.has_value(); })) {
         throw *first_obstacle;
     }
 
     OutputFile output = OutputFile::standard_output();
     output.write(description(request, image.shape, maker) + table(rows));
-    if (methods.automatic) {
-        output.write("auto takes " + std::string(name_in(LEVEL_METHODS, *methods.automatic)) +
-                     "\n");
+    if (automatic) {
+        output.write("auto takes " + std::string(name_in(LEVEL_METHODS, *automatic)) + "\n");
     }
     if (std::ranges::any_of(rows, [](const Row& row) {
             return row.method == LevelMethod::blit && row.obstacle.empty();

@@ -70,21 +70,11 @@ class Stopwatch {
 };
 
 // Subdivides on the host for Strategy::reference, without Vulkan; otherwise on the chosen device.
-TileList subdivide_map(const MapView& map, SubdivisionRequest request) {
-    try {  // a list may be longer than the map has levels
-        if (!request.level_thresholds.empty()) {
-            std::vector<float> levels = request.level_thresholds;
-            const std::size_t count = std::size_t{top_level(map.shape.width, map.shape.height)} + 1;
-            levels.resize(std::max(levels.size(), count), levels.back());
-            request.threshold = Threshold::per_level(levels);
-        }
-        request.threshold->check_fits(map.shape);
-    } catch (const Error& error) {
-        throw UsageError(std::string("--level-thresholds: ") + error.what());
-    }
+TileList subdivide_map(const MapView& map, const Threshold& threshold,
+                       const TilesRequest& request) {
     if (request.strategy == Strategy::reference) {
         const Stopwatch watch;
-        TileList list = reference::subdivide(map, *request.threshold, request.options);
+        TileList list = reference::subdivide(map, threshold, request.options);
         list.report.stages.push_back(watch.stage("subdivide"));
         return list;
     }
@@ -94,15 +84,10 @@ TileList subdivide_map(const MapView& map, SubdivisionRequest request) {
     const Stopwatch tiler_watch;
     Tiler tiler(device, {request.strategy, request.subtree_levels});
     const StageTime making = tiler_watch.stage("make a tiler");
-    TileList list = tiler.subdivide(map, *request.threshold, request.options);
+    TileList list = tiler.subdivide(map, threshold, request.options);
     list.report.stages.insert(list.report.stages.begin(), {opening, making});
     keep_pipelines(device);
     return list;
-}
-
-// Writes the picture of the map into a file that is committed later.
-void write_image(OutputFile& file, const MapView& map, const std::vector<Tile>& tiles) {
-    file.write(encode_png(draw_tiles(map, tiles)));
 }
 
 // Returns the stages in Chrome's trace-event format. Times count from the start of `load`.
@@ -191,7 +176,7 @@ std::string fragments_channel(const std::filesystem::path& file) {
     return channels.size() > 1 ? "count" : "";
 }
 
-Threshold memory_threshold(const MemoryRequest& request, const MapShape& shape) {
+Threshold memory_threshold(const ThresholdRequest& request, const MapShape& shape) {
     const LoadedMap fragments = load_map(request.fragments, fragments_channel(request.fragments));
     if (fragments.shape.width != shape.width || fragments.shape.height != shape.height) {
         throw UsageError("--fragments: '" + request.fragments.string() + "' has " +
@@ -199,16 +184,40 @@ Threshold memory_threshold(const MemoryRequest& request, const MapShape& shape) 
                          "; give a file of the same size");
     }
     try {
-        return Threshold::memory(request.max_resolution, request.nodes, fragments.view());
+        return Threshold::memory(request.memory[0], request.memory[1], fragments.view());
     } catch (const Error& error) {
         throw std::runtime_error("cannot use '" + request.fragments.string() +
                                  "': " + error.what());
     }
 }
 
-Threshold function_threshold(const FunctionRequest& request, GlslFile& file) {
-    file = read_glsl_file(request.glsl, GlslKind::threshold);
-    return Threshold::function(file.text, request.parameters);
+// A list may be shorter or longer than the map has levels.
+Threshold level_thresholds(std::vector<float> levels, const MapShape& shape) {
+    const std::size_t count = std::size_t{top_level(shape.width, shape.height)} + 1;
+    levels.resize(std::max(levels.size(), count), levels.back());
+    try {
+        Threshold threshold = Threshold::per_level(std::move(levels));
+        threshold.check_fits(shape);
+        return threshold;
+    } catch (const Error& error) {
+        throw UsageError(std::string("--level-thresholds: ") + error.what());
+    }
+}
+
+// Reads `glsl` if the threshold is a function.
+Threshold threshold_of(const ThresholdRequest& request, const MapShape& shape, GlslFile& glsl) {
+    if (!request.glsl.empty()) {
+        glsl = read_glsl_file(request.glsl, GlslKind::threshold);
+        return Threshold::function(glsl.text, request.glsl_parameters);
+    }
+    if (!request.fragments.empty()) {
+        return memory_threshold(request, shape);
+    }
+    if (!request.per_level.empty()) {
+        return level_thresholds(request.per_level, shape);
+    }
+    return request.constant ? Threshold::constant(*request.constant)
+                            : Threshold::max_resolution(request.max_resolution.value());
 }
 
 // Returns the list that it has written.
@@ -221,19 +230,13 @@ TileList make_tiles(const TilesRequest& request) {
                           map.channel + "' is read, and --channel chooses another: " +
                           joined(channels_of(request.input)));
     }
-    SubdivisionRequest subdivision = request.subdivision;
-    if (request.memory) {
-        subdivision.threshold = memory_threshold(*request.memory, map.shape);
-    }
     GlslFile glsl;
-    if (request.function) {
-        subdivision.threshold = function_threshold(*request.function, glsl);
-    }
+    const Threshold threshold = threshold_of(request.threshold, map.shape, glsl);
     const StageTime load = load_watch.stage("load");
 
     TileList list = [&] {
         try {
-            return subdivide_map(map.view(), subdivision);
+            return subdivide_map(map.view(), threshold, request);
         } catch (const Error& error) {
             throw glsl.with_name(error);
         }
@@ -241,21 +244,21 @@ TileList make_tiles(const TilesRequest& request) {
     const Stopwatch write_watch;
     std::vector<OutputFile> files;
     files.reserve(3);
-    OutputFile* const trace =
-        subdivision.trace.empty() ? nullptr : &files.emplace_back(subdivision.trace);
+    OutputFile* const trace = request.trace.empty() ? nullptr : &files.emplace_back(request.trace);
     if (!request.image.empty()) {
-        write_image(files.emplace_back(request.image), map.view(), list.tiles);
+        files.emplace_back(request.image).write(encode_png(draw_tiles(map.view(), list.tiles)));
     }
     // Standard output comes last: what it takes stays.
     OutputFile& output = files.emplace_back(request.output.empty() ? OutputFile::standard_output()
                                                                    : OutputFile(request.output));
-    write_tiles(list, request.format, [&](std::string_view bytes) { output.write(bytes); });
+    write_tiles(list, request.format.value_or(TileFormat::json),
+                [&](std::string_view bytes) { output.write(bytes); });
     if (trace != nullptr) {
         trace->write(trace_of(list, load, write_watch.stage("write")));
     }
     OutputFile::commit_all(files);
     const StageTime write = write_watch.stage("write");
-    if (subdivision.stats) {
+    if (request.stats) {
         std::cerr << describe_run(list, map.channel, load, write);
     }
     return list;
@@ -297,13 +300,12 @@ std::string summary(const TileList& list, const TilesRequest& request) {
 
 }  // namespace
 
-void run(const DemoRequest& /*request*/) {
+void run_demo() {
     TilesRequest request;
     request.input = demo_map_path();
     request.output = "tiles.json";
     request.image = "tiles.png";
-    request.subdivision.threshold = Threshold::max_resolution(16.0F);
-    request.subdivision.options.order = Order::canonical;
+    request.threshold.max_resolution = 16.0F;
     const TileList list = make_tiles(request);
     OutputFile output = OutputFile::standard_output();
     output.write(summary(list, request));
@@ -347,7 +349,7 @@ void describe(std::ostream& text, const DeviceInfo& info) {
 
 }  // namespace
 
-void run(const DevicesRequest& /*request*/) {
+void run_devices() {
     const std::vector<DeviceInfo> devices = Device::enumerate();
     std::ostringstream text;
     for (const DeviceInfo& info : devices) {

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,41 +26,30 @@ class Device;
 
 namespace quadtile::app {
 
-// Options of a subdivision.
-struct SubdivisionRequest {
-    std::optional<Threshold> threshold;
-    std::vector<float> level_thresholds;  // of --level-thresholds: the last one stays
-    Strategy strategy = Strategy::automatic;
-    std::uint32_t subtree_levels = 6;
-    SubdivideOptions options;
-    std::string device;  // as in DeviceOptions::select
-    bool stats = false;
-    std::filesystem::path trace;  // empty: no trace
-};
-
-// Threshold::memory with the fragments in a file.
-struct MemoryRequest {
-    float max_resolution;
-    float nodes;
-    std::filesystem::path fragments;
-};
-
-// Threshold::function of a file with GLSL.
-struct FunctionRequest {
+// Thresholds, of which one is given.
+struct ThresholdRequest {
+    std::optional<float> constant;
+    std::optional<float> max_resolution;
+    std::vector<float> per_level;     // the last one stays
+    std::array<float, 2> memory{};    // of Threshold::memory: the resolution and the nodes
+    std::filesystem::path fragments;  // of `memory`
     std::filesystem::path glsl;
-    std::vector<float> parameters;
+    std::vector<float> glsl_parameters;
 };
 
 struct TilesRequest {
     std::filesystem::path input;
     std::string channel;
-    std::filesystem::path output;  // empty: standard output
-    TileFormat format = TileFormat::json;
-    std::filesystem::path image;  // empty: no picture
-    SubdivisionRequest subdivision;
-    // Replacement of subdivision.threshold:
-    std::optional<MemoryRequest> memory;
-    std::optional<FunctionRequest> function;
+    std::filesystem::path output;      // empty: standard output
+    std::optional<TileFormat> format;  // none: JSON
+    std::filesystem::path image;       // empty: no picture
+    ThresholdRequest threshold;
+    Strategy strategy = Strategy::automatic;
+    std::uint32_t subtree_levels = 6;
+    SubdivideOptions options{.order = Order::canonical};
+    std::string device;  // as in DeviceOptions::select
+    bool stats = false;
+    std::filesystem::path trace;  // empty: no trace
 };
 
 // Methods of `mipmap`: those of the GPU, and the CPU reference.
@@ -79,14 +69,14 @@ struct MipmapRequest {
     std::string device;                   // as in DeviceOptions::select
 };
 
-struct DevicesRequest {};
-
-struct DemoRequest {};
-
 void run(const TilesRequest& request);
 void run(const MipmapRequest& request);
-void run(const DevicesRequest& request);
-void run(const DemoRequest& request);
+void run_devices();
+void run_demo();
+
+// Returns the command of the arguments of main. Throws UsageError with one line that names the
+// argument and refers to the help; PrintedText for --help and --version.
+[[nodiscard]] std::function<void()> parse_command_line(int argc, const char* const* argv);
 
 // Opens the device of a command, with kept pipelines. `select` as in DeviceOptions. If there is
 // none, the error says that `without` ("--method reference") works without a device.

@@ -464,7 +464,7 @@ class ChartBuilder {
     std::vector<Chart> charts_;
 };
 
-// Consecutive triangles of an object.
+// Consecutive triangles of an object with a mesh of the file.
 struct Object {
     const ScenePart* part;  // its first one
     std::uint32_t first;
@@ -472,37 +472,41 @@ struct Object {
     double scale;  // of its charts, which are alike for equal shapes
 
     // The mesh, and how the transform distorts it: products of its axes, scaled to one volume and
-    // rounded to thousandths. Nothing for an object without a mesh of the file, triangles or a
-    // volume.
-    using Shape = std::array<double, 9>;
-    [[nodiscard]] std::optional<Shape> shape() const {
+    // rounded to thousandths.
+    [[nodiscard]] std::array<double, 9> shape() const {
         const glm::dmat3& axes = part->transform;
         const double unit = std::pow(std::abs(glm::determinant(axes)), 2.0 / 3.0);
-        Shape shape{static_cast<double>(part->mesh.value_or(0)), static_cast<double>(end - first),
-                    part->mirrored ? 1.0 : 0.0};
-        double sum = 0.0;
-        for (int i = 0; i < 3; ++i) {
-            shape[3 + i] = std::round(1e3 * glm::dot(axes[i], axes[i]) / unit);
-            shape[6 + i] = std::round(1e3 * glm::dot(axes[i], axes[(i + 1) % 3]) / unit);
-            sum += shape[3 + i] + shape[6 + i];
-        }
-        return part->mesh && end > first && std::isfinite(sum) ? std::optional(shape)
-                                                               : std::nullopt;
+        const auto product = [&](int i, int k) {
+            return std::round(1e3 * glm::dot(axes[i], axes[k]) / unit);
+        };
+        return {static_cast<double>(*part->mesh),
+                static_cast<double>(end - first),
+                part->mirrored ? 1.0 : 0.0,
+                product(0, 0),
+                product(1, 1),
+                product(2, 2),
+                product(0, 1),
+                product(1, 2),
+                product(2, 0)};
     }
 };
 
-// Returns the objects, those with the largest charts first.
+// Returns the objects that have triangles and a volume, those with the largest charts first.
 std::vector<Object> objects_of(const Scene& scene) {
     std::vector<Object> objects;
-    for (const ScenePart& part : scene.parts) {
-        const auto first = static_cast<std::uint32_t>(part.first_triangle);
-        if (objects.empty() || objects.back().part->instance != part.instance) {
-            if (!objects.empty()) {
-                objects.back().end = first;
-            }
-            const double volume = std::abs(glm::determinant(part.transform));
-            objects.push_back({&part, first, static_cast<std::uint32_t>(scene.triangles.size()),
-                               part.density * std::cbrt(volume)});
+    for (std::size_t i = 0; i < scene.parts.size();) {
+        const ScenePart& part = scene.parts[i];
+        while (i < scene.parts.size() && scene.parts[i].instance == part.instance) {
+            ++i;
+        }
+        const std::size_t end =
+            i < scene.parts.size() ? scene.parts[i].first_triangle : scene.triangles.size();
+        const glm::dmat3& axes = part.transform;
+        const double scale = part.density * std::cbrt(std::abs(glm::determinant(axes)));
+        if (part.mesh && end > part.first_triangle &&
+            std::isnormal(glm::determinant(glm::transpose(axes) * axes))) {
+            objects.push_back({&part, static_cast<std::uint32_t>(part.first_triangle),
+                               static_cast<std::uint32_t>(end), scale});
         }
     }
     std::ranges::stable_sort(objects, std::greater(), &Object::scale);
@@ -512,14 +516,13 @@ std::vector<Object> objects_of(const Scene& scene) {
 }  // namespace
 
 std::vector<Chart> make_charts(const Scene& scene, std::vector<bool> takes, double max_size) {
-    std::map<Object::Shape, Object> models;
+    std::map<std::array<double, 9>, Object> models;
     std::vector<std::pair<Object, Object>> copies;  // models and copies of them
     for (const Object& object : objects_of(scene)) {
-        const auto shape = object.shape();
-        if (!shape || !takes[object.first]) {
+        if (!takes[object.first]) {
             continue;
         }
-        const auto [model, is_new] = models.try_emplace(*shape, object);
+        const auto [model, is_new] = models.try_emplace(object.shape(), object);
         if (!is_new) {
             copies.emplace_back(model->second, object);
             std::fill(takes.begin() + object.first, takes.begin() + object.end, false);

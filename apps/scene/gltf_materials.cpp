@@ -54,25 +54,23 @@ glm::mat3x2 texture_transform(const GltfFile& gltf, const Json& texture,
     if (given.is_null()) {
         return glm::mat3x2(1.0F);
     }
-    const auto number = [&](const Json& value) {
-        const double got = value.is_number() ? value.get<double>() : NAN;
-        if (!(std::abs(got) <= MOST_REPEATS)) {
+    const auto checked = [&](double number) {
+        if (!(std::abs(number) <= MOST_REPEATS)) {
             refuse(gltf.path, "the KHR_texture_transform of material '" + material +
                                   "' has something else than numbers up to 1e9");
         }
-        return got;
+        return number;
     };
     const auto pair = [&](const char* name, double otherwise) {
-        glm::dvec2 values(otherwise);
-        for (int i = 0; given.contains(name) && i < 2; ++i) {
-            const Json& list = given[name];
-            values[i] = number(list.is_array() && list.size() == 2 ? list[i] : Json());
+        auto numbers = value_of(given, name, std::vector{otherwise, otherwise});
+        if (numbers.size() != 2) {
+            numbers.assign(2, NAN);
         }
-        return values;
+        return glm::dvec2(checked(numbers[0]), checked(numbers[1]));
     };
     const glm::dvec2 offset = pair("offset", 0.0);
     const glm::dvec2 scale = pair("scale", 1.0);
-    const double angle = given.contains("rotation") ? number(given["rotation"]) : 0.0;
+    const double angle = checked(value_of(given, "rotation", 0.0));
     const glm::dvec2 turn(std::cos(angle), std::sin(angle));
     return {glm::vec2(scale.x * glm::dvec2(turn.x, -turn.y)),
             glm::vec2(scale.y * glm::dvec2(turn.y, turn.x)), glm::vec2(offset)};

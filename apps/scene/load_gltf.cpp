@@ -8,6 +8,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <set>
 
 namespace quadtile::baker {
 
@@ -155,20 +156,14 @@ class GltfReader {
             return value_of(gltf_.item("scenes", scene, "its default scene"), "nodes", none);
         }
         const Json& all = gltf_.list("nodes");
-        std::vector<bool> is_child(all.size(), false);
+        std::vector<int> nodes(all.size());
+        std::iota(nodes.begin(), nodes.end(), 0);
+        std::set<int> children;
         for (const Json& node : all) {
-            for (const int child : value_of(node, "children", none)) {
-                if (static_cast<std::size_t>(child) < is_child.size()) {
-                    is_child[static_cast<std::size_t>(child)] = true;
-                }
-            }
+            const std::vector<int> own = value_of(node, "children", none);
+            children.insert(own.begin(), own.end());
         }
-        std::vector<int> nodes;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            if (!is_child[i]) {
-                nodes.push_back(static_cast<int>(i));
-            }
-        }
+        std::erase_if(nodes, [&](int node) { return children.contains(node); });
         return nodes;
     }
 
@@ -434,11 +429,7 @@ class GltfReader {
         file_.warn(ignored_lights_, "light",
                    " ignored: of a type that is not known, or of a node that is scaled by 0");
         file_.warn(ignored_primitives_, "primitive", " of points or lines ignored");
-        if (skinned_ > 0) {
-            file_.warnings.push_back(std::to_string(skinned_) +
-                                     (skinned_ > 1 ? " meshes" : " mesh") +
-                                     " with a skin baked without it");
-        }
+        file_.warn(skinned_, "node", " with a skin baked without it");
         file_.warn(morphed_, "primitive", " with morph targets baked without them");
         file_.warn(hidden_, "hidden node",
                    " (KHR_node_visibility) left out, with what belongs to it");

@@ -138,6 +138,7 @@ class ObjReader {
     FileScene read(const std::string& bytes, LightMapCoordinates coordinates) {
         parse(bytes);
         read_materials();
+        vertices_.reserve(attributes_.vertices.size() / 3);
         for (std::size_t i = 0; i < shapes_.size(); ++i) {
             const tinyobj::shape_t& shape = shapes_[i];
             const std::string name =

@@ -159,8 +159,8 @@ void read_buffers(GltfFile& file, std::string_view binary) {
         if (from.contains("uri")) {
             std::optional<std::string> bytes = bytes_at(file, uri);
             if (!bytes) {
-                refuse(file.path, name + " cannot be read: '" + uri +
-                                      "' is no file beside the scene; copy it there");
+                const std::string what = name + " cannot be read: '";
+                refuse(file.path, what + uri + "' is no file beside the scene; copy it there");
             }
             buffer = std::move(*bytes);
         } else if (file.buffers.size() == 1 && !binary.empty()) {
@@ -418,23 +418,21 @@ glm::dmat4 placed(const glm::dvec3& translation, const glm::dquat& rotation,
 }  // namespace
 
 glm::dmat4 local_transform(const GltfFile& file, const Json& node, const std::string& name) {
-    const auto has = [&](const std::vector<double>& numbers, std::size_t count) {
-        if (!numbers.empty() && numbers.size() != count) {
-            refuse(file.path, name + ": its transform has " + counted(numbers.size(), "number") +
-                                  " instead of " + std::to_string(count));
+    const auto numbers = [&](const char* key, const std::vector<double>& otherwise) {
+        std::vector<double> given = value_of(node, key, otherwise);
+        if (given.size() != otherwise.size()) {
+            refuse(file.path, name + ": its " + key + " has " + counted(given.size(), "number") +
+                                  " instead of " + std::to_string(otherwise.size()));
         }
-        return !numbers.empty();
+        return given;
     };
-    const std::vector<double> matrix = numbers_in(node, "matrix");
-    if (has(matrix, 16)) {
-        return glm::make_mat4(matrix.data());
+    if (node.contains("matrix")) {
+        return glm::make_mat4(numbers("matrix", std::vector<double>(16)).data());
     }
-    const std::vector<double> t = numbers_in(node, "translation");
-    const std::vector<double> r = numbers_in(node, "rotation");
-    const std::vector<double> s = numbers_in(node, "scale");
-    return placed(has(t, 3) ? glm::dvec3(t[0], t[1], t[2]) : glm::dvec3(0.0),
-                  has(r, 4) ? glm::dquat(r[3], r[0], r[1], r[2]) : glm::dquat(1.0, 0.0, 0.0, 0.0),
-                  has(s, 3) ? glm::dvec3(s[0], s[1], s[2]) : glm::dvec3(1.0));
+    const auto t = numbers("translation", {0.0, 0.0, 0.0});
+    const auto r = numbers("rotation", {0.0, 0.0, 0.0, 1.0});
+    const auto s = numbers("scale", {1.0, 1.0, 1.0});
+    return placed({t[0], t[1], t[2]}, {r[3], r[0], r[1], r[2]}, {s[0], s[1], s[2]});
 }
 
 std::vector<glm::dmat4> instances(const GltfFile& file, const Json& node, const std::string& name) {

@@ -37,30 +37,27 @@ Layout find_layout(const std::vector<glm::dvec2>& sizes, const UnwrapOptions& op
                              std::to_string(gutter) + " texels have no room in ";
     if (options.texels_per_unit) {
         const double density = *options.texels_per_unit;
-        const std::string at =
-            " texels at " + std::to_string(*options.texels_per_unit) + " texels per unit";
-        const std::optional<Layout> large = pack_at_density(sizes, gutter, density);
-        if (!options.extent) {
-            if (large) {
-                return *large;
-            }
-            fail(what + text({MAX_LIGHT_MAP_SIDE, MAX_LIGHT_MAP_SIDE}) + at,
-                 "use fewer texels per unit");
+        const Extent extent =
+            options.extent.value_or(Extent{MAX_LIGHT_MAP_SIDE, MAX_LIGHT_MAP_SIDE});
+        const auto found = options.extent ? pack(sizes, gutter, density, extent)
+                                          : pack_at_density(sizes, gutter, density);
+        if (found) {
+            return *found;
         }
-        if (auto layout = pack(sizes, gutter, density, *options.extent)) {
-            return *layout;
+        std::string remedy = "use fewer texels per unit";
+        if (options.extent) {
+            const auto large = pack_at_density(sizes, gutter, density);
+            const auto coarse = pack_into(sizes, gutter, extent);
+            const std::string fewer =
+                coarse ? std::to_string(coarse->texels_per_unit) + " texels per unit"
+                       : "a larger lightmap and fewer texels per unit";
+            remedy = !large   ? "use " + fewer
+                     : coarse ? "use " + text(large->extent) + " texels, or " + fewer
+                              : "use " + text(large->extent) + " texels";
         }
-        const std::optional<Layout> coarse = pack_into(sizes, gutter, *options.extent);
-        std::string remedy;
-        if (large) {
-            remedy = "use " + text(large->extent) + " texels";
-        }
-        if (coarse) {
-            remedy += (large ? ", or " : "use ") + std::to_string(coarse->texels_per_unit) +
-                      " texels per unit";
-        }
-        fail(what + text(*options.extent) + at,
-             remedy.empty() ? "use a larger lightmap and fewer texels per unit" : remedy);
+        fail(what + text(extent) + " texels at " + std::to_string(*options.texels_per_unit) +
+                 " texels per unit",
+             remedy);
     }
     const Extent extent = options.extent.value_or(Extent{DEFAULT_MAX_SIDE, DEFAULT_MAX_SIDE});
     if (!options.extent) {

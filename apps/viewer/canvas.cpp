@@ -16,7 +16,7 @@ using ShaderStage = vk::ShaderStageFlagBits;
 
 constexpr float LEAST_NORMAL = std::numeric_limits<float>::min();
 
-void write_table(std::byte* colours, std::uint32_t table, const ColourTable& from) {
+void write_table(std::byte* colours, std::uint32_t table, const app::ColourTable& from) {
     std::array<std::uint32_t, COLOUR_TABLE_SIZE> words;
     std::ranges::transform(from, words.begin(), [](const app::Rgb& colour) {
         return colour[0] | std::uint32_t{colour[1]} << 8U | std::uint32_t{colour[2]} << 16U;
@@ -45,8 +45,9 @@ View view_in(const ViewSettings& settings, const MapShape& shape, const vk::Rect
             origin(area.offset.y, area.extent.height, shown.centre_y)};
 }
 
-Drawing make_drawing(const MapShape& shape, const DrawingSettings& settings, const Range& range,
-                     const View& view, vk::Extent2D target, float pixel_scale) {
+Drawing make_drawing(const MapShape& shape, const DrawingSettings& settings,
+                     const app::Range& range, const View& view, vk::Extent2D target,
+                     float pixel_scale) {
     const std::uint32_t top = top_level(shape.width, shape.height);
     // Nodes of this level take from one pixel to two.
     const auto smallest =
@@ -79,7 +80,7 @@ static_assert(static_cast<std::uint32_t>(Fill::none) == FILL_NONE &&
               static_cast<std::uint32_t>(Fill::level) == FILL_LEVEL &&
               static_cast<std::uint32_t>(Fill::ratio) == FILL_RATIO &&
               static_cast<std::uint32_t>(Fill::order) == FILL_ORDER);
-static_assert(COLOUR_MAP_SIZE == COLOUR_TABLE_SIZE);
+static_assert(app::COLOUR_MAP_SIZE == COLOUR_TABLE_SIZE);
 
 // ---- Drawing
 
@@ -96,14 +97,14 @@ Canvas::Canvas(app::Gpu& gpu, vk::RenderPass render_pass)
           gpu.make_draw_pipeline(*interface_.layout, render_pass, {app::MAP_VERT, app::MAP_FRAG})),
       tiles_pipeline_(gpu.make_draw_pipeline(*interface_.layout, render_pass,
                                              {app::TILES_VERT, app::TILES_FRAG})) {
-    write_table(colours_.mapped, LEVEL_COLOURS, colour_table(ColourMap::turbo));
-    write_table(colours_.mapped, RATIO_COLOURS, colour_table(ColourMap::viridis));
+    write_table(colours_.mapped, LEVEL_COLOURS, app::colour_table(ColourMap::turbo));
+    write_table(colours_.mapped, RATIO_COLOURS, app::colour_table(ColourMap::viridis));
 }
 
 void Canvas::set_colours(ColourMap map_colours) {
     if (map_colours_ != map_colours) {
         gpu_.wait_idle();
-        write_table(colours_.mapped, MAP_COLOURS, importance_colours(map_colours));
+        write_table(colours_.mapped, MAP_COLOURS, app::importance_colours(map_colours));
         map_colours_ = map_colours;
     }
 }

@@ -26,7 +26,7 @@ struct View {
 // Returns the push constants of the shaders. If a texel is smaller than a pixel, each pixel shows
 // the largest of the nodes that it touches, at most 3 x 3.
 [[nodiscard]] Drawing make_drawing(const MapShape& shape, const DrawingSettings& settings,
-                                   const Range& range, const View& view, vk::Extent2D target,
+                                   const app::Range& range, const View& view, vk::Extent2D target,
                                    float pixel_scale);
 
 class Canvas {

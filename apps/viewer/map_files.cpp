@@ -26,7 +26,7 @@ MapFrame frame_of(const std::filesystem::path& path, const std::string& channel)
 MapFiles::Arrival load(const std::filesystem::path& path, const std::string& channel) {
     try {
         MapFrame frame = frame_of(path, channel);
-        frame.statistics = measure(frame.map.view());
+        frame.statistics = app::measure(frame.map.view());
         return {std::make_shared<const MapFrame>(std::move(frame)), {}};
     } catch (const std::exception& error) {
         return {nullptr, app::is_out_of_memory(error)
@@ -96,15 +96,6 @@ std::optional<MapFiles::Arrival> MapFiles::take() {
         return std::nullopt;
     }
     return arrival;
-}
-
-MapFiles::Arrival MapFiles::wait() {
-    while (true) {
-        loading_.wait();
-        if (std::optional<Arrival> arrival = take()) {
-            return *arrival;
-        }
-    }
 }
 
 }  // namespace quadtile::viewer

@@ -37,7 +37,7 @@ struct MapFrame {
     std::optional<FileStamp> stamp;     // the file's before it was read
     std::vector<std::string> channels;  // the file's channels that can be a map
     LoadedMap map;
-    MapStatistics statistics;
+    app::MapStatistics statistics;
 };
 
 // Not thread-safe.
@@ -71,8 +71,8 @@ class MapFiles {
     };
     // Returns the result of the last request, once; nothing while it is being loaded.
     [[nodiscard]] std::optional<Arrival> take();
-    // Waits for the result and returns it. There must be a request.
-    [[nodiscard]] Arrival wait();
+    // Waits until has_arrived(). There must be a request.
+    void wait() const { loading_.wait(); }
 
  private:
     void request();

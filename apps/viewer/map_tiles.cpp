@@ -57,7 +57,6 @@ void MapTiles::set_map(const MapView& map) {
         gpu_.wait_idle();  // a frame may still draw the old map
         shape_ = {};       // no map, in case that this fails
         summary_ = {.problem = "there is no map"};
-        forget_bindings();
         runs_.clear();  // their scratch buffers have the old shape
         pyramid_binding_.reset();
         map_ =
@@ -93,38 +92,28 @@ void MapTiles::set_map(const MapView& map) {
     summary_ = {.problem = "the map has not been subdivided yet"};
 }
 
-void MapTiles::forget_bindings() {
-    for (auto& [key, run] : runs_) {
-        run.binding.reset();
-    }
-    ++generation_;
-}
-
 void MapTiles::make_list(std::uint64_t capacity) {
-    app::Buffer list =
+    tile_list_ =
         gpu_.make_buffer(sizeof(TileListHeader) + capacity * sizeof(Tile),
                          Usage::eStorageBuffer | Usage::eIndirectBuffer | Usage::eTransferSrc);
-    forget_bindings();
-    tile_list_ = std::move(list);
     tile_capacity_ = capacity;
+    ++generation_;
 }
 
 // ---- Tiles
 
-MapTiles::Run& MapTiles::run_of(Strategy strategy, std::uint32_t subtree_levels) {
+const MapTiles::Run& MapTiles::run_of(Strategy strategy, std::uint32_t subtree_levels) {
+    SubdividerOptions options{.strategy = strategy};
+    if (strategy == Strategy::subtree) {
+        options.threshold_function = function_;
+        options.subtree_levels = subtree_levels;
+    }
     const std::pair key(strategy, strategy == Strategy::subtree ? subtree_levels : 0);
     const auto found = runs_.find(key);
     if (found != runs_.end()) {
         return found->second;
     }
-    SubdividerOptions options{.strategy = strategy};
-    if (strategy != Strategy::fused) {
-        options.threshold_function = function_;
-    }
-    if (strategy == Strategy::subtree) {
-        options.subtree_levels = subtree_levels;
-    }
-    Run run{Subdivider(device_, options)};
+    Run run{Subdivider(device_, options), {}};
     const auto needed = run.subdivider.requirements(shape_, tile_capacity_);
     run.scratch = gpu_.make_buffer(needed.scratch_size_bytes,
                                    vk::BufferUsageFlags(needed.usage) | Usage::eTransferDst);
@@ -135,11 +124,7 @@ MapTiles::Run& MapTiles::run_of(Strategy strategy, std::uint32_t subtree_levels)
     return runs_.emplace(key, std::move(run)).first->second;
 }
 
-void MapTiles::bind(Run& run, bool by_node) {
-    const bool balances = static_cast<bool>(balance_buffer_.handle);
-    if (run.binding && run.binds_node_thresholds == by_node && run.binds_balance == balances) {
-        return;
-    }
+Subdivider::Binding MapTiles::bind(const Run& run, bool by_node) const {
     Subdivider::Resources resources{.map = {.view = *map_.view},
                                     .scratch = {.buffer = *run.scratch.handle},
                                     .tile_list = {.buffer = *tile_list_.handle},
@@ -150,12 +135,10 @@ void MapTiles::bind(Run& run, bool by_node) {
     if (by_node) {
         resources.node_thresholds = {.buffer = *node_thresholds_.handle};
     }
-    if (balances) {
+    if (balance_buffer_.handle) {
         resources.balance = {.buffer = *balance_buffer_.handle};
     }
-    run.binding = run.subdivider.bind(shape_, resources);
-    run.binds_balance = balances;
-    run.binds_node_thresholds = by_node;
+    return run.subdivider.bind(shape_, resources);
 }
 
 void MapTiles::fill_node_thresholds(const Threshold& threshold) {
@@ -168,13 +151,14 @@ void MapTiles::fill_node_thresholds(const Threshold& threshold) {
     gpu_.upload(*node_thresholds_.handle, std::as_bytes(std::span(contents)));
 }
 
-void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
+void MapTiles::record_and_wait(const Run& run, const SubdivisionSettings& settings,
                                const Threshold& threshold) {
     order_ = settings.order;
     balance_ = settings.balance;
+    const Subdivider::Binding binding = bind(run, threshold.needs_threshold_map());
     gpu_.run([&](vk::CommandBuffer commands) {
         timer_.begin(commands);
-        run.subdivider.record(commands, *run.binding, threshold,
+        run.subdivider.record(commands, binding, threshold,
                               {settings.order, settings.budget(), settings.balance});
         timer_.end(commands);
         app::memory_barrier(commands);
@@ -186,7 +170,8 @@ void MapTiles::record_and_wait(Run& run, const SubdivisionSettings& settings,
     summary_.milliseconds = timer_.milliseconds();
 }
 
-MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings, const Threshold& threshold) {
+const MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings,
+                                       const Threshold& threshold) {
     const StrategyChoice choice =
         settings.order == Order::canonical
             ? StrategyChoice{Strategy::fused, 0, "it alone makes the canonical order"}
@@ -201,7 +186,7 @@ MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings, const Thre
     if (threshold.needs_threshold_map()) {
         fill_node_thresholds(threshold);
     }
-    Run& run = run_of(choice.strategy, choice.subtree_levels);
+    const Run& run = run_of(choice.strategy, choice.subtree_levels);
     if (settings.balance != Balance::none && !balance_buffer_.handle) {
         const auto needed = run.subdivider.requirements(shape_, tile_capacity_);
         balance_buffer_ =
@@ -210,10 +195,9 @@ MapTiles::Run& MapTiles::prepare(const SubdivisionSettings& settings, const Thre
     return run;
 }
 
-void MapTiles::run_until_it_fits(Run& run, const SubdivisionSettings& settings,
+void MapTiles::run_until_it_fits(const Run& run, const SubdivisionSettings& settings,
                                  const Threshold& threshold) {
     while (true) {
-        bind(run, threshold.needs_threshold_map());
         record_and_wait(run, settings, threshold);
         if ((summary_.header.flags & TILE_LIST_OVERFLOW) == 0) {
             return;
@@ -257,9 +241,7 @@ void MapTiles::subdivide(const SubdivisionSettings& settings, const Threshold& t
 }
 
 std::uint64_t MapTiles::count(const SubdivisionSettings& settings, const Threshold& threshold) {
-    Run& run = prepare(settings, threshold);
-    bind(run, threshold.needs_threshold_map());
-    record_and_wait(run, settings, threshold);
+    record_and_wait(prepare(settings, threshold), settings, threshold);
     const std::uint64_t tiles = summary_.header.required;
     discard("the tiles were only counted");
     return tiles;

@@ -82,25 +82,22 @@ class MapTiles {
  private:
     // Resources of one strategy.
     struct Run {
-        explicit Run(Subdivider subdivider_) : subdivider(std::move(subdivider_)) {}
         Subdivider subdivider;
         app::Buffer scratch;
-        std::optional<Subdivider::Binding> binding;  // none: resources have changed
-        bool binds_node_thresholds = false;
-        bool binds_balance = false;
     };
 
-    void forget_bindings();
     void make_list(std::uint64_t capacity);
     void fill_node_thresholds(const Threshold& threshold);
-    [[nodiscard]] Run& run_of(Strategy strategy, std::uint32_t subtree_levels);
-    void bind(Run& run, bool by_node);
+    [[nodiscard]] const Run& run_of(Strategy strategy, std::uint32_t subtree_levels);
+    [[nodiscard]] Subdivider::Binding bind(const Run& run, bool by_node) const;
     // Runs the strategy once, with the list's present capacity, and reads the header back.
-    void record_and_wait(Run& run, const SubdivisionSettings& settings, const Threshold& threshold);
+    void record_and_wait(const Run& run, const SubdivisionSettings& settings,
+                         const Threshold& threshold);
     // Chooses the strategy and makes the resources that it needs.
-    [[nodiscard]] Run& prepare(const SubdivisionSettings& settings, const Threshold& threshold);
+    [[nodiscard]] const Run& prepare(const SubdivisionSettings& settings,
+                                     const Threshold& threshold);
     // Runs the strategy until the list has room for all tiles.
-    void run_until_it_fits(Run& run, const SubdivisionSettings& settings,
+    void run_until_it_fits(const Run& run, const SubdivisionSettings& settings,
                            const Threshold& threshold);
     // Copies the tiles to the host, and counts them.
     void read_tiles();

@@ -67,19 +67,10 @@ void check(const CLI::App& app, const Arguments& arguments) {
     const Options& options = arguments.options;
     std::vector<app::FileArgument> files{{"--screenshot", options.screenshot, true},
                                          {"--settings", arguments.settings, false}};
-    for (const char* const option : {"--screenshot", "--settings"}) {
-        const fs::path& path = option == files[0].name ? files[0].path : files[1].path;
-        if (app.count(option) > 0 && path.empty()) {
-            throw app::UsageError(std::string(option) + " needs a file name");
-        }
-    }
     for (const fs::path& file : options.files) {
-        if (file.empty()) {
-            throw app::UsageError("FILE needs a file name");
-        }
         files.push_back({"FILE", file, false});
     }
-    app::check_files(files);
+    app::check_files(app, files);
     app::check_ending("--screenshot", options.screenshot, {"png"});
 }
 

@@ -1,7 +1,5 @@
 #include "panels.hpp"
 
-#define GLFW_INCLUDE_NONE
-#include <GLFW/glfw3.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -45,8 +43,8 @@ std::string size_text(const MapShape& shape) {
 Panels::Panels(Viewer& viewer)
     : viewer_(viewer),
       actions_(make_actions()),
-      level_colours_(colour_table(ColourMap::turbo)),
-      ratio_colours_(colour_table(ColourMap::viridis)) {}
+      level_colours_(app::colour_table(ColourMap::turbo)),
+      ratio_colours_(app::colour_table(ColourMap::viridis)) {}
 
 float Panels::width(float scale) const {
     return viewer_.settings.panel ? std::round(PANEL_WIDTH * scale) : 0.0F;
@@ -83,7 +81,6 @@ void Panels::draw(float scale) {
     scale_ = scale;
     form_.set_scale(scale);
     handle_mouse();
-    handle_keys();
     draw_texel_values();
     draw_highlights();
     draw_overlay();
@@ -325,22 +322,7 @@ void Panels::draw_help() {
     ImGui::End();
 }
 
-// ---- Keys and mouse
-
-void Panels::handle_keys() {
-    if (path_field_.is_open()) {
-        for (const PressedKey& key : pressed_keys_) {
-            if (key.key == GLFW_KEY_ENTER || key.key == GLFW_KEY_KP_ENTER) {
-                path_field_.enter();
-            } else if (key.key == GLFW_KEY_ESCAPE) {
-                path_field_.cancel();
-            }
-        }
-    } else {
-        act_on_keys(actions_, pressed_keys_);
-    }
-    pressed_keys_.clear();
-}
+// ---- Mouse
 
 void Panels::handle_mouse() {
     const ImGuiIO& io = ImGui::GetIO();

@@ -24,6 +24,8 @@ struct Shortcut {
     int key = 0;
     int modifiers = 0;
     unsigned int character = 0;
+
+    friend bool operator==(const Shortcut&, const Shortcut&) = default;
 };
 
 struct Action {
@@ -35,33 +37,21 @@ struct Action {
     bool repeats = false;  // while the key is held
 };
 
-// A pressed key, as GLFW reports it.
-struct PressedKey {
-    int key;
-    int modifiers;
-    bool is_repeated;  // because it is held
-};
-
-// Tells whether a text field takes typed characters.
-[[nodiscard]] bool is_writing();
-
-// Runs the actions of these keys and of the characters of Dear ImGui's frame. While text is typed,
-// only keys with Ctrl act.
-void act_on_keys(const std::vector<Action>& actions, const std::vector<PressedKey>& pressed);
-
 class Panels {
  public:
     explicit Panels(Viewer& viewer);
     Panels(const Panels&) = delete;  // its actions point to it
     Panels& operator=(const Panels&) = delete;
 
-    // Draws all panels and lets mouse and keys act on the viewer. Call it between ImGui::NewFrame
+    // Draws all panels and lets the mouse act on the viewer. Call it between ImGui::NewFrame
     // and ImGui::Render. `scale`: pixels of this display per pixel of a display of 96 dots per
     // inch. The large number of tiles is in Dear ImGui's second font, if there is one.
     void draw(float scale);
 
-    // Reports a key that was pressed or repeats. The next draw() acts on it.
-    void press(const PressedKey& key) { pressed_keys_.push_back(key); }
+    // Acts on a pressed key, as WindowProgram::take_key gets it, or on a typed character. While
+    // text is typed, only keys with Ctrl act. Call it between frames. `is_repeated`: the key is
+    // held.
+    void press(Shortcut pressed, bool is_repeated = false);
 
     // Returns the width of the panel at the right side, in pixels. The rest shows the map.
     [[nodiscard]] float width(float scale) const;
@@ -93,7 +83,6 @@ class Panels {
     void draw_help();
     // Returns the height of the box. It lies below `corner`, or above it (`upwards`).
     float draw_box(const std::vector<Paragraph>& paragraphs, ImVec2 corner, bool upwards);
-    void handle_keys();
     void handle_mouse();
     void handle_button(int button, bool is_over_map);
     [[nodiscard]] float map_width() const;  // in ImGui's coordinates
@@ -133,8 +122,8 @@ class Panels {
     void draw_values();
     void draw_go_to();
     void draw_threshold_section();
-    void draw_threshold_levels(const ValueRange& range);
-    void draw_memory_threshold(const ValueRange& range);
+    void draw_threshold_levels(const app::Range& range);
+    void draw_memory_threshold(const app::Range& range);
     void draw_glsl_threshold();
     void draw_tile_search();
 
@@ -144,7 +133,7 @@ class Panels {
     void draw_histogram();
     void draw_fill();
     void draw_fill_legend();
-    [[nodiscard]] ImU32 level_colour(std::uint32_t level) const;
+    [[nodiscard]] app::Rgb level_colour(std::uint32_t level) const;
 
     // ---- panels_inspector.cpp
     void draw_texel_values();
@@ -165,9 +154,8 @@ class Panels {
     PathField path_field_;
     std::filesystem::path last_folder_;  // of the last opened file; empty: the current one
     std::vector<Action> actions_;
-    std::vector<PressedKey> pressed_keys_;  // since the last frame
-    ColourTable level_colours_;
-    ColourTable ratio_colours_;
+    app::ColourTable level_colours_;
+    app::ColourTable ratio_colours_;
     bool shows_help_ = false;
     bool has_shown_notice_ = false;  // in the last frame
     bool quits_ = false;
@@ -177,7 +165,7 @@ class Panels {
     std::size_t threshold_number_ = 0;           // the present one
     int inspector_frames_ = 0;                   // frames since the inspector was opened
 
-    std::optional<TexelPosition> under_mouse_;
+    std::optional<app::TexelPosition> under_mouse_;
     std::array<bool, 3> is_map_grabbed_{};  // for each button of the mouse
     bool moves_high_end_ = false;           // a drag on the histogram moves the range's high end
 };

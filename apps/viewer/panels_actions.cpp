@@ -14,54 +14,24 @@
 
 namespace quadtile::viewer {
 
-namespace {
-
-// Returns the key by the letter printed on it. GLFW names keys by their place on a US keyboard,
-// which is the fallback for other scripts.
-int printed_key(int key) {
-    const bool has_character = key >= GLFW_KEY_APOSTROPHE && key <= GLFW_KEY_WORLD_2;
-    const char* const name = has_character ? glfwGetKeyName(key, 0) : nullptr;
-    if (name == nullptr || static_cast<unsigned char>(name[0]) >= 0x80U) {
-        return key;
-    }
-    if (name[0] >= 'a' && name[0] <= 'z') {
-        return GLFW_KEY_A + (name[0] - 'a');
-    }
-    return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? GLFW_KEY_UNKNOWN : key;
-}
-
-// All modifiers but the locks.
-constexpr int MODIFIERS = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT | GLFW_MOD_ALT | GLFW_MOD_SUPER;
-
-// Counts how often a key that writes the character was pressed.
-std::ptrdiff_t times_typed(unsigned int character) {
-    if (character == 0 || is_writing()) {
-        return 0;
-    }
-    const ImVector<ImWchar>& typed = ImGui::GetIO().InputQueueCharacters;
-    return std::count(typed.begin(), typed.end(), character);
-}
-
-}  // namespace
-
-// Dear ImGui wants text for one frame longer than the text field exists.
-bool is_writing() {
-    return ImGui::GetIO().WantTextInput && ImGui::IsAnyItemActive();
-}
-
-void act_on_keys(const std::vector<Action>& actions, const std::vector<PressedKey>& pressed) {
-    for (const Action& action : actions) {
-        std::ptrdiff_t times = 0;
-        for (const Shortcut& shortcut : action.shortcuts) {
-            times += times_typed(shortcut.character);
-            times += std::ranges::count_if(pressed, [&](const PressedKey& key) {
-                const bool is_text = is_writing() && (key.modifiers & GLFW_MOD_CONTROL) == 0;
-                return !is_text && shortcut.key == printed_key(key.key) &&
-                       shortcut.modifiers == (key.modifiers & MODIFIERS) &&
-                       (action.repeats || !key.is_repeated);
-            });
+void Panels::press(Shortcut pressed, bool is_repeated) {
+    // All modifiers but the locks.
+    pressed.modifiers &= GLFW_MOD_CONTROL | GLFW_MOD_SHIFT | GLFW_MOD_ALT | GLFW_MOD_SUPER;
+    if (path_field_.is_open()) {
+        if (pressed.key == GLFW_KEY_ENTER || pressed.key == GLFW_KEY_KP_ENTER) {
+            path_field_.enter();
+        } else if (pressed.key == GLFW_KEY_ESCAPE) {
+            path_field_.cancel();
         }
-        for (; times > 0; --times) {
+        return;
+    }
+    // Dear ImGui wants text for one frame longer than the text field exists.
+    const bool is_writing = ImGui::GetIO().WantTextInput && ImGui::IsAnyItemActive();
+    if (is_writing && (pressed.modifiers & GLFW_MOD_CONTROL) == 0) {
+        return;
+    }
+    for (const Action& action : actions_) {
+        if ((action.repeats || !is_repeated) && std::ranges::count(action.shortcuts, pressed) > 0) {
             action.act();
         }
     }
@@ -225,7 +195,7 @@ void Panels::change_range_mode(bool automatic) {
         if (viewer_.frame() == nullptr) {
             return;
         }
-        const Range range = viewer_.range();
+        const app::Range range = viewer_.range();
         settings.range_low = range.low;
         settings.range_high = range.high;
     }

@@ -42,7 +42,7 @@ class Scale {
 };
 
 // Returns the range of the positive values and the colours; low < high.
-ValueRange histogram_range(const MapStatistics& statistics, const Range& colours,
+app::Range histogram_range(const app::MapStatistics& statistics, const app::Range& colours,
                            bool is_logarithmic) {
     const float high = std::max(statistics.max, colours.high);
     if (!is_logarithmic) {
@@ -52,7 +52,7 @@ ValueRange histogram_range(const MapStatistics& statistics, const Range& colours
     return {low, std::max(high, 1.01F * low)};
 }
 
-std::uint64_t positive_values(const MapStatistics& statistics) {
+std::uint64_t positive_values(const app::MapStatistics& statistics) {
     const std::uint64_t others =
         statistics.nan + statistics.infinite + statistics.negative + statistics.zero;
     return statistics.texels - std::min(others, statistics.texels);
@@ -60,9 +60,9 @@ std::uint64_t positive_values(const MapStatistics& statistics) {
 
 }  // namespace
 
-ImU32 Panels::level_colour(std::uint32_t level) const {
-    const std::size_t entry = (2 * level + 1) * COLOUR_MAP_SIZE / (2 * (map_top_level() + 1));
-    return opaque(level_colours_[std::min(entry, COLOUR_MAP_SIZE - 1)]);
+app::Rgb Panels::level_colour(std::uint32_t level) const {
+    const std::size_t entry = (2 * level + 1) * app::COLOUR_MAP_SIZE / (2 * (map_top_level() + 1));
+    return level_colours_[std::min(entry, app::COLOUR_MAP_SIZE - 1)];
 }
 
 void Panels::draw_drawing_section() {
@@ -70,11 +70,11 @@ void Panels::draw_drawing_section() {
     draw_colours();
     if (viewer_.frame() != nullptr) {
         settings.level = std::min(settings.level, map_top_level());
-        form_.whole_slider(
+        form_.slider(
             "Pyramid level",
             "0: the map. Higher: the largest importance in squares of 2, 4, 8, ... texels on a "
             "side, which decides whether they are split (Page up, Page down).",
-            settings.level, 0, map_top_level(), settings.level == 0 ? "%u (the map)" : "%u");
+            settings.level, 0U, map_top_level(), settings.level == 0 ? "%u (the map)" : "%u");
     }
     draw_fill();
 }
@@ -106,8 +106,8 @@ void Panels::draw_colours() {
     draw_histogram();
     // Drawn below the histogram, which stays in place when a drag on it ends the automatic range.
     if (!settings.automatic_range) {
-        const MapStatistics& statistics = viewer_.frame()->statistics;
-        const ValueRange range = histogram_range(statistics, viewer_.range(), true);
+        const app::MapStatistics& statistics = viewer_.frame()->statistics;
+        const app::Range range = histogram_range(statistics, viewer_.range(), true);
         form_.logarithmic("Lowest", "Importance of the first colour.", settings.range_low, range);
         form_.logarithmic("Highest", "Importance of the last colour.", settings.range_high, range);
     }
@@ -118,13 +118,13 @@ void Panels::draw_histogram() {
         "Histogram of importance, with logarithmic counts, in the colours of the map. The lines "
         "mark the range of colours; drag them to change it.";
     DrawingSettings& settings = viewer_.settings.drawing;
-    const MapStatistics& statistics = viewer_.frame()->statistics;
+    const app::MapStatistics& statistics = viewer_.frame()->statistics;
     if (positive_values(statistics) == 0) {
         form_.text("The map has no positive values.", DIM_COLOUR);
         return;
     }
-    const Range colours = viewer_.range();
-    const ValueRange shown = histogram_range(statistics, colours, settings.logarithmic);
+    const app::Range colours = viewer_.range();
+    const app::Range shown = histogram_range(statistics, colours, settings.logarithmic);
     const Scale scale(shown.low, shown.high, settings.logarithmic);
     const Scale colour_scale(colours.low, colours.high, settings.logarithmic);
 
@@ -139,7 +139,7 @@ void Panels::draw_histogram() {
     const auto count = static_cast<std::size_t>(std::max(8.0F, size.x / form_.px(3.0F)));
     const std::vector<float> bins =
         statistics.histogram(shown.low, shown.high, settings.logarithmic, count);
-    const ColourTable table = importance_colours(settings.colour_map);
+    const app::ColourTable table = app::importance_colours(settings.colour_map);
     const float most = std::log1p(*std::ranges::max_element(bins));
     const float step = size.x / static_cast<float>(count);
     for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -149,7 +149,7 @@ void Panels::draw_histogram() {
         const float middle = (static_cast<float>(i) + 0.5F) / static_cast<float>(count);
         const float colour = colour_scale.position(scale.importance(middle));
         const auto entry = static_cast<std::size_t>(std::clamp(colour, 0.0F, 1.0F) *
-                                                    static_cast<float>(COLOUR_MAP_SIZE - 1));
+                                                    static_cast<float>(app::COLOUR_MAP_SIZE - 1));
         const float height = std::log1p(bins[i]) / most * (size.y - form_.px(4.0F));
         const float x = corner.x + step * static_cast<float>(i);
         list.AddRectFilled({x, bottom - height}, {x + step, bottom}, opaque(table[entry]));
@@ -175,13 +175,12 @@ void Panels::draw_histogram() {
     }
     form_.text(number_text(shown.low, 3), DIM_COLOUR);
     const std::string middle = number_text(colours.low, 3) + " to " + number_text(colours.high, 3);
-    const std::string high = number_text(shown.high, 3);
     ImGui::SameLine((ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(middle.c_str()).x) /
                     2.0F);
     form_.text(middle);
     form_.tip("Range of importance that the colours cover.");
-    ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(high.c_str()).x);
-    form_.text(high, DIM_COLOUR);
+    ImGui::SameLine();
+    form_.text_right(number_text(shown.high, 3), DIM_COLOUR);
 }
 
 // ---- Tiles
@@ -199,8 +198,8 @@ void Panels::draw_fill() {
 
     form_.combo("Fill", "Property that colours the tiles (G).", FILLS, settings.fill, FILL_TIPS);
     if (settings.fill != Fill::none) {
-        form_.slider("Opacity", "Opacity of the fill over the map.", settings.fill_opacity,
-                     {0.0F, 1.0F}, "%.2f");
+        form_.slider("Opacity", "Opacity of the fill over the map.", settings.fill_opacity, 0.0F,
+                     1.0F, "%.2f");
         draw_fill_legend();
     }
     form_.checkbox("Mark clamped",
@@ -220,10 +219,7 @@ void Panels::draw_fill_legend() {
         ends = {"1 texel", count_text(std::uint64_t{1} << map_top_level()) + " texels"};
         colours.clear();
         for (std::uint32_t level = 0; level <= map_top_level(); ++level) {
-            const ImU32 colour = level_colour(level);
-            colours.push_back({static_cast<std::uint8_t>(colour >> IM_COL32_R_SHIFT),
-                               static_cast<std::uint8_t>(colour >> IM_COL32_G_SHIFT),
-                               static_cast<std::uint8_t>(colour >> IM_COL32_B_SHIFT)});
+            colours.push_back(level_colour(level));
         }
     }
     const auto& [low, high] = ends;
@@ -233,8 +229,8 @@ void Panels::draw_fill_legend() {
     form_.tip("Meaning of the fill's colours.");
     ImGui::SetCursorPosX(left);
     form_.text(low, DIM_COLOUR);
-    ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(high.c_str()).x);
-    form_.text(high, DIM_COLOUR);
+    ImGui::SameLine();
+    form_.text_right(high, DIM_COLOUR);
 }
 
 }  // namespace quadtile::viewer

@@ -49,7 +49,7 @@ void Panels::draw_texel_values() {
     const std::uint32_t bottom = texel(end.y, view.origin_y, map.shape.height);
     for (std::uint32_t y = texel(0.0F, view.origin_y, map.shape.height); y <= bottom; ++y) {
         for (std::uint32_t x = texel(0.0F, view.origin_x, map.shape.width); x <= right; ++x) {
-            const std::string text = number_text(texel_value(map, x, y), 3);
+            const std::string text = number_text(app::texel_value(map, x, y), 3);
             const ImVec2 size = ImGui::CalcTextSize(text.c_str());
             const ImVec2 at{
                 std::round((view.origin_x + (float(x) + 0.5F) * view.zoom) / factor.x - size.x / 2),

@@ -31,7 +31,8 @@ std::size_t position(const std::vector<std::string>& names, const std::string& n
 }
 
 // Returns thresholds from tiles everywhere to the root alone.
-ValueRange threshold_range(const MapStatistics& statistics, std::uint32_t top_level_of_largest) {
+app::Range threshold_range(const app::MapStatistics& statistics,
+                           std::uint32_t top_level_of_largest) {
     const float low = std::max(statistics.percentile(0.001), FLT_MIN);
     if (!(statistics.max > 0.0F)) {
         return {0.001F, 1000.0F};
@@ -109,7 +110,7 @@ void Panels::draw_channel() {
 void Panels::draw_values() {
     const MapFrame& frame = *viewer_.frame();
     const MapShape& shape = frame.map.shape;
-    const MapStatistics& statistics = frame.statistics;
+    const app::MapStatistics& statistics = frame.statistics;
     form_.text_row(
         "Size", "In texels. Squares of level 0 are texels, those of each next level twice as wide.",
         count_text(shape.width) + " x " + count_text(shape.height) + ", levels 0 to " +
@@ -121,7 +122,7 @@ void Panels::draw_values() {
                          const char* tooltip) {
         ImGui::BeginGroup();
         if (count > 0) {
-            form_.swatch(opaque(colour));
+            form_.swatch(colour);
         }
         form_.text(name + (" " + count_text(count)), count > 0 ? TEXT_COLOUR : DIM_COLOUR);
         ImGui::EndGroup();
@@ -167,10 +168,10 @@ void Panels::draw_threshold_section() {
         choose_threshold_kind(kind);
     }
     const bool has_map = viewer_.frame() != nullptr;
-    const MapStatistics none;
-    const MapStatistics& statistics = has_map ? viewer_.frame()->statistics : none;
-    const ValueRange resolutions = threshold_range(statistics, has_map ? map_top_level() : 0);
-    const ValueRange values = threshold_range(statistics, 0);
+    const app::MapStatistics none;
+    const app::MapStatistics& statistics = has_map ? viewer_.frame()->statistics : none;
+    const app::Range resolutions = threshold_range(statistics, has_map ? map_top_level() : 0);
+    const app::Range values = threshold_range(statistics, 0);
     switch (settings.kind) {
         case ThresholdKind::max_resolution:
             form_.logarithmic("Resolution", std::string(MAX_RESOLUTION_TIP) + " Keys: [ and ].",
@@ -195,7 +196,7 @@ void Panels::draw_threshold_section() {
     draw_tile_search();
 }
 
-void Panels::draw_threshold_levels(const ValueRange& range) {
+void Panels::draw_threshold_levels(const app::Range& range) {
     std::vector<float>& levels = viewer_.settings.subdivision.threshold.levels;
     for (std::size_t level = 0; level < levels.size(); ++level) {
         const std::string side =
@@ -208,7 +209,7 @@ void Panels::draw_threshold_levels(const ValueRange& range) {
     }
 }
 
-void Panels::draw_memory_threshold(const ValueRange& range) {
+void Panels::draw_memory_threshold(const app::Range& range) {
     ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
     form_.logarithmic("Resolution", MAX_RESOLUTION_TIP, settings.max_resolution, range);
     form_.logarithmic("List nodes",

@@ -18,12 +18,6 @@ const std::vector<std::string> BALANCE_TIPS{
 
 constexpr ImU32 BAR_COLOUR = IM_COL32(92, 150, 210, 255);
 
-void text_right(Form& form, const std::string& text, ImU32 colour = TEXT_COLOUR) {
-    const float left = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
-    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, left));
-    form.text(text, colour);
-}
-
 }  // namespace
 
 // ---- Subdivision
@@ -33,7 +27,8 @@ void Panels::draw_subdivision_section() {
     if (viewer_.frame() != nullptr) {
         const TilesSummary& summary = viewer_.summary();
         form_.text_row("Strategy", "The GPU's method, and why it is the one.",
-                       std::string(summary.strategy_name()) + ": " + summary.strategy_reason, DIM_COLOUR);
+                       std::string(summary.strategy_name()) + ": " + summary.strategy_reason,
+                       DIM_COLOUR);
     }
     form_.combo("Order", "Order of the tiles in the list (R).", ORDERS, settings.order, ORDER_TIPS);
     if (form_.combo("Balance",
@@ -120,9 +115,9 @@ void Panels::draw_levels_table() {
         form_.swatch(level_colour(level));
         form_.text(std::to_string(level), colour);
         ImGui::TableNextColumn();
-        text_right(form_, count_text(std::uint64_t{1} << level), colour);
+        form_.text_right(count_text(std::uint64_t{1} << level), colour);
         ImGui::TableNextColumn();
-        text_right(form_, count_text(count), colour);
+        form_.text_right(count_text(count), colour);
         ImGui::TableNextColumn();
         form_.bar(static_cast<float>(count) / most, BAR_COLOUR);
     }

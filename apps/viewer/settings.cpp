@@ -127,28 +127,23 @@ void check_values(const Settings& settings) {
 // Puts a value into the settings. Throws std::runtime_error if it is impossible there.
 void set(Json& settings, const Json::json_pointer& place, const Json& value) {
     Json& member = settings.at(place);
-    const auto is_of_another_type = [](const Json& one, const Json& other) {
-        return std::string_view(one.type_name()) != other.type_name();
+    const auto check_type = [](const Json& one, const std::string_view type) {
+        check(one.type_name() == type ? ""
+                                      : one.dump() + " is not of the type " + std::string(type));
     };
-    if (is_of_another_type(member, value)) {
-        throw std::runtime_error(value.dump() + " is not of the type " + member.type_name());
-    }
+    check_type(value, member.type_name());
     for (const Json& element : value.is_array() ? value : Json::array()) {
-        if (!element.is_number()) {
-            throw std::runtime_error(element.dump() + " is not of the type number");
-        }
+        check_type(element, "number");
     }
-    const bool is_whole = member.is_number_unsigned();
+    const auto check_is_whole = [&](bool is_whole) {
+        check(is_whole ? "" : value.dump() + " is not a whole number that is possible here");
+    };
+    const bool must_be_whole = member.is_number_unsigned();
     // Before the conversion, which is not defined for numbers that the type cannot hold.
-    bool is_possible = !is_whole || value.is_number_unsigned();
-    if (is_possible) {
-        member = value;
-        is_possible = !is_whole || Json(settings.get<Settings>()).at(place) == value;
-    }
-    if (!is_possible) {
-        throw std::runtime_error(value.dump() + " is not a whole number that is possible here");
-    }
+    check_is_whole(!must_be_whole || value.is_number_unsigned());
+    member = value;
     const auto read = settings.get<Settings>();
+    check_is_whole(!must_be_whole || Json(read).at(place) == value);
     check_values(read);
 }
 

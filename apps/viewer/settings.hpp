@@ -3,6 +3,7 @@
 #pragma once
 
 #include "arguments.hpp"
+#include "colour_maps.hpp"
 #include "write_tiles.hpp"
 
 #include <quadtile/threshold.hpp>
@@ -47,7 +48,7 @@ struct SubdivisionSettings {
     friend bool operator==(const SubdivisionSettings&, const SubdivisionSettings&) = default;
 };
 
-enum class ColourMap { inferno, viridis, magma, plasma, cividis, turbo, grey };
+using app::ColourMap;
 
 // Fill of a tile: none, or a colour by its level, by importance / threshold, or by its place in the
 // list.
@@ -106,14 +107,8 @@ constexpr std::array<app::Named<ThresholdKind>, 5> THRESHOLD_KINDS{
      {"per-level", ThresholdKind::per_level},
      {"memory", ThresholdKind::memory},
      {"glsl", ThresholdKind::glsl}}};
+using app::COLOUR_MAPS;
 using app::ORDERS;
-constexpr std::array<app::Named<ColourMap>, 7> COLOUR_MAPS{{{"inferno", ColourMap::inferno},
-                                                            {"viridis", ColourMap::viridis},
-                                                            {"magma", ColourMap::magma},
-                                                            {"plasma", ColourMap::plasma},
-                                                            {"cividis", ColourMap::cividis},
-                                                            {"turbo", ColourMap::turbo},
-                                                            {"grey", ColourMap::grey}}};
 constexpr std::array<app::Named<Fill>, 4> FILLS{
     {{"none", Fill::none}, {"level", Fill::level}, {"ratio", Fill::ratio}, {"order", Fill::order}}};
 

@@ -3,9 +3,9 @@
 #include <quadtile/error.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <limits>
-#include <locale>
-#include <sstream>
 
 namespace quadtile::viewer {
 
@@ -87,20 +87,19 @@ ThresholdSettings scaled(const ThresholdSettings& settings, double factor) {
     return result;
 }
 
-std::string short_text(float value) {
-    std::ostringstream text;
-    text.imbue(std::locale::classic());
-    text << value;
-    return text.str();
+std::string number_text(double value, int digits) {
+    std::array<char, 64> text;
+    std::snprintf(text.data(), text.size(), "%.*g", digits, value);
+    return text.data();
 }
 
 std::string describe(const ThresholdSettings& threshold) {
     switch (threshold.kind) {
         case ThresholdKind::max_resolution:
         case ThresholdKind::memory:
-            return "resolution " + short_text(threshold.max_resolution);
+            return "resolution " + number_text(threshold.max_resolution, 6);
         case ThresholdKind::constant:
-            return "threshold " + short_text(threshold.constant);
+            return "threshold " + number_text(threshold.constant, 6);
         case ThresholdKind::glsl:
             return "threshold in GLSL";
         case ThresholdKind::per_level:

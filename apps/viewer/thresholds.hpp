@@ -20,8 +20,8 @@ namespace quadtile::viewer {
 // normal one. The factor is positive. GLSL stays as it is.
 [[nodiscard]] ThresholdSettings scaled(const ThresholdSettings& settings, double factor);
 
-// Returns up to six digits, as printf's %g.
-[[nodiscard]] std::string short_text(float value);
+// `digits`: significant digits, as in printf's %g.
+[[nodiscard]] std::string number_text(double value, int digits = 5);
 
 // Returns for example "resolution 16" or "threshold in GLSL".
 [[nodiscard]] std::string describe(const ThresholdSettings& threshold);

@@ -143,16 +143,6 @@ void Viewer::watch_file() {
     }
 }
 
-void Viewer::wait_for_map(const vk::Rect2D& area) {
-    MapFiles::Arrival arrival = files_.wait();
-    if (!arrival.frame) {
-        throw std::runtime_error(arrival.error);
-    }
-    coming_ = std::move(arrival.frame);
-    area_ = area;
-    put_map_on_device();
-}
-
 void Viewer::take_map() {
     std::optional<MapFiles::Arrival> arrival = files_.take();
     if (!arrival) {
@@ -255,11 +245,10 @@ void Viewer::subdivide() {
     }
     update_milliseconds_ = milliseconds_since(start);
     if (logs_) {
-        log(summary().problem.empty()
-                ? app::counted(summary().header.written, "tile") + ", " +
-                      describe(settings.subdivision.threshold) + ", in " +
-                      short_text(static_cast<float>(update_milliseconds_)) + " ms"
-                : "problem: " + summary().problem);
+        log(summary().problem.empty() ? app::counted(summary().header.written, "tile") + ", " +
+                                            describe(settings.subdivision.threshold) + ", in " +
+                                            number_text(update_milliseconds_, 6) + " ms"
+                                      : "problem: " + summary().problem);
     }
 }
 
@@ -285,10 +274,10 @@ std::string Viewer::problem() const {
     return tiles_ && tiles_->has_map() ? summary().problem : std::string();
 }
 
-Range Viewer::range() const {
+app::Range Viewer::range() const {
     const DrawingSettings drawing = repaired(settings.drawing);
     if (drawing.automatic_range) {
-        return automatic_range(frame_->statistics, drawing.logarithmic);
+        return app::automatic_range(frame_->statistics, drawing.logarithmic);
     }
     return {drawing.range_low, drawing.range_high};
 }
@@ -378,7 +367,7 @@ void Viewer::go_to(std::int64_t x, std::int64_t y, float zoom) {
                true);
         return;
     }
-    const TexelPosition texel{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y)};
+    const app::TexelPosition texel{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y)};
     show_texel(texel.x, texel.y, std::max(view().zoom, zoom));
     pin(texel);
 }
@@ -388,8 +377,8 @@ void Viewer::show_next_odd_texel() {
         notify("no texel is NaN, infinite or negative");
         return;
     }
-    const std::vector<TexelPosition>& odd = frame_->statistics.odd_texels;
-    const TexelPosition& texel = odd[odd_texel_++ % odd.size()];
+    const std::vector<app::TexelPosition>& odd = frame_->statistics.odd_texels;
+    const app::TexelPosition& texel = odd[odd_texel_++ % odd.size()];
     constexpr float CLOSE = 24.0F;
     show_texel(texel.x, texel.y, std::max(view().zoom, CLOSE));
     pin(texel);
@@ -397,7 +386,7 @@ void Viewer::show_next_odd_texel() {
 
 // ---- Queries
 
-std::optional<TexelPosition> Viewer::texel_at(float x, float y) const {
+std::optional<app::TexelPosition> Viewer::texel_at(float x, float y) const {
     if (!tiles_ || !tiles_->has_map()) {
         return {};
     }
@@ -409,11 +398,11 @@ std::optional<TexelPosition> Viewer::texel_at(float x, float y) const {
         row >= static_cast<float>(shape.height)) {
         return {};
     }
-    return TexelPosition{static_cast<std::uint32_t>(column), static_cast<std::uint32_t>(row)};
+    return app::TexelPosition{static_cast<std::uint32_t>(column), static_cast<std::uint32_t>(row)};
 }
 
-ProbedTexel Viewer::probe_texel(const TexelPosition& position) {
-    const float value = texel_value(frame_->map.view(), position.x, position.y);
+ProbedTexel Viewer::probe_texel(const app::TexelPosition& position) {
+    const float value = app::texel_value(frame_->map.view(), position.x, position.y);
     ProbedTexel probed{.x = position.x, .y = position.y, .value = value};
     if (tiles_->has_tiles()) {
         const auto tile = std::ranges::find_if(tiles_->tiles(), [&](const Tile& one) {
@@ -446,7 +435,7 @@ void Viewer::probe() {
     const bool is_old = probed_list_ != list_number_;
     const MapShape& shape = tiles_->shape();
     const auto follow = [&](std::optional<ProbedTexel>& probed,
-                            std::optional<TexelPosition>& position) {
+                            std::optional<app::TexelPosition>& position) {
         if (position && (position->x >= shape.width || position->y >= shape.height)) {
             position.reset();  // the position is one of an earlier map
         }

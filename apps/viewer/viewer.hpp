@@ -57,7 +57,6 @@ class Viewer {
     void attach(app::Gpu& gpu, vk::Format format);
     // Detaches the device. Call it before the device is destroyed.
     void detach();
-    [[nodiscard]] const app::Gpu& gpu() const { return *gpu_; }
 
     // ---- A frame
 
@@ -72,8 +71,6 @@ class Viewer {
     // Requests the map again if its file has changed and is no longer being written. Call it in
     // each frame and, while nothing is drawn, a few times per second.
     void watch_file();
-    // Waits until the requested map is loaded. Throws std::runtime_error if it cannot be loaded.
-    void wait_for_map(const vk::Rect2D& area);
     // Draws the map. Call it within a render pass.
     void draw(vk::CommandBuffer commands, vk::Extent2D target);
     // Sets the scale of outlines: pixels per pixel of a display of 96 dots per inch.
@@ -87,7 +84,7 @@ class Viewer {
     [[nodiscard]] const TilesSummary& summary() const { return tiles_->summary(); }
     // Problem of the tiles, or of a map that could not be loaded; empty: none.
     [[nodiscard]] std::string problem() const;
-    [[nodiscard]] Range range() const;  // range of importance that the colours cover
+    [[nodiscard]] app::Range range() const;  // range of importance that the colours cover
     [[nodiscard]] const std::optional<Notice>& notice() const { return notice_; }
     void notify(std::string text, bool is_problem = false);
     // Prints a line on standard error if --log is given.
@@ -115,9 +112,9 @@ class Viewer {
     // Returns how many lists were made.
     [[nodiscard]] std::uint64_t list_number() const { return list_number_; }
     // Sets the place of the mouse on the map; nothing: the mouse is elsewhere.
-    void hover(std::optional<TexelPosition> texel) { hovered_position_ = texel; }
-    [[nodiscard]] std::optional<TexelPosition> texel_at(float x, float y) const;
-    void pin(std::optional<TexelPosition> texel) { pinned_position_ = texel; }
+    void hover(std::optional<app::TexelPosition> texel) { hovered_position_ = texel; }
+    [[nodiscard]] std::optional<app::TexelPosition> texel_at(float x, float y) const;
+    void pin(std::optional<app::TexelPosition> texel) { pinned_position_ = texel; }
     [[nodiscard]] const std::optional<ProbedTexel>& hovered() const { return hovered_; }
     [[nodiscard]] const std::optional<ProbedTexel>& pinned() const { return pinned_; }
 
@@ -144,7 +141,7 @@ class Viewer {
     void put_map_on_device();
     void subdivide();
     void probe();
-    [[nodiscard]] ProbedTexel probe_texel(const TexelPosition& position);
+    [[nodiscard]] ProbedTexel probe_texel(const app::TexelPosition& position);
     [[nodiscard]] Threshold threshold_of(const ThresholdSettings& wanted);
     [[nodiscard]] const LoadedMap& fragments(const std::string& channel);
     [[nodiscard]] const app::GlslFile& glsl(const std::string& path);
@@ -175,8 +172,8 @@ class Viewer {
     vk::Rect2D area_;
     std::size_t odd_texel_ = 0;
 
-    std::optional<TexelPosition> hovered_position_;
-    std::optional<TexelPosition> pinned_position_;
+    std::optional<app::TexelPosition> hovered_position_;
+    std::optional<app::TexelPosition> pinned_position_;
     std::optional<ProbedTexel> hovered_;
     std::optional<ProbedTexel> pinned_;
     std::uint64_t list_number_ = 0;  // number of lists that were made

@@ -61,12 +61,6 @@ std::string count_text(std::uint64_t count) {
     return text;
 }
 
-std::string number_text(double value, int digits) {
-    std::array<char, 64> text;
-    std::snprintf(text.data(), text.size(), "%.*g", digits, value);
-    return text.data();
-}
-
 std::string time_text(double milliseconds) {
     std::array<char, 64> text;
     if (milliseconds < 1.0) {
@@ -162,7 +156,7 @@ void Form::switched(const char* label_text, const std::string& tooltip, bool& is
 }
 
 bool Form::logarithmic(const char* label_text, const std::string& tooltip, float& value,
-                       const ValueRange& range) {
+                       const app::Range& range) {
     const float low = std::log2(range.low);
     const float high = std::log2(std::max(range.high, 1.01F * range.low));
     float exponent = value > 0.0F ? std::clamp(std::log2(value), low, high) : low;
@@ -191,28 +185,6 @@ bool Form::logarithmic(const char* label_text, const std::string& tooltip, float
     return changed;
 }
 
-bool Form::slider(const char* label_text, const std::string& tooltip, float& value,
-                  const ValueRange& range, const char* format) {
-    label(label_text, tooltip);
-    ImGui::PushID(label_text);
-    const bool changed = ImGui::SliderFloat("##slider", &value, range.low, range.high, format,
-                                            ImGuiSliderFlags_AlwaysClamp);
-    tip(tooltip + " Ctrl+click to type.");
-    ImGui::PopID();
-    return changed;
-}
-
-bool Form::whole_slider(const char* label_text, const std::string& tooltip, std::uint32_t& value,
-                        std::uint32_t low, std::uint32_t high, const char* format) {
-    label(label_text, tooltip);
-    ImGui::PushID(label_text);
-    const bool changed = ImGui::SliderScalar("##slider", ImGuiDataType_U32, &value, &low, &high,
-                                             format, ImGuiSliderFlags_AlwaysClamp);
-    tip(tooltip + " Ctrl+click to type.");
-    ImGui::PopID();
-    return changed;
-}
-
 bool Form::count_field(const char* id, std::uint64_t& value) {
     std::uint64_t shown = value;
     const bool is_edited = ImGui::InputScalar(id, ImGuiDataType_U64, &shown);
@@ -235,6 +207,12 @@ void Form::text(const std::string& text, ImU32 colour) {
     ImGui::PopStyleColor();
 }
 
+void Form::text_right(const std::string& shown, ImU32 colour) {
+    const float left = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(shown.c_str()).x;
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, left));
+    text(shown, colour);
+}
+
 void Form::wrapped_text(const std::string& wrapped, ImU32 colour) {
     ImGui::PushTextWrapPos(0.0F);
     text(wrapped, colour);
@@ -255,7 +233,7 @@ void Form::large_text(const std::string& large, ImU32 colour) {
     ImGui::SetWindowFontScale(1.0F);
 }
 
-void Form::swatch(ImU32 colour) {
+void Form::swatch(const app::Rgb& colour) {
     // A space as high as text, so that the square is in line with the line's texts.
     ImGui::TextUnformatted(" ");
     const ImVec2 corner = ImGui::GetItemRectMin();
@@ -267,7 +245,7 @@ void Form::swatch(ImU32 colour) {
     const ImVec2 first{corner.x + inset, corner.y + inset};
     const ImVec2 end{corner.x + size - inset, corner.y + size - inset};
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled(first, end, colour);
+    list.AddRectFilled(first, end, opaque(colour));
     list.AddRect(first, end, with_opacity(DIM_COLOUR, 0.6F));
 }
 

@@ -3,7 +3,10 @@
 
 #pragma once
 
+#include "thresholds.hpp"
+
 #include "arguments.hpp"
+#include "map_statistics.hpp"
 #include "picture.hpp"
 
 #include <imgui.h>
@@ -16,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace quadtile::viewer {
@@ -38,18 +42,11 @@ constexpr ImU32 ACCENT_COLOUR = IM_COL32(58, 123, 190, 255);
 
 // "1,048,576"
 [[nodiscard]] std::string count_text(std::uint64_t count);
-// `digits`: significant digits.
-[[nodiscard]] std::string number_text(double value, int digits = 5);
 // "12.3 µs" or "1.234 ms"
 [[nodiscard]] std::string time_text(double milliseconds);
 
 constexpr auto TABLE_FLAGS = ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH |
                              ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_PadOuterX;
-
-struct ValueRange {
-    float low;
-    float high;
-};
 
 class Form {
  public:
@@ -89,21 +86,32 @@ class Form {
     // Draws a logarithmic slider and a field for typing. The slider goes in eighths of a power of
     // two (with Alt in pixels). Values are not negative.
     bool logarithmic(const char* label, const std::string& tooltip, float& value,
-                     const ValueRange& range);
-    bool slider(const char* label, const std::string& tooltip, float& value,
-                const ValueRange& range, const char* format);
-    bool whole_slider(const char* label, const std::string& tooltip, std::uint32_t& value,
-                      std::uint32_t low, std::uint32_t high, const char* format);
+                     const app::Range& range);
+    // For float and std::uint32_t.
+    template <typename Number>
+    bool slider(const char* label_text, const std::string& tooltip, Number& value, Number low,
+                Number high, const char* format) {
+        constexpr bool IS_FLOAT = std::is_same_v<Number, float>;
+        label(label_text, tooltip);
+        ImGui::PushID(label_text);
+        const bool changed =
+            ImGui::SliderScalar("##slider", IS_FLOAT ? ImGuiDataType_Float : ImGuiDataType_U32,
+                                &value, &low, &high, format, ImGuiSliderFlags_AlwaysClamp);
+        tip(tooltip + " Ctrl+click to type.");
+        ImGui::PopID();
+        return changed;
+    }
     // Draws a field for a positive whole number. The value changes when the user leaves the field.
     bool count_field(const char* id, std::uint64_t& value);
     // `width` 0: the text's width.
     bool button(const char* text, const std::string& tooltip, float width = 0.0F);
 
     void text(const std::string& text, ImU32 colour = TEXT_COLOUR);
+    void text_right(const std::string& text, ImU32 colour = TEXT_COLOUR);
     void wrapped_text(const std::string& text, ImU32 colour = TEXT_COLOUR);
     void large_text(const std::string& text, ImU32 colour = TEXT_COLOUR);
     // Draws a square as high as a line of text. The next item is on the same line.
-    void swatch(ImU32 colour);
+    void swatch(const app::Rgb& colour);
     // Draws the heads of a table, each with its tooltip.
     void table_heads(std::span<const std::array<const char*, 2>> heads);
     // Fills a part of the rest of the row or table cell.

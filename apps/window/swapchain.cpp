@@ -187,20 +187,13 @@ void Swapchain::make_images() {
     }
 }
 
-bool Swapchain::show(const std::function<void(vk::CommandBuffer)>& draw) {
+bool Swapchain::show(const std::function<void(vk::CommandBuffer)>& draw) try {
     const Frame& frame = frames_[frame_];
     gpu_.wait(*frame.done);
-    std::uint32_t index = 0;
-    // Calls the C function, which does not throw if the swapchain no longer fits.
-    auto result = static_cast<vk::Result>(VULKAN_HPP_DEFAULT_DISPATCHER.vkAcquireNextImageKHR(
-        gpu_.device(), *swapchain_, LONGEST_ACQUIRE_NANOSECONDS, *frame.acquired, VK_NULL_HANDLE,
-        &index));
-    if (result == vk::Result::eErrorOutOfDateKHR || result == vk::Result::eTimeout) {
+    const auto [acquired, index] = gpu_.device().acquireNextImageKHR(
+        *swapchain_, LONGEST_ACQUIRE_NANOSECONDS, *frame.acquired);
+    if (acquired == vk::Result::eTimeout) {
         return false;
-    }
-    bool fits = result != vk::Result::eSuboptimalKHR;
-    if (fits) {
-        vk::resultCheck(result, "vkAcquireNextImageKHR");
     }
     const PresentedImage& image = images_[index];
     gpu_.device().resetFences(*frame.done);
@@ -218,17 +211,12 @@ bool Swapchain::show(const std::function<void(vk::CommandBuffer)>& draw) {
                             .setSignalSemaphores(*image.drawn),
                         *frame.done);
     frame_ = (frame_ + 1) % FRAMES_IN_FLIGHT;
-    const auto present = vk::PresentInfoKHR{.pImageIndices = &index}
-                             .setWaitSemaphores(*image.drawn)
-                             .setSwapchains(*swapchain_);
-    const VkPresentInfoKHR& present_of_c = present;
-    result = static_cast<vk::Result>(
-        VULKAN_HPP_DEFAULT_DISPATCHER.vkQueuePresentKHR(gpu_.queue(), &present_of_c));
-    if (result == vk::Result::eErrorOutOfDateKHR || result == vk::Result::eSuboptimalKHR) {
-        return false;
-    }
-    vk::resultCheck(result, "vkQueuePresentKHR");
-    return fits;
+    const vk::Result presented = gpu_.queue().presentKHR(vk::PresentInfoKHR{.pImageIndices = &index}
+                                                             .setWaitSemaphores(*image.drawn)
+                                                             .setSwapchains(*swapchain_));
+    return acquired == vk::Result::eSuccess && presented == vk::Result::eSuccess;
+} catch (const vk::OutOfDateKHRError&) {
+    return false;
 }
 
 }  // namespace quadtile::app

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace quadtile::app {
 
@@ -25,9 +27,66 @@ std::string& glfw_problem() {
                              "); --screenshot OUT.png draws without one");
 }
 
+std::span<const char* const> instance_extensions() {
+    std::uint32_t count = 0;
+    const char** const names = glfwGetRequiredInstanceExtensions(&count);
+    if (names == nullptr) {
+        throw std::runtime_error(
+            "no Vulkan driver that draws in windows was found (Debian: mesa-vulkan-drivers)");
+    }
+    return {names, count};
+}
+
+GLFWwindow* make_window(vk::Extent2D extent, const char* title) {
+    glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    GLFWwindow* const window = glfwCreateWindow(
+        static_cast<int>(extent.width), static_cast<int>(extent.height), title, nullptr, nullptr);
+    if (window == nullptr) {
+        throw_no_window(glfw_problem());
+    }
+    constexpr int SMALLEST = 320;
+    glfwSetWindowSizeLimits(window, SMALLEST, SMALLEST / 2, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    return window;
+}
+
+// Returns the size in pixels; 0 if the window is minimised.
+vk::Extent2D framebuffer_extent(GLFWwindow* window) {
+    int width = 0;
+    int height = 0;
+    glfwGetFramebufferSize(window, &width, &height);
+    return {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)};
+}
+
+vk::UniqueSurfaceKHR make_surface(const Instance& instance, GLFWwindow* window) {
+    VkSurfaceKHR surface = VK_NULL_HANDLE;
+    const VkResult result = glfwCreateWindowSurface(instance.handle(), window, nullptr, &surface);
+    if (result != VK_SUCCESS) {
+        throw_no_window("no surface: " + vk::to_string(static_cast<vk::Result>(result)));
+    }
+    return vk::UniqueSurfaceKHR(surface, instance.handle());
+}
+
+int printed_key(int key, int code) {
+    const bool has_character =
+        key == GLFW_KEY_UNKNOWN || (key >= GLFW_KEY_APOSTROPHE && key <= GLFW_KEY_WORLD_2);
+    const char* const name = has_character ? glfwGetKeyName(key, code) : nullptr;
+    if (name == nullptr || static_cast<unsigned char>(name[0]) >= 0x80U) {
+        return key;
+    }
+    if (std::isalpha(name[0]) != 0) {
+        return GLFW_KEY_A + (std::tolower(name[0]) - 'a');
+    }
+    return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? GLFW_KEY_UNKNOWN : key;
+}
+
+bool is_empty(vk::Extent2D extent) {
+    return extent.width == 0 || extent.height == 0;
+}
+
 }  // namespace
 
-WindowSystem::WindowSystem() {
+WindowProgram::WindowSystem::WindowSystem() {
     glfwSetErrorCallback([](int /*code*/, const char* text) { glfw_problem() = text; });
     if (glfwInit() == GLFW_FALSE) {
         throw_no_window(glfw_problem());
@@ -40,58 +99,156 @@ WindowSystem::WindowSystem() {
     }
 }
 
-std::span<const char* const> WindowSystem::instance_extensions() {
-    std::uint32_t count = 0;
-    const char** const names = glfwGetRequiredInstanceExtensions(&count);
-    if (names == nullptr) {
-        throw std::runtime_error(
-            "no Vulkan driver that draws in windows was found (Debian: mesa-vulkan-drivers)");
-    }
-    return {names, count};
+WindowProgram::WindowProgram(const char* name, vk::Extent2D extent, std::string device,
+                             bool validation)
+    : device_(std::move(device)),
+      window_(make_window(extent, name)),
+      instance_(name, instance_extensions(), validation),
+      surface_(make_surface(instance_, window_.get())) {
+    glfwSetWindowUserPointer(window_.get(), this);
+    watch_events();
+    ui_.emplace(window_.get());
 }
 
-WindowHandle make_window(vk::Extent2D extent, const char* title) {
-    glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
-    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
-    WindowHandle window(glfwCreateWindow(static_cast<int>(extent.width),
-                                         static_cast<int>(extent.height), title, nullptr, nullptr));
-    if (!window) {
-        throw_no_window(glfw_problem());
-    }
-    constexpr int SMALLEST = 320;
-    glfwSetWindowSizeLimits(window.get(), SMALLEST, SMALLEST / 2, GLFW_DONT_CARE, GLFW_DONT_CARE);
-    return window;
+// ---- Events
+
+void WindowProgram::watch_events() {
+    GLFWwindow* const window = window_.get();
+    static const auto of = [](GLFWwindow* w) -> WindowProgram& {
+        return *static_cast<WindowProgram*>(glfwGetWindowUserPointer(w));
+    };
+    glfwSetCursorPosCallback(window, [](auto* w, double, double) { of(w).note_event(); });
+    glfwSetMouseButtonCallback(window, [](auto* w, int, int, int) { of(w).note_event(); });
+    glfwSetScrollCallback(window, [](auto* w, double, double) { of(w).note_event(); });
+    glfwSetCursorEnterCallback(window, [](auto* w, int) { of(w).note_event(); });
+    glfwSetWindowFocusCallback(window, [](auto* w, int) { of(w).note_event(); });
+    glfwSetWindowRefreshCallback(window, [](auto* w) { of(w).note_event(); });
+    glfwSetFramebufferSizeCallback(window, [](auto* w, int, int) { of(w).note_event(); });
+    glfwSetWindowContentScaleCallback(window, [](auto* w, float, float) { of(w).note_event(); });
+    glfwSetCharCallback(window, [](auto* w, unsigned int typed) {
+        of(w).take_character(typed);
+        of(w).note_event();
+    });
+    glfwSetKeyCallback(window, [](auto* w, int key, int code, int event, int modifiers) {
+        of(w).take_key(printed_key(key, code), event, modifiers);
+        of(w).note_event();
+    });
+    glfwSetDropCallback(window, [](auto* w, int count, const char** paths) {
+        of(w).take_files({paths, paths + count});
+        of(w).note_event();
+    });
 }
 
-vk::Extent2D framebuffer_extent(GLFWwindow* window) {
-    int width = 0;
-    int height = 0;
-    glfwGetFramebufferSize(window, &width, &height);
-    return {static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)};
-}
-
-float content_scale(GLFWwindow* window) {
+float WindowProgram::scale() const {
     float x = 1.0F;
     float y = 1.0F;
-    glfwGetWindowContentScale(window, &x, &y);
+    glfwGetWindowContentScale(window_.get(), &x, &y);
     return std::max(x, y);
 }
 
-vk::UniqueSurfaceKHR make_surface(const Instance& instance, GLFWwindow* window) {
-    VkSurfaceKHR surface = VK_NULL_HANDLE;
-    const VkResult result = glfwCreateWindowSurface(instance.handle(), window, nullptr, &surface);
-    if (result != VK_SUCCESS) {
-        throw_no_window("no surface: " + vk::to_string(static_cast<vk::Result>(result)));
+bool WindowProgram::is_minimised() const {
+    return is_empty(framebuffer_extent(window_.get())) ||
+           glfwGetWindowAttrib(window_.get(), GLFW_ICONIFIED) == GLFW_TRUE;
+}
+
+// ---- The device
+
+void WindowProgram::open_device() {
+    try {
+        gpu_.emplace(instance_, device_, *surface_);
+        swapchain_.emplace(*gpu_, *surface_, framebuffer_extent(window_.get()));
+        attach();
+    } catch (...) {
+        close_device();  // its resources must not outlive it
+        throw;
     }
-    return vk::UniqueSurfaceKHR(surface, instance.handle());
+    note_event();
 }
 
-InputBackend::InputBackend(GLFWwindow* window) {
-    ImGui_ImplGlfw_InitForVulkan(window, true);
+void WindowProgram::close_device() {
+    if (gpu_) {
+        gpu_->wait_idle();
+    }
+    detach();
+    ui_->detach();
+    swapchain_.reset();
+    gpu_.reset();
 }
 
-InputBackend::~InputBackend() {
-    ImGui_ImplGlfw_Shutdown();
+void WindowProgram::recover_from_loss(const std::string& reason) {
+    const auto now = std::chrono::steady_clock::now();
+    if (last_loss_ != std::chrono::steady_clock::time_point() &&
+        now - last_loss_ < std::chrono::minutes(1)) {
+        throw std::runtime_error("the device was lost twice within a minute: " + reason);
+    }
+    last_loss_ = now;
+    close_device();
+    open_device();
+    tell_loss(reason);
+}
+
+// ---- Frames
+
+std::uint32_t WindowProgram::run() {
+    open_device();
+    try {
+        while (glfwWindowShouldClose(window_.get()) == GLFW_FALSE && !quits_) {
+            if (is_minimised()) {
+                glfwWaitEvents();
+                note_event();
+                continue;
+            }
+            wait_for_events();
+            try {
+                frame();
+            } catch (const vk::SurfaceLostKHRError&) {
+                if (!std::exchange(has_shown_, false)) {
+                    throw;  // a new surface does not help
+                }
+                close_device();
+                surface_.reset();
+                surface_ = make_surface(instance_, window_.get());
+                open_device();
+            } catch (const std::exception& error) {
+                if (!is_device_loss(error)) {
+                    throw;
+                }
+                recover_from_loss(error.what());
+            }
+        }
+    } catch (...) {
+        close_device();
+        throw;
+    }
+    close_device();  // while the validation layer's messages still count
+    return instance_.validation_messages();
+}
+
+void WindowProgram::frame() {
+    ui_->follow_scale(scale(), *gpu_, *swapchain_);
+    const vk::Extent2D extent = framebuffer_extent(window_.get());
+    if (extent != swapchain_->extent()) {
+        swapchain_->resize(extent);
+    }
+    if (is_empty(swapchain_->extent())) {
+        return;  // minimised meanwhile
+    }
+    update();
+    ImGui_ImplVulkan_NewFrame();
+    ImGui_ImplGlfw_NewFrame();
+    ImGui::NewFrame();
+    draw_panels();
+    ImGui::Render();
+    apply_panels();
+    const bool is_shown = swapchain_->show([&](vk::CommandBuffer commands) {
+        draw(commands);
+        Ui::draw(commands);
+    });
+    if (!is_shown) {
+        swapchain_->resize(framebuffer_extent(window_.get()));
+    }
+    has_shown_ = has_shown_ || is_shown;
+    note_frame(is_shown);
 }
 
 // ---- Dear ImGui
@@ -160,14 +317,20 @@ void set_style(float scale) {
 
 }  // namespace
 
-Ui::Ui() {
+Ui::Ui(GLFWwindow* window) : has_window_(window != nullptr) {
     ImGui::CreateContext();
+    if (has_window_) {
+        ImGui_ImplGlfw_InitForVulkan(window, true);
+    }
     ImGui::GetIO().IniFilename = nullptr;  // settings are the program's
     set_scale(1.0F);
 }
 
 Ui::~Ui() {
     detach();
+    if (has_window_) {
+        ImGui_ImplGlfw_Shutdown();
+    }
     ImGui::DestroyContext();
 }
 
@@ -202,15 +365,13 @@ void Ui::attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count)
     ImGui_ImplVulkan_DestroyFontUploadObjects();
 }
 
-bool Ui::follow_scale(float scale, Gpu& gpu, const Swapchain& swapchain) {
-    if (is_attached_ && scale == scale_) {
-        return false;
+void Ui::follow_scale(float scale, Gpu& gpu, const Swapchain& swapchain) {
+    if (!is_attached_ || scale != scale_) {
+        gpu.wait_idle();
+        detach();
+        set_scale(scale);
+        attach(gpu, swapchain.render_pass(), swapchain.image_count());
     }
-    gpu.wait_idle();
-    detach();
-    set_scale(scale);
-    attach(gpu, swapchain.render_pass(), swapchain.image_count());
-    return true;
 }
 
 void Ui::detach() {

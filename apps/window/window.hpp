@@ -1,4 +1,4 @@
-// A GLFW window with its Vulkan surface, and Dear ImGui: its input, fonts, style and drawing.
+// A GLFW window with its device, and Dear ImGui: its input, fonts, style and drawing.
 
 #pragma once
 
@@ -8,55 +8,21 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
+#include <chrono>
+#include <filesystem>
 #include <memory>
-#include <span>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace quadtile::app {
 
-// The use of GLFW. Throws std::runtime_error if there is no window system; the message names
-// --screenshot, which all programs with windows have.
-class WindowSystem {
- public:
-    WindowSystem();
-    ~WindowSystem() { glfwTerminate(); }
-    WindowSystem(const WindowSystem&) = delete;
-    WindowSystem& operator=(const WindowSystem&) = delete;
-
-    // Returns the extensions for Instance. Throws std::runtime_error if no driver draws in windows.
-    [[nodiscard]] static std::span<const char* const> instance_extensions();
-};
-
-struct WindowDeleter {
-    void operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
-};
-using WindowHandle = std::unique_ptr<GLFWwindow, WindowDeleter>;
-
-// `extent`: pixels of a display of 96 dots per inch. Throws std::runtime_error as WindowSystem.
-[[nodiscard]] WindowHandle make_window(vk::Extent2D extent, const char* title);
-
-// Returns the size in pixels; 0 if the window is minimised.
-[[nodiscard]] vk::Extent2D framebuffer_extent(GLFWwindow* window);
-
-// Returns the pixels of the display per pixel of a display of 96 dots per inch.
-[[nodiscard]] float content_scale(GLFWwindow* window);
-
-// Throws std::runtime_error as WindowSystem.
-[[nodiscard]] vk::UniqueSurfaceKHR make_surface(const Instance& instance, GLFWwindow* window);
-
-// Passes input of the window to Dear ImGui.
-class InputBackend {
- public:
-    // Also calls the callbacks that the window already has.
-    explicit InputBackend(GLFWwindow* window);
-    ~InputBackend();
-    InputBackend(const InputBackend&) = delete;
-    InputBackend& operator=(const InputBackend&) = delete;
-};
-
-// The context of Dear ImGui; there is one. Mouse and keys come from InputBackend, or not at all.
+// The context of Dear ImGui; there is one.
 class Ui {
  public:
-    Ui();
+    // Mouse and keys come from `window`; null: there are none. Also calls the callbacks that the
+    // window already has.
+    explicit Ui(GLFWwindow* window = nullptr);
     ~Ui();
     Ui(const Ui&) = delete;
     Ui& operator=(const Ui&) = delete;
@@ -64,12 +30,11 @@ class Ui {
     // Sets the size of fonts and panels: pixels of this display per pixel of a display of 96 dots
     // per inch. Call it between detach() and attach().
     void set_scale(float scale);
-    [[nodiscard]] float scale() const { return scale_; }
 
     // Attaches a device. draw() needs render passes that are compatible with `render_pass`.
     void attach(Gpu& gpu, vk::RenderPass render_pass, std::uint32_t image_count);
-    // Attaches the window again if the scale has changed. Returns whether it has.
-    bool follow_scale(float scale, Gpu& gpu, const Swapchain& swapchain);
+    // Attaches the swapchain's device, unless it is attached with this scale.
+    void follow_scale(float scale, Gpu& gpu, const Swapchain& swapchain);
     // Detaches the device. Call it when drawing has finished, before the device is destroyed.
     void detach();
 
@@ -77,9 +42,86 @@ class Ui {
     static void draw(vk::CommandBuffer commands);
 
  private:
+    bool has_window_;
     float scale_ = 0.0F;
     bool is_attached_ = false;
     vk::UniqueDescriptorPool descriptor_pool_;
+};
+
+// A program in a window. It draws frames until the user leaves, and opens the device again if it
+// was lost. Constructor and run() throw std::runtime_error if there is no window system, or no
+// device for it; the message names --screenshot, which all programs with windows have.
+class WindowProgram {
+ public:
+    // `extent`: pixels of a display of 96 dots per inch. `device`: as in DeviceOptions::select.
+    WindowProgram(const char* name, vk::Extent2D extent, std::string device, bool validation);
+    virtual ~WindowProgram() = default;
+    WindowProgram(const WindowProgram&) = delete;
+    WindowProgram& operator=(const WindowProgram&) = delete;
+
+    // Returns the number of messages of the validation layer.
+    std::uint32_t run();
+
+ protected:
+    [[nodiscard]] GLFWwindow* window() const { return window_.get(); }
+    [[nodiscard]] Gpu& gpu() { return *gpu_; }
+    [[nodiscard]] const Swapchain& swapchain() const { return *swapchain_; }
+    void quit() { quits_ = true; }
+
+    // ---- The device. detach() also follows an attach() that has failed.
+    virtual void attach() = 0;
+    virtual void detach() = 0;
+    virtual void tell_loss(const std::string& /*reason*/) {}
+
+    // ---- A frame, in this order
+    virtual void wait_for_events() { glfwPollEvents(); }
+    virtual void update() {}
+    virtual void draw_panels() = 0;  // between ImGui::NewFrame and ImGui::Render
+    virtual void apply_panels() {}
+    virtual void draw(vk::CommandBuffer commands) = 0;  // within the swapchain's render pass
+    virtual void note_frame(bool /*is_shown*/) {}
+
+    // ---- Events
+    virtual void note_event() {}  // of any kind
+    // GLFW names keys by their place on a US keyboard; here `key` is the one with the letter that
+    // the keyboard's layout has there. Layouts of other scripts have no Latin letters: its place.
+    virtual void take_key(int key, int event, int modifiers) = 0;
+    virtual void take_character(unsigned int /*typed*/) {}
+    virtual void take_files(const std::vector<std::filesystem::path>& /*dropped*/) {}
+
+    // Returns the pixels of the display per pixel of a display of 96 dots per inch.
+    [[nodiscard]] virtual float scale() const;
+
+ private:
+    // The use of GLFW.
+    struct WindowSystem {
+        WindowSystem();
+        ~WindowSystem() { glfwTerminate(); }
+        WindowSystem(const WindowSystem&) = delete;
+        WindowSystem& operator=(const WindowSystem&) = delete;
+    };
+    struct WindowDeleter {
+        void operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
+    };
+
+    void watch_events();
+    void open_device();
+    void close_device();
+    void recover_from_loss(const std::string& reason);
+    [[nodiscard]] bool is_minimised() const;
+    void frame();
+
+    std::string device_;
+    WindowSystem system_;
+    std::unique_ptr<GLFWwindow, WindowDeleter> window_;
+    Instance instance_;
+    vk::UniqueSurfaceKHR surface_;
+    std::optional<Ui> ui_;
+    std::optional<Gpu> gpu_;
+    std::optional<Swapchain> swapchain_;
+    bool has_shown_ = false;  // a frame on this surface
+    bool quits_ = false;
+    std::chrono::steady_clock::time_point last_loss_;
 };
 
 }  // namespace quadtile::app

@@ -13,23 +13,13 @@
 
 layout(local_size_x = 256) in;
 
-// Order in which the threads take texels: along the Z-order curve, or row by row. The faster one
-// depends on how the device lays out images.
-#ifdef BY_ROWS
-uvec2 place_in(uint width, uint thread) {
-    return uvec2(thread % width, thread / width);
-}
-uvec2 quad_place(uint thread, uint i) {
-    return uvec2(thread & 31, 4 * (thread >> 5) + i);
-}
-#else
-uvec2 place_in(uint width, uint thread) {
+// Threads take texels along the Z-order curve, which is faster than row by row.
+uvec2 place_of(uint thread) {
     return uvec2(morton_x(thread), morton_y(thread));
 }
 uvec2 quad_place(uint thread, uint i) {
-    return place_in(16, thread) + uvec2(i & 1, i >> 1) * 16;
+    return place_of(thread) + uvec2(i & 1, i >> 1) * 16;
 }
-#endif
 
 const uint LEVELS = 16;  // above level 0
 layout(binding = 0) uniform sampler2DArray source;
@@ -65,15 +55,15 @@ void main() {
     for (uint i = 0; i < 4; ++i) {
         WRITE(1, 32 * block + quad_place(thread, i), quads[i])
     }
-    WRITE(2, 16 * block + place_in(16, thread), largest)
+    WRITE(2, 16 * block + place_of(thread), largest)
     if (thread < 64) {
-        WRITE(3, 8 * block + place_in(8, thread), largest)
+        WRITE(3, 8 * block + place_of(thread), largest)
     }
     if (thread < 16) {
-        WRITE(4, 4 * block + place_in(4, thread), largest)
+        WRITE(4, 4 * block + place_of(thread), largest)
     }
     if (thread < 4) {
-        WRITE(5, 2 * block + place_in(2, thread), largest)
+        WRITE(5, 2 * block + place_of(thread), largest)
     }
     if (thread == 0) {
         WRITE(6, block, largest)

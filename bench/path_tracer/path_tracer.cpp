@@ -340,9 +340,6 @@ class Tracer {
                 return;
             }
             path.throughput *= surface_.albedo[texel];
-            if (!survives(path)) {
-                return;
-            }
             path.triangle = hit.triangle;
             path.normal = meets_back ? -surface.normal : surface.normal;
             path.origin = start(surface, path.normal, hit.u, hit.v);
@@ -381,20 +378,6 @@ class Tracer {
                 path.irradiance += path.throughput * light.intensity * share;
             }
         }
-    }
-
-    // Russian roulette: of paths that carry little, a few go on and stand for all.
-    static bool survives(Path& path) {
-        constexpr float LITTLE = 0.05F;
-        const float most = std::max({path.throughput.x, path.throughput.y, path.throughput.z});
-        if (most >= LITTLE) {
-            return true;
-        }
-        if (path.random.next() * LITTLE >= most) {
-            return false;
-        }
-        path.throughput *= LITTLE / most;
-        return true;
     }
 
     [[nodiscard]] std::size_t texel_at(const glm::vec2& position) const {

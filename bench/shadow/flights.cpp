@@ -47,7 +47,8 @@ Camera Flight::at(float second) const {
     return {.position = along([](const Camera& camera) { return camera.position; }),
             .yaw_degrees = angles.x,
             .pitch_degrees = angles.y,
-            .vertical_field_degrees = angles.z};
+            .vertical_field_degrees = angles.z,
+            .nearest = around[1].nearest};
 }
 
 // ---- Flights
@@ -75,6 +76,9 @@ Flight tour(const ShadowBox& bounds) {
         const float share = 1.4F * static_cast<float>(i) / THROUGH;
         const glm::vec3 eye = start + share * (middle - start);
         flight.poses.push_back(look(eye, eye + (middle - start)));
+    }
+    for (Camera& pose : flight.poses) {
+        pose.nearest = nearest_in(bounds);
     }
     return flight;
 }

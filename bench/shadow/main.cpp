@@ -71,7 +71,6 @@ vk::Extent2D extent_of(const std::string& size) {
 // ---- Tables
 
 const std::vector<Variant> VARIANTS{{"fitted", Technique::fitted},
-                                    {"fitted_without_hysteresis", Technique::fitted, false},
                                     {"single", Technique::single},
                                     {"cascades", Technique::cascades},
                                     {"stable_cascades", Technique::stable_cascades}};

@@ -36,13 +36,8 @@ void add_distribution(bench::Row& row, const std::string& name, std::vector<doub
 
 }  // namespace
 
-FrameSettings Measurements::begin(const Variant& variant) {
-    ShadowOptions options = options_;
-    if (!variant.has_hysteresis) {
-        options.merge_ratio = 1.0F;
-        options.importance_decay = 0.0F;
-    }
-    rig_.configure(options);
+FrameSettings Measurements::begin() {
+    rig_.configure(options_);
     return {.lights = {filming_.sun}, .filter = Filter::hard};
 }
 
@@ -67,7 +62,7 @@ void Measurements::lead_in(FrameSettings& settings, Technique technique, std::ui
 }
 
 bench::Row Measurements::errors(const Variant& variant) {
-    FrameSettings settings = begin(variant);
+    FrameSettings settings = begin();
     std::vector<double> wrong;
     std::vector<double> shadowed;
     std::vector<double> settled;
@@ -94,7 +89,7 @@ bench::Row Measurements::errors(const Variant& variant) {
 }
 
 Measurements::Run Measurements::run(const Variant& variant) {
-    FrameSettings settings = begin(variant);
+    FrameSettings settings = begin();
     const float seconds = std::min(filming_.seconds, filming_.flight.seconds());
     const auto count = static_cast<std::uint32_t>(seconds * STEADY_FRAMES_PER_SECOND) + 1;
     std::array<std::vector<double>, 2> tallies;

@@ -16,7 +16,6 @@ namespace quadtile::shadow {
 struct Variant {
     std::string name;
     Technique technique = Technique::fitted;
-    bool has_hysteresis = true;
 };
 
 // Parameters of a flight.
@@ -45,7 +44,7 @@ class Measurements {
     [[nodiscard]] Run run(const Variant& variant);
 
  private:
-    [[nodiscard]] FrameSettings begin(const Variant& variant);
+    [[nodiscard]] FrameSettings begin();
     // Sets camera and sun of a second of the flight.
     void set_second(FrameSettings& settings, float second) const;
     void lead_in(FrameSettings& settings, Technique technique, std::uint32_t i);

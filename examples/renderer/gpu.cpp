@@ -132,15 +132,8 @@ void Gpu::make_instance(std::atomic<std::uint32_t>* validation_messages) {
         }
         info.setPEnabledLayerNames(VALIDATION_LAYER);
         extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
-        const auto offered =
-            vk::enumerateInstanceExtensionProperties(std::string(VALIDATION_LAYER));
-        if (std::ranges::any_of(offered, [](const vk::ExtensionProperties& extension) {
-                return std::string_view(extension.extensionName) ==
-                       VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
-            })) {
-            extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
-            info.setPNext(&features);
-        }
+        extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
+        info.setPNext(&features);
         info.setPEnabledExtensionNames(extensions);
     }
     try {
@@ -318,6 +311,51 @@ Image Gpu::make_image(vk::Extent2D extent, vk::Format format, vk::ImageUsageFlag
          .format = format,
          .subresourceRange = format == DEPTH_FORMAT ? DEPTH_RANGE : COLOUR_RANGE});
     return image;
+}
+
+Interface Gpu::make_interface(vk::ShaderStageFlags stages, std::span<const vk::ImageView> images,
+                              std::span<const vk::Buffer> buffers,
+                              std::size_t push_constants_size_bytes) const {
+    Interface made{.stages = stages};
+    std::vector<vk::DescriptorSetLayoutBinding> bindings;
+    std::vector<vk::DescriptorPoolSize> sizes;
+    const auto add = [&](vk::DescriptorType type) {
+        bindings.push_back({static_cast<std::uint32_t>(bindings.size()), type, 1, stages});
+        sizes.push_back({type, 1});
+    };
+    std::vector<vk::DescriptorImageInfo> image_infos;
+    for (const vk::ImageView view : images) {
+        add(vk::DescriptorType::eStorageImage);
+        image_infos.push_back({.imageView = view, .imageLayout = vk::ImageLayout::eGeneral});
+    }
+    std::vector<vk::DescriptorBufferInfo> buffer_infos;
+    for (const vk::Buffer buffer : buffers) {
+        add(vk::DescriptorType::eStorageBuffer);
+        buffer_infos.push_back({buffer, 0, VK_WHOLE_SIZE});
+    }
+    made.set_layout = device_->createDescriptorSetLayoutUnique(
+        vk::DescriptorSetLayoutCreateInfo{}.setBindings(bindings));
+    made.pool = device_->createDescriptorPoolUnique(
+        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
+    made.set = device_->allocateDescriptorSets(
+        vk::DescriptorSetAllocateInfo{.descriptorPool = *made.pool}.setSetLayouts(
+            *made.set_layout))[0];
+    // Each write goes on at the next bindings.
+    device_->updateDescriptorSets(
+        {vk::WriteDescriptorSet{.dstSet = made.set,
+                                .descriptorType = vk::DescriptorType::eStorageImage}
+             .setImageInfo(image_infos),
+         vk::WriteDescriptorSet{.dstSet = made.set,
+                                .dstBinding = static_cast<std::uint32_t>(images.size()),
+                                .descriptorType = vk::DescriptorType::eStorageBuffer}
+             .setBufferInfo(buffer_infos)},
+        {});
+    const vk::PushConstantRange constants{
+        .stageFlags = stages, .size = static_cast<std::uint32_t>(push_constants_size_bytes)};
+    made.layout = device_->createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
+                                                          .setSetLayouts(*made.set_layout)
+                                                          .setPushConstantRanges(constants));
+    return made;
 }
 
 vk::UniqueShaderModule Gpu::make_shader(SpirV words) const {

@@ -50,6 +50,24 @@ void change_layout(vk::CommandBuffer commands, const Image& image,
                    const vk::ImageSubresourceRange& range, vk::ImageLayout from, vk::ImageLayout to,
                    const Scope& before, const Scope& after);
 
+// One descriptor set, and the layout of all pipelines that use it.
+struct Interface {
+    // Binds a pipeline and the set, and pushes the constants.
+    template <typename PushConstants>
+    void bind(vk::CommandBuffer commands, vk::PipelineBindPoint point, vk::Pipeline pipeline,
+              const PushConstants& constants) const {
+        commands.bindPipeline(point, pipeline);
+        commands.bindDescriptorSets(point, *layout, 0, set, {});
+        commands.pushConstants<PushConstants>(*layout, stages, 0, constants);
+    }
+
+    vk::ShaderStageFlags stages;
+    vk::UniqueDescriptorSetLayout set_layout;
+    vk::UniqueDescriptorPool pool;
+    vk::DescriptorSet set;
+    vk::UniquePipelineLayout layout;
+};
+
 using SpirV = std::span<const std::uint32_t>;
 using Recorder = std::function<void(vk::CommandBuffer)>;
 
@@ -82,6 +100,11 @@ class Gpu {
     // Makes an image with a view of type 2D_ARRAY, which quadtile needs for maps.
     [[nodiscard]] Image make_image(vk::Extent2D extent, vk::Format format,
                                    vk::ImageUsageFlags usage) const;
+    // Binding 0 and the next are storage images in layout GENERAL, then come storage buffers.
+    [[nodiscard]] Interface make_interface(vk::ShaderStageFlags stages,
+                                           std::span<const vk::ImageView> images,
+                                           std::span<const vk::Buffer> buffers,
+                                           std::size_t push_constants_size_bytes) const;
     [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout,
                                                            SpirV shader) const;
     // Makes a pipeline that draws triangle strips without vertex buffers into one colour image.

@@ -6,19 +6,18 @@
 
 #include <quadtile/quadtile.hpp>
 
+#include <CLI/CLI.hpp>
+
 #define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb_image_write.h>
 
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstdio>
 #include <future>
-#include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace renderer {
@@ -59,9 +58,6 @@ class Renderer {
     static constexpr vk::Format PICTURE_FORMAT = vk::Format::eR8G8B8A8Unorm;
 
     void record(vk::CommandBuffer commands, const Scene& scene) const;
-    void bind(vk::CommandBuffer commands, vk::PipelineBindPoint point, vk::Pipeline pipeline,
-              const Scene& scene) const;
-    void make_descriptors();
 
     Gpu& gpu_;
     vk::Extent2D extent_;
@@ -79,10 +75,7 @@ class Renderer {
     Image picture_;
 
     quadtile::Subdivider::Binding subdivision_;
-    vk::UniqueDescriptorSetLayout descriptor_layout_;
-    vk::UniqueDescriptorPool descriptor_pool_;
-    vk::DescriptorSet descriptors_;
-    vk::UniquePipelineLayout pipeline_layout_;
+    Interface interface_;  // shaders/resources.glsl
     vk::UniquePipeline importance_pipeline_;
     vk::UniquePipeline shade_pipeline_;
     vk::UniquePipeline draw_pipeline_;
@@ -91,15 +84,6 @@ class Renderer {
 };
 
 // ---- A frame
-
-void Renderer::bind(vk::CommandBuffer commands, vk::PipelineBindPoint point, vk::Pipeline pipeline,
-                    const Scene& scene) const {
-    commands.bindPipeline(point, pipeline);
-    commands.bindDescriptorSets(point, *pipeline_layout_, 0, descriptors_, {});
-    commands.pushConstants<Scene>(
-        *pipeline_layout_, vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex, 0,
-        scene);
-}
 
 void Renderer::record(vk::CommandBuffer commands, const Scene& scene) const {
     using Point = vk::PipelineBindPoint;
@@ -113,7 +97,7 @@ void Renderer::record(vk::CommandBuffer commands, const Scene& scene) const {
         {Stage::eComputeShader | Stage::eDrawIndirect,
          Access::eShaderRead | Access::eShaderWrite | Access::eIndirectCommandRead});
 
-    bind(commands, Point::eCompute, *importance_pipeline_, scene);
+    interface_.bind(commands, Point::eCompute, *importance_pipeline_, scene);
     commands.dispatch((extent_.width + 7) / 8, (extent_.height + 7) / 8, 1);
 
     // quadtile reads the map that importance.comp has written.
@@ -130,7 +114,7 @@ void Renderer::record(vk::CommandBuffer commands, const Scene& scene) const {
                     Access::eIndirectCommandRead | Access::eShaderRead});
 
     // quadtile has bound its own pipeline, descriptors and push constants.
-    bind(commands, Point::eCompute, *shade_pipeline_, scene);
+    interface_.bind(commands, Point::eCompute, *shade_pipeline_, scene);
     commands.dispatchIndirect(*tile_list_.handle, offsetof(quadtile::TileListHeader, dispatch_x));
 
     // The draw reads the colours of the tiles.
@@ -155,7 +139,7 @@ void Renderer::record(vk::CommandBuffer commands, const Scene& scene) const {
                              .layerCount = 1,
                              .colorAttachmentCount = 1,
                              .pColorAttachments = &target});
-    bind(commands, Point::eGraphics, *draw_pipeline_, scene);
+    interface_.bind(commands, Point::eGraphics, *draw_pipeline_, scene);
     commands.setViewport(0, vk::Viewport{.width = static_cast<float>(extent_.width),
                                          .height = static_cast<float>(extent_.height),
                                          .maxDepth = 1.0F});
@@ -193,11 +177,13 @@ Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent
                                      .scratch = {.buffer = *scratch_.handle},
                                      .tile_list = {.buffer = *tile_list_.handle},
                                      .tile_capacity = max_tiles})),
+      interface_(gpu.make_interface(
+          vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex,
+          std::array{*map_.view}, std::array{*tile_list_.handle, *colours_.handle}, sizeof(Scene))),
       frames_(gpu) {
-    make_descriptors();
-    importance_pipeline_ = gpu.make_compute_pipeline(*pipeline_layout_, IMPORTANCE_SHADER);
-    shade_pipeline_ = gpu.make_compute_pipeline(*pipeline_layout_, SHADE_TILES_SHADER);
-    draw_pipeline_ = gpu.make_draw_pipeline(*pipeline_layout_, DRAW_TILES_VERTEX_SHADER,
+    importance_pipeline_ = gpu.make_compute_pipeline(*interface_.layout, IMPORTANCE_SHADER);
+    shade_pipeline_ = gpu.make_compute_pipeline(*interface_.layout, SHADE_TILES_SHADER);
+    draw_pipeline_ = gpu.make_draw_pipeline(*interface_.layout, DRAW_TILES_VERTEX_SHADER,
                                             DRAW_TILES_FRAGMENT_SHADER, PICTURE_FORMAT);
     gpu.run([&](vk::CommandBuffer commands) {
         // The scratch must be zero once. Each run of quadtile leaves it ready for the next.
@@ -207,45 +193,6 @@ Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, vk::Extent2D extent
         memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite},
                        {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
     });
-}
-
-// Makes one descriptor set and one layout for all our pipelines (shaders/resources.glsl).
-void Renderer::make_descriptors() {
-    const vk::Device device = gpu_.device();
-    using Type = vk::DescriptorType;
-    constexpr auto SHADERS = vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex;
-    const std::array<vk::DescriptorSetLayoutBinding, 3> bindings{{
-        {0, Type::eStorageImage, 1, SHADERS},
-        {1, Type::eStorageBuffer, 1, SHADERS},
-        {2, Type::eStorageBuffer, 1, SHADERS},
-    }};
-    descriptor_layout_ = device.createDescriptorSetLayoutUnique(
-        vk::DescriptorSetLayoutCreateInfo{}.setBindings(bindings));
-    const std::array<vk::DescriptorPoolSize, 2> sizes{
-        {{Type::eStorageImage, 1}, {Type::eStorageBuffer, 2}}};
-    descriptor_pool_ = device.createDescriptorPoolUnique(
-        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
-    descriptors_ = device.allocateDescriptorSets(
-        vk::DescriptorSetAllocateInfo{.descriptorPool = *descriptor_pool_}.setSetLayouts(
-            *descriptor_layout_))[0];
-
-    const vk::DescriptorImageInfo map{.imageView = *map_.view, .imageLayout = Layout::eGeneral};
-    const std::array<vk::DescriptorBufferInfo, 2> buffers{
-        {{*tile_list_.handle, 0, VK_WHOLE_SIZE}, {*colours_.handle, 0, VK_WHOLE_SIZE}}};
-    device.updateDescriptorSets(
-        {vk::WriteDescriptorSet{
-             .dstSet = descriptors_, .dstBinding = 0, .descriptorType = Type::eStorageImage}
-             .setImageInfo(map),
-         vk::WriteDescriptorSet{
-             .dstSet = descriptors_, .dstBinding = 1, .descriptorType = Type::eStorageBuffer}
-             .setBufferInfo(buffers)},
-        {});
-
-    const vk::PushConstantRange parameters{
-        .stageFlags = SHADERS, .offset = 0, .size = sizeof(Scene)};
-    pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
-                                                             .setSetLayouts(*descriptor_layout_)
-                                                             .setPushConstantRanges(parameters));
 }
 
 // ---- The program
@@ -269,57 +216,6 @@ struct Options {
     std::string output = "picture.png";
     bool validate = false;
 };
-
-constexpr const char* USAGE =
-    "usage: renderer [--frames N] [--size WxH] [--max-tiles N] [--output FILE.png] [--validate]\n";
-
-struct UsageError : std::runtime_error {
-    using runtime_error::runtime_error;
-};
-
-std::uint32_t parse_number(const std::string& option, std::string_view text,
-                           std::uint32_t largest) {
-    std::uint32_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || stop != end || number < 1 || number > largest) {
-        throw UsageError(option + " takes 1 to " + std::to_string(largest) + ", not \"" +
-                         std::string(text) + "\"");
-    }
-    return number;
-}
-
-Options parse(std::span<char* const> arguments) {
-    Options options;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const std::string option = arguments[i];
-        if (option == "--validate") {
-            options.validate = true;
-            continue;
-        }
-        if (++i == arguments.size()) {
-            throw UsageError(option + " is unknown, or its value is missing");
-        }
-        const std::string_view value = arguments[i];
-        if (option == "--frames") {
-            options.frames = parse_number(option, value, 1'000'000);
-        } else if (option == "--size") {
-            const std::size_t x = value.find('x');
-            if (x == std::string_view::npos) {
-                throw UsageError("--size takes a width and a height, as in 960x540");
-            }
-            options.size.width = parse_number(option, value.substr(0, x), MAX_SIDE);
-            options.size.height = parse_number(option, value.substr(x + 1), MAX_SIDE);
-        } else if (option == "--max-tiles") {
-            options.max_tiles = parse_number(option, value, 1U << 22U);
-        } else if (option == "--output") {
-            options.output = value;
-        } else {
-            throw UsageError(option + " is unknown");
-        }
-    }
-    return options;
-}
 
 void run(const Options& options, std::atomic<std::uint32_t>& validation_messages) {
     Gpu gpu(options.validate ? &validation_messages : nullptr);
@@ -348,17 +244,25 @@ void run(const Options& options, std::atomic<std::uint32_t>& validation_messages
 
 int main(int argument_count, char** arguments) {
     try {
-        const auto options =
-            renderer::parse({arguments + 1, static_cast<std::size_t>(argument_count - 1)});
+        renderer::Options options;
+        std::vector<std::uint32_t> size{960, 540};
+        CLI::App app("Draws a floor under spotlights by tiles into a picture", "renderer");
+        app.add_option("--frames", options.frames)->check(CLI::Range(1, 1'000'000));
+        app.add_option("--size", size, "WxH")
+            ->delimiter('x')
+            ->expected(2)
+            ->check(CLI::Range(1U, renderer::MAX_SIDE));
+        app.add_option("--max-tiles", options.max_tiles)->check(CLI::Range(1U, 1U << 22U));
+        app.add_option("--output", options.output);
+        app.add_flag("--validate", options.validate);
+        CLI11_PARSE(app, argument_count, arguments);
+        options.size = vk::Extent2D{size[0], size[1]};
         std::atomic<std::uint32_t> validation_messages = 0;
         renderer::run(options, validation_messages);
         if (validation_messages > 0) {
             throw std::runtime_error("the validation layer has reported messages, printed above");
         }
         return 0;
-    } catch (const renderer::UsageError& error) {
-        std::fprintf(stderr, "renderer: error: %s\n%s", error.what(), renderer::USAGE);
-        return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "renderer: error: %s\n", error.what());
         return 1;

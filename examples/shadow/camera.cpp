@@ -37,6 +37,10 @@ Camera look(const glm::vec3& eye, const glm::vec3& target) {
             .pitch_degrees = glm::degrees(std::atan2(way.y, std::hypot(way.x, way.z)))};
 }
 
+float nearest_in(const ShadowBox& bounds) {
+    return std::min(Camera().nearest, 1e-3F * glm::distance(low_of(bounds), high_of(bounds)));
+}
+
 Camera aerial_view(const ShadowBox& bounds) {
     const glm::vec3 middle = 0.5F * (low_of(bounds) + high_of(bounds));
     const glm::vec3 half = 0.5F * (high_of(bounds) - low_of(bounds));

@@ -23,6 +23,9 @@ struct Camera {
 // Returns a camera at `eye` that looks at `target`.
 [[nodiscard]] Camera look(const glm::vec3& eye, const glm::vec3& target);
 
+// Returns the least distance that cameras see in a scene, less in one of a few centimetres.
+[[nodiscard]] float nearest_in(const ShadowBox& bounds);
+
 // Returns a camera above a corner of a scene, with all of it in view.
 [[nodiscard]] Camera aerial_view(const ShadowBox& bounds);
 

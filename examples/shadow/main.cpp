@@ -42,9 +42,7 @@ Show load_show(const Options& options) {
     } else {
         show.camera = aerial_view(show.geometry.bounds);
     }
-    show.camera.nearest = std::min(
-        show.camera.nearest,
-        1e-3F * glm::distance(low_of(show.geometry.bounds), high_of(show.geometry.bounds)));
+    show.camera.nearest = nearest_in(show.geometry.bounds);
     show.lights =
         lights_of(loaded.scene, show.geometry.bounds, options.sun_levels_extent, loaded.warnings);
     add_moving_boxes(show, options.moving);

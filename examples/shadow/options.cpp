@@ -1,4 +1,4 @@
-#include "options.hpp"
+#include "show.hpp"
 
 #include "parse_arguments.hpp"
 

@@ -1,19 +1,18 @@
-#include "panel.hpp"
 #include "show.hpp"
-#include "steering.hpp"
 
 #include "quadtile_shadow_example_shaders.hpp"
 
 #include "window.hpp"
 
-#include <backends/imgui_impl_glfw.h>
-#include <backends/imgui_impl_vulkan.h>
 #include <imgui.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace quadtile::shadow {
 
@@ -21,225 +20,268 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class Window {
- public:
-    Window(const Options& options, const Show& show);
-    ~Window();
-    Window(const Window&) = delete;
-    Window& operator=(const Window&) = delete;
+// ---- The panel
 
-    void run();
-    [[nodiscard]] std::uint32_t validation_messages() const {
-        return instance_.validation_messages();
+void show_filters(FrameSettings& settings) {
+    for (const auto& [name, filter] : FILTERS) {
+        if (ImGui::RadioButton(std::string(name).c_str(), settings.filter == filter)) {
+            settings.filter = filter;
+        }
+        ImGui::SameLine();
+    }
+    ImGui::TextUnformatted("filter (H)");
+}
+
+void show_sun(Light& sun) {
+    const glm::vec3 to_sun = -glm::normalize(sun.direction);
+    float azimuth = glm::degrees(std::atan2(to_sun.x, to_sun.z));
+    float elevation = glm::degrees(std::asin(to_sun.y));
+    bool has_moved = ImGui::SliderFloat("sun's azimuth", &azimuth, -180.0F, 180.0F, "%.1f");
+    has_moved |= ImGui::SliderFloat("sun's elevation", &elevation, 1.0F, 89.0F, "%.1f");
+    if (has_moved) {
+        const glm::vec2 angles = glm::radians(glm::vec2(azimuth, elevation));
+        sun.direction = -glm::vec3(std::sin(angles.x) * std::cos(angles.y), std::sin(angles.y),
+                                   std::cos(angles.x) * std::cos(angles.y));
+    }
+}
+
+void show_statistics(const Renderer& renderer) {
+    const ShadowHeader header = renderer.header();
+    const Timings times = renderer.timings();
+    const std::uint32_t cells = shadow_atlas_cells(shadow_parameters(renderer.targets().options));
+    ImGui::Text("GPU, us: depth %.0f, fit %.0f, cull %.0f,", times.depth, times.fit, times.cull);
+    ImGui::Text("    shadow maps %.0f, picture %.0f", times.maps, times.shade);
+    ImGui::Text("%u tiles, %u drawn in this frame", header.tiles, header.render_count);
+    ImGui::Text("%.0f %% of the atlas, resolution / %.2f", 100.0 * header.used_cells / cells,
+                static_cast<double>(header.factor));
+}
+
+// ---- The window
+
+// Steering of a camera by keys and mouse.
+class Steering {
+ public:
+    // The camera crosses a scene with these bounds in about 20 seconds.
+    Steering(GLFWwindow* window, const ShadowBox& bounds) : window_(window) {
+        constexpr float SECONDS_ACROSS = 20.0F;
+        const glm::vec3 size = high_of(bounds) - low_of(bounds);
+        units_per_second_ = std::max({size.x, size.y, size.z}) / SECONDS_ACROSS;
+    }
+
+    void take_key(int key, int event) {
+        if (event == GLFW_RELEASE) {
+            held_.erase(key);
+        } else {
+            held_.insert(key);
+        }
+    }
+
+    // Turns by the mouse while its right button is held. Moves by W, A, S, D, Q and E, faster with
+    // Shift. If `has_mouse` or `has_keys` is false, the panel has them, and they do nothing here.
+    void move(Camera& camera, float seconds, bool has_mouse, bool has_keys) {
+        turn(camera, has_mouse);
+        constexpr float FASTER = 4.0F;
+        const bool is_fast = is_held(GLFW_KEY_LEFT_SHIFT) || is_held(GLFW_KEY_RIGHT_SHIFT);
+        const bool is_command = is_held(GLFW_KEY_LEFT_CONTROL) || is_held(GLFW_KEY_RIGHT_CONTROL);
+        if (has_keys && !is_command) {
+            fly(camera, seconds * units_per_second_ * (is_fast ? FASTER : 1.0F));
+        }
     }
 
  private:
-    void open_surface();
-    void close_surface();
-    void frame();
-    void draw_scene();
-    void draw_panel();
-    [[nodiscard]] bool is_minimised() const;
-    static void take_key(GLFWwindow* window, int key, int code, int event, int modifiers);
-    void act(char letter);
+    void turn(Camera& camera, bool has_mouse);
+    void fly(Camera& camera, float distance) const;
+    [[nodiscard]] bool is_held(int key) const { return held_.contains(key); }
+
+    GLFWwindow* window_;
+    float units_per_second_;
+    std::set<int> held_;              // keys
+    std::optional<glm::dvec2> last_;  // of the mouse, while it turns the camera
+};
+
+class Window : public app::WindowProgram {
+ public:
+    Window(const Options& options, const Show& show)
+        : WindowProgram("quadtile-shadow", options.extent, {}, options.validation),
+          options_(options),
+          show_(show),
+          steering_(window(), show.geometry.bounds),
+          settings_(first_frame(options, show)) {
+        glfwSetWindowTitle(window(), (show.name + " - quadtile-shadow").c_str());
+    }
+
+ private:
+    void attach() override {
+        on_device_.emplace(gpu(), show_, options_.extent, swapchain().render_pass());
+    }
+    void detach() override { on_device_.reset(); }
+
+    void update() override;
+    void draw_panels() override;
+    void draw(vk::CommandBuffer commands) override;
+    void note_frame(bool is_shown) override {
+        if (is_shown && options_.log) {
+            log();
+        }
+    }
+
+    void take_key(int key, int event, int modifiers) override;
     void log();
 
+    struct OnDevice {
+        OnDevice(app::Gpu& gpu, const Show& show, vk::Extent2D extent, vk::RenderPass pass);
+
+        quadtile::Device device;
+        app::ProgramInterface picture;  // shows Targets::colour
+        Renderer renderer;
+        vk::UniquePipeline show_picture;
+        vk::ImageView shown;  // by the descriptor of `picture`
+    };
+
     const Options& options_;
-    app::WindowSystem system_;
-    app::WindowHandle window_;
-    app::Instance instance_;
-    vk::UniqueSurfaceKHR surface_;
-    app::Gpu gpu_;
-    quadtile::Device device_;
-    app::ProgramInterface picture_;  // shows Targets::colour
-    Renderer renderer_;
-    std::optional<app::Swapchain> swapchain_;
-    vk::UniquePipeline show_picture_;
-    vk::ImageView shown_;     // by the descriptor of picture_
-    bool has_shown_ = false;  // a frame on this surface
-    app::Ui ui_;
-    std::optional<app::InputBackend> input_;
+    const Show& show_;
+    std::optional<OnDevice> on_device_;
     Steering steering_;
-    PanelState state_;
-    std::optional<Clock::time_point> last_frame_;
-    bool wants_to_quit_ = false;
+    FrameSettings settings_;
+    bool is_paused_ = false;
+    bool shows_panel_ = true;
+    Clock::time_point last_frame_ = Clock::now();
+    float seconds_ = 0.0F;  // from frame to frame
     std::string logged_;
 };
 
-Window::Window(const Options& options, const Show& show)
-    : options_(options),
-      window_(app::make_window(options.extent, "quadtile-shadow")),
-      instance_("quadtile-shadow", app::WindowSystem::instance_extensions(), options.validation),
-      surface_(app::make_surface(instance_, window_.get())),
-      gpu_(instance_, {}, *surface_),
-      device_(quadtile::Device::adopt(gpu_.for_quadtile())),
-      picture_(
-          gpu_.make_interface(vk::ShaderStageFlagBits::eVertex | vk::ShaderStageFlagBits::eFragment,
-                              {vk::DescriptorType::eSampledImage})),
-      renderer_(gpu_, device_, show.geometry, options.extent, shadow_options(show)),
-      steering_(window_.get(), show.geometry.bounds),
-      state_{.settings = first_frame(options, show), .has_moving = !show.geometry.moving.empty()} {
-    glfwSetWindowTitle(window_.get(), (show.name + " - quadtile-shadow").c_str());
-    glfwSetWindowUserPointer(window_.get(), this);
-    glfwSetKeyCallback(window_.get(), take_key);  // which the backend calls, too
-    input_.emplace(window_.get());
-    open_surface();
-}
+// ---- The camera
 
-Window::~Window() {
-    close_surface();
-}
-
-// ---- The surface, which a window system may take away
-
-void Window::open_surface() {
-    if (!surface_) {
-        surface_ = app::make_surface(instance_, window_.get());
+void Steering::turn(Camera& camera, bool has_mouse) {
+    const bool is_held =
+        glfwGetMouseButton(window_, GLFW_MOUSE_BUTTON_RIGHT) == GLFW_PRESS && (has_mouse || last_);
+    if (is_held != last_.has_value()) {
+        glfwSetInputMode(window_, GLFW_CURSOR, is_held ? GLFW_CURSOR_DISABLED : GLFW_CURSOR_NORMAL);
     }
-    swapchain_.emplace(gpu_, *surface_, app::framebuffer_extent(window_.get()));
-    has_shown_ = false;
-    show_picture_ = gpu_.make_draw_pipeline(
-        *picture_.layout, swapchain_->render_pass(),
-        {.vertex_shader = app::PICTURE_VERT, .fragment_shader = app::PICTURE_FRAG});
-}
-
-void Window::close_surface() {
-    gpu_.wait_idle();
-    ui_.detach();
-    show_picture_.reset();
-    swapchain_.reset();
-    surface_.reset();
-}
-
-void Window::run() {
-    while (glfwWindowShouldClose(window_.get()) == GLFW_FALSE && !wants_to_quit_) {
-        if (is_minimised()) {
-            glfwWaitEvents();
-            last_frame_.reset();
-            continue;
-        }
-        glfwPollEvents();
-        try {
-            frame();
-        } catch (const vk::SurfaceLostKHRError&) {
-            if (!has_shown_) {
-                throw;  // a new surface does not help
-            }
-            close_surface();
-            open_surface();
-        }
+    if (!is_held) {
+        last_.reset();
+        return;
     }
+    glm::dvec2 place(0.0);
+    glfwGetCursorPos(window_, &place.x, &place.y);
+    constexpr float DEGREES_PER_UNIT = 0.15F;
+    const glm::vec2 moved = DEGREES_PER_UNIT * glm::vec2(place - last_.value_or(place));
+    last_ = place;
+    camera.yaw_degrees -= moved.x;
+    camera.pitch_degrees = std::clamp(camera.pitch_degrees - moved.y, -89.0F, 89.0F);
 }
 
-bool Window::is_minimised() const {
-    const vk::Extent2D extent = app::framebuffer_extent(window_.get());
-    return extent.width == 0 || extent.height == 0 ||
-           glfwGetWindowAttrib(window_.get(), GLFW_ICONIFIED) == GLFW_TRUE;
+void Steering::fly(Camera& camera, float distance) const {
+    const auto along = [this](int forwards, int backwards) {
+        return static_cast<float>(is_held(forwards)) - static_cast<float>(is_held(backwards));
+    };
+    constexpr glm::vec3 UP(0.0F, 1.0F, 0.0F);
+    const glm::vec3 forward = camera.forward();
+    const glm::vec3 to_right = glm::normalize(glm::cross(forward, UP));
+    camera.position +=
+        distance * (along(GLFW_KEY_W, GLFW_KEY_S) * forward +
+                    along(GLFW_KEY_D, GLFW_KEY_A) * to_right + along(GLFW_KEY_E, GLFW_KEY_Q) * UP);
 }
+
+// ---- The device
+
+Window::OnDevice::OnDevice(app::Gpu& gpu, const Show& show, vk::Extent2D extent,
+                           vk::RenderPass pass)
+    : device(quadtile::Device::adopt(gpu.for_quadtile())),
+      picture(
+          gpu.make_interface(vk::ShaderStageFlagBits::eVertex | vk::ShaderStageFlagBits::eFragment,
+                             {vk::DescriptorType::eSampledImage})),
+      renderer(gpu, device, show.geometry, extent, shadow_options(show)),
+      show_picture(gpu.make_draw_pipeline(
+          *picture.layout, pass,
+          {.vertex_shader = app::PICTURE_VERT, .fragment_shader = app::PICTURE_FRAG})) {}
 
 // ---- A frame
 
-void Window::frame() {
-    ui_.follow_scale(app::content_scale(window_.get()), gpu_, *swapchain_);
-    const vk::Extent2D extent = app::framebuffer_extent(window_.get());
-    if (extent != swapchain_->extent()) {
-        swapchain_->resize(extent);
+void Window::update() {
+    const Clock::time_point now = Clock::now();
+    seconds_ = std::chrono::duration<float>(now - std::exchange(last_frame_, now)).count();
+    constexpr float LONGEST_STEP = 0.25F;  // nothing jumps
+    const float step = std::min(seconds_, LONGEST_STEP);
+    const ImGuiIO& io = ImGui::GetIO();
+    steering_.move(settings_.camera, step, !io.WantCaptureMouse, !io.WantTextInput);
+    settings_.second += is_paused_ ? 0.0F : step;
+    Renderer& renderer = on_device_->renderer;
+    renderer.configure(swapchain().extent(), renderer.targets().options);
+    const vk::ImageView picture = *renderer.targets().colour.view;
+    if (picture != std::exchange(on_device_->shown, picture)) {
+        gpu().wait_idle();  // the last frame may still use the descriptor
+        on_device_->picture.write(0, picture, vk::ImageLayout::eGeneral);
     }
-    if (swapchain_->extent().width == 0 || swapchain_->extent().height == 0) {
-        return;  // minimised meanwhile
-    }
-    draw_scene();
-    draw_panel();
-    const bool shown = swapchain_->show([&](vk::CommandBuffer commands) {
-        set_viewport(commands, {.extent = swapchain_->extent()});
-        picture_.bind(commands, *show_picture_, vk::PipelineBindPoint::eGraphics);
-        commands.draw(4, 1, 0, 0);
-        app::Ui::draw(commands);
-    });
-    if (!shown) {
-        swapchain_->resize(app::framebuffer_extent(window_.get()));
+    gpu().run([&](vk::CommandBuffer commands) { renderer.record(commands, settings_); });
+}
+
+void Window::draw_panels() {
+    if (!shows_panel_) {
         return;
     }
-    has_shown_ = true;
-    if (options_.log) {
-        log();
+    ImGui::SetNextWindowPos({10.0F * scale(), 10.0F * scale()}, ImGuiCond_Always);
+    ImGui::SetNextWindowBgAlpha(0.85F);
+    ImGui::Begin("Shadows", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
+                     ImGuiWindowFlags_NoMove);
+    show_filters(settings_);
+    ImGui::Checkbox("tiles (T)", &settings_.shows_tiles);
+    if (!show_.geometry.moving.empty()) {
+        ImGui::SameLine();
+        ImGui::Checkbox("pause (space)", &is_paused_);
     }
+    if (settings_.lights.front().kind == Light::Kind::sun) {
+        ImGui::PushItemWidth(150.0F * scale());
+        show_sun(settings_.lights.front());
+        ImGui::PopItemWidth();
+    }
+    ImGui::Separator();
+    ImGui::Text("%.1f ms from frame to frame", 1000.0 * static_cast<double>(seconds_));
+    show_statistics(on_device_->renderer);
+    ImGui::Separator();
+    ImGui::TextUnformatted("W A S D Q E, Shift: fly; right button: turn; Tab: panel");
+    ImGui::End();
 }
 
-void Window::draw_scene() {
-    const Clock::time_point now = Clock::now();
-    const float seconds =
-        last_frame_ ? std::chrono::duration<float>(now - *last_frame_).count() : 0.0F;
-    last_frame_ = now;
-    constexpr float LONGEST_STEP = 0.25F;  // nothing jumps
-    const float step = std::min(seconds, LONGEST_STEP);
-    const ImGuiIO& io = ImGui::GetIO();
-    steering_.move(state_.settings.camera, step, !io.WantCaptureMouse, !io.WantTextInput);
-    state_.settings.second += state_.is_paused ? 0.0F : step;
-    renderer_.configure(swapchain_->extent(), renderer_.targets().options);
-    const vk::ImageView picture = *renderer_.targets().colour.view;
-    if (picture != shown_) {
-        gpu_.wait_idle();  // the last frame may still use the descriptor
-        picture_.write(0, picture, vk::ImageLayout::eGeneral);
-        shown_ = picture;
-    }
-    gpu_.run([&](vk::CommandBuffer commands) { renderer_.record(commands, state_.settings); });
-    state_.frame_milliseconds = 1000.0F * seconds;
-    state_.timings = renderer_.timings();
-    state_.header = renderer_.header();
-    state_.atlas_cells = shadow_atlas_cells(shadow_parameters(renderer_.targets().options));
-}
-
-void Window::draw_panel() {
-    ImGui_ImplVulkan_NewFrame();
-    ImGui_ImplGlfw_NewFrame();
-    ImGui::NewFrame();
-    if (state_.shows_panel) {
-        show_panel(state_, ui_.scale());
-    }
-    ImGui::Render();
+void Window::draw(vk::CommandBuffer commands) {
+    set_viewport(commands, {.extent = swapchain().extent()});
+    on_device_->picture.bind(commands, *on_device_->show_picture, vk::PipelineBindPoint::eGraphics);
+    commands.draw(4, 1, 0, 0);
 }
 
 // ---- Keys
 
-void Window::take_key(GLFWwindow* window, int key, int code, int event, int modifiers) {
-    auto& self = *static_cast<Window*>(glfwGetWindowUserPointer(window));
-    const std::optional<char> letter = self.steering_.take_key(key, code, event);
+void Window::take_key(int key, int event, int modifiers) {
+    steering_.take_key(key, event);
     if (event != GLFW_PRESS || ImGui::GetIO().WantTextInput) {
         return;
     }
+    const bool has_control = (modifiers & GLFW_MOD_CONTROL) != 0;
     if (key == GLFW_KEY_TAB) {
-        self.state_.shows_panel = !self.state_.shows_panel;
+        shows_panel_ = !shows_panel_;
     } else if (key == GLFW_KEY_SPACE) {
-        self.state_.is_paused = !self.state_.is_paused;
-    } else if (letter == 'q' && (modifiers & GLFW_MOD_CONTROL) != 0) {
-        self.wants_to_quit_ = true;
-    } else if (letter && (modifiers & GLFW_MOD_CONTROL) == 0) {
-        self.act(*letter);
-    }
-}
-
-void Window::act(char letter) {
-    FrameSettings& settings = state_.settings;
-    if (letter == 't') {
-        settings.shows_tiles = !settings.shows_tiles;
-    } else if (letter == 'h') {
-        settings.filter =
-            FILTERS[(static_cast<std::size_t>(settings.filter) + 1) % FILTERS.size()].value;
+        is_paused_ = !is_paused_;
+    } else if (key == GLFW_KEY_Q && has_control) {
+        quit();
+    } else if (key == GLFW_KEY_T && !has_control) {
+        settings_.shows_tiles = !settings_.shows_tiles;
+    } else if (key == GLFW_KEY_H && !has_control) {
+        settings_.filter =
+            FILTERS[(static_cast<std::size_t>(settings_.filter) + 1) % FILTERS.size()].value;
     }
 }
 
 void Window::log() {
-    const FrameSettings& settings = state_.settings;
-    const Camera& camera = settings.camera;
+    const vk::Extent2D extent = swapchain().extent();
+    const Camera& camera = settings_.camera;
     std::array<char, 200> text{};
     std::snprintf(text.data(), text.size(),
                   "on screen: %s, %s, %u x %u, at %.3f %.3f %.3f, looking %.2f %.2f",
-                  std::string(app::name_in(FILTERS, settings.filter)).c_str(),
-                  settings.shows_tiles ? "tiles" : "shaded", renderer_.targets().extent.width,
-                  renderer_.targets().extent.height, static_cast<double>(camera.position.x),
-                  static_cast<double>(camera.position.y), static_cast<double>(camera.position.z),
-                  static_cast<double>(camera.yaw_degrees),
+                  std::string(app::name_in(FILTERS, settings_.filter)).c_str(),
+                  settings_.shows_tiles ? "tiles" : "shaded", extent.width, extent.height,
+                  static_cast<double>(camera.position.x), static_cast<double>(camera.position.y),
+                  static_cast<double>(camera.position.z), static_cast<double>(camera.yaw_degrees),
                   static_cast<double>(camera.pitch_degrees));
     if (logged_ != text.data()) {
         logged_ = text.data();
@@ -250,9 +292,7 @@ void Window::log() {
 }  // namespace
 
 std::uint32_t run_window(const Options& options, const Show& show) {
-    Window window(options, show);
-    window.run();
-    return window.validation_messages();
+    return Window(options, show).run();
 }
 
 }  // namespace quadtile::shadow

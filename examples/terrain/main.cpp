@@ -36,6 +36,7 @@ using renderer::DEPTH_RANGE;
 using renderer::Frames;
 using renderer::Gpu;
 using renderer::Image;
+using renderer::Interface;
 using renderer::memory_barrier;
 
 constexpr std::uint32_t HEIGHTS_SHADER[] =
@@ -104,9 +105,6 @@ class Renderer {
     static constexpr std::uint32_t MOST_TILES = MAP_EXTENT * MAP_EXTENT;  // one per texel
 
     void record(vk::CommandBuffer commands, const View& view) const;
-    void bind(vk::CommandBuffer commands, Point point, const vk::UniquePipeline& pipeline,
-              const View& view) const;
-    void make_descriptors();
     void make_heights(std::uint32_t seed);
 
     Gpu& gpu_;
@@ -130,10 +128,7 @@ class Renderer {
     Image depth_;
 
     quadtile::Subdivider::Binding subdivision_;
-    vk::UniqueDescriptorSetLayout descriptor_layout_;
-    vk::UniqueDescriptorPool descriptor_pool_;
-    vk::DescriptorSet descriptors_;
-    vk::UniquePipelineLayout pipeline_layout_;
+    Interface interface_;  // shaders/resources.glsl
     vk::UniquePipeline importance_pipeline_;
     vk::UniquePipeline draw_pipeline_;
 
@@ -141,13 +136,6 @@ class Renderer {
 };
 
 // ---- A frame
-
-void Renderer::bind(vk::CommandBuffer commands, Point point, const vk::UniquePipeline& pipeline,
-                    const View& view) const {
-    commands.bindPipeline(point, *pipeline);
-    commands.bindDescriptorSets(point, *pipeline_layout_, 0, descriptors_, {});
-    commands.pushConstants<View>(*pipeline_layout_, SHADERS, 0, view);
-}
 
 void Renderer::record(vk::CommandBuffer commands, const View& view) const {
     // The frame before may still run. It must have read the map, scratch, list and arguments before
@@ -160,7 +148,7 @@ void Renderer::record(vk::CommandBuffer commands, const View& view) const {
          Access::eShaderRead | Access::eShaderWrite | Access::eIndirectCommandRead |
              Access::eTransferWrite});
 
-    bind(commands, Point::eCompute, importance_pipeline_, view);
+    interface_.bind(commands, Point::eCompute, *importance_pipeline_, view);
     commands.dispatch(MAP_EXTENT, MAP_EXTENT, 1);
 
     // quadtile reads the map that importance.comp has written.
@@ -211,7 +199,7 @@ void Renderer::record(vk::CommandBuffer commands, const View& view) const {
                              .colorAttachmentCount = 1,
                              .pColorAttachments = &picture,
                              .pDepthAttachment = &depth});
-    bind(commands, Point::eGraphics, draw_pipeline_, view);
+    interface_.bind(commands, Point::eGraphics, *draw_pipeline_, view);
     commands.setViewport(0, vk::Viewport{.width = static_cast<float>(extent_.width),
                                          .height = static_cast<float>(extent_.height),
                                          .maxDepth = 1.0F});
@@ -257,22 +245,23 @@ Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, const Options& opti
                                      .tile_list = {.buffer = *tile_list_.handle},
                                      .tile_capacity = MOST_TILES,
                                      .balance = {.buffer = *balance_.handle}})),
+      interface_(gpu.make_interface(SHADERS, std::array{*heights_.view, *map_.view},
+                                    std::array{*tile_list_.handle}, sizeof(View))),
       frames_(gpu) {
     const std::vector<std::uint16_t> indices = patch_indices();
     std::memcpy(indices_.mapped, indices.data(), indices.size() * sizeof(std::uint16_t));
     const VkDrawIndexedIndirectCommand arguments{.indexCount =
                                                      static_cast<std::uint32_t>(indices.size())};
     std::memcpy(arguments_.mapped, &arguments, sizeof arguments);
-    make_descriptors();
-    importance_pipeline_ = gpu.make_compute_pipeline(*pipeline_layout_, IMPORTANCE_SHADER);
-    draw_pipeline_ = gpu.make_draw_pipeline(*pipeline_layout_, VERTEX_SHADER, FRAGMENT_SHADER,
+    importance_pipeline_ = gpu.make_compute_pipeline(*interface_.layout, IMPORTANCE_SHADER);
+    draw_pipeline_ = gpu.make_draw_pipeline(*interface_.layout, VERTEX_SHADER, FRAGMENT_SHADER,
                                             PICTURE_FORMAT, true);
     make_heights(options.seed);
 }
 
 void Renderer::make_heights(std::uint32_t seed) {
     const vk::UniquePipeline pipeline =
-        gpu_.make_compute_pipeline(*pipeline_layout_, HEIGHTS_SHADER);
+        gpu_.make_compute_pipeline(*interface_.layout, HEIGHTS_SHADER);
     gpu_.run([&](vk::CommandBuffer commands) {
         for (const Image* const image : {&heights_, &map_}) {
             change_layout(commands, *image, COLOUR_RANGE, Layout::eUndefined, Layout::eGeneral, {},
@@ -280,7 +269,7 @@ void Renderer::make_heights(std::uint32_t seed) {
         }
         // The scratch must be zero once. Each run of quadtile leaves it ready for the next.
         commands.fillBuffer(*scratch_.handle, 0, VK_WHOLE_SIZE, 0);
-        bind(commands, Point::eCompute, pipeline, View{.seed = seed});
+        interface_.bind(commands, Point::eCompute, *pipeline, View{.seed = seed});
         commands.dispatch((HEIGHT_EXTENT + 7) / 8, (HEIGHT_EXTENT + 7) / 8, 1);
         memory_barrier(commands,
                        {Stage::eComputeShader | Stage::eTransfer,
@@ -288,45 +277,6 @@ void Renderer::make_heights(std::uint32_t seed) {
                        {Stage::eComputeShader | Stage::eVertexShader | Stage::eFragmentShader,
                         Access::eShaderRead | Access::eShaderWrite});
     });
-}
-
-// Makes one descriptor set and one layout for all our pipelines (shaders/resources.glsl).
-void Renderer::make_descriptors() {
-    const vk::Device device = gpu_.device();
-    using Type = vk::DescriptorType;
-    const std::array<vk::DescriptorSetLayoutBinding, 3> bindings{{
-        {0, Type::eStorageImage, 1, SHADERS},
-        {1, Type::eStorageImage, 1, SHADERS},
-        {2, Type::eStorageBuffer, 1, SHADERS},
-    }};
-    descriptor_layout_ = device.createDescriptorSetLayoutUnique(
-        vk::DescriptorSetLayoutCreateInfo{}.setBindings(bindings));
-    const std::array<vk::DescriptorPoolSize, 2> sizes{
-        {{Type::eStorageImage, 2}, {Type::eStorageBuffer, 1}}};
-    descriptor_pool_ = device.createDescriptorPoolUnique(
-        vk::DescriptorPoolCreateInfo{.maxSets = 1}.setPoolSizes(sizes));
-    descriptors_ = device.allocateDescriptorSets(
-        vk::DescriptorSetAllocateInfo{.descriptorPool = *descriptor_pool_}.setSetLayouts(
-            *descriptor_layout_))[0];
-
-    const std::array<vk::DescriptorImageInfo, 2> images{
-        {{.imageView = *heights_.view, .imageLayout = Layout::eGeneral},
-         {.imageView = *map_.view, .imageLayout = Layout::eGeneral}}};
-    const vk::DescriptorBufferInfo tiles{*tile_list_.handle, 0, VK_WHOLE_SIZE};
-    device.updateDescriptorSets(
-        {vk::WriteDescriptorSet{
-             .dstSet = descriptors_, .dstBinding = 0, .descriptorType = Type::eStorageImage}
-             .setImageInfo(images),
-         vk::WriteDescriptorSet{
-             .dstSet = descriptors_, .dstBinding = 2, .descriptorType = Type::eStorageBuffer}
-             .setBufferInfo(tiles)},
-        {});
-
-    const vk::PushConstantRange parameters{
-        .stageFlags = SHADERS, .offset = 0, .size = sizeof(View)};
-    pipeline_layout_ = device.createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
-                                                             .setSetLayouts(*descriptor_layout_)
-                                                             .setPushConstantRanges(parameters));
 }
 
 // ---- The program

@@ -4,8 +4,7 @@
 //
 // Dispatch: workgroups of 128 to 1024 threads; the device's limit decides. Each has 64 tiles. Each looks at all pages
 // of the atlas: its threads have equal numbers of consecutive pages.
-// Bindings: bindings.glsl. Writes tiles, their list `render`, header and the last lights. Sets the counters of cull.comp
-// to 0.
+// Bindings: bindings.glsl. Writes tiles, their list `render`, header and the last lights.
 // Memory order: no workgroup reads what another one writes.
 #version 460
 #include "bindings.glsl"
@@ -260,9 +259,6 @@ void main() {
     if (group == 0) {
         for (uint i = thread; i < 16 * parameters.lights; i += gl_WorkGroupSize.x) {
             words[last_light_word(i / 16, i % 16)] = floatBitsToUint(frame.lights[i / 16].clip_from_world[i % 16]);
-        }
-        for (uint i = thread; i < SHADOW_CULLS; i += gl_WorkGroupSize.x) {
-            cull_counters[i] = 0;
         }
         if (thread == gl_WorkGroupSize.x - 1) {
             write_header(anew, needed, free);

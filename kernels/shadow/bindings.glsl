@@ -20,15 +20,14 @@ layout(set = 0, binding = 3, std430) nonprivate buffer Memory {
     ShadowFrame frame;
     uint behind_frame[44];  // to the next 256 bytes: callers bind the next part by itself
     ShadowHeader header;
-    uint cull_counters[SHADOW_CULLS];  // instances of each cull.comp of the frame, also those without room
+    uint behind_header[48];
     uint words[];
 };
 
 layout(push_constant, std430) uniform PushConstants {
     ShadowParameters parameters;
     uint object_count;       // of cull.comp; of change.comp: capacity of the boxes
-    uint instance_capacity;  // of cull.comp alone, and its counter
-    uint cull_counter;
+    uint instance_capacity;  // of cull.comp
     ShadowPlaces places;  // in `words`
 };
 

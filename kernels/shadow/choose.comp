@@ -77,7 +77,7 @@ void choose_factor() {
     uint least = BUDGET_FACTORS - 1;
     for (uint i = 0; i < share; ++i) {
         sums += event(first + i);
-        if (sums.x <= parameters.max_tiles && sums.y <= parameters.max_cells) {
+        if (sums.x <= parameters.max_tiles && sums.y <= shadow_max_cells(parameters)) {
             least = min(least, first + i);
         }
         words[places.events + first + i] = 0;

@@ -2,8 +2,7 @@
 // of different objects are in any order. Source: docs/shadows_definition.md, "Culling".
 //
 // Dispatch: workgroups of 64 threads, one thread per object, and per tile of max_tiles.
-// Bindings: bindings.glsl, and set 1 below. Adds to the counter of these objects, which allocate.comp has set to 0, and
-// to that of all.
+// Bindings: bindings.glsl, and set 1 below. Adds to the header's instances, which allocate.comp has set to 0.
 // Memory order: an atomic reserves places among the instances; each thread writes its own.
 #version 460
 #include "bindings.glsl"
@@ -69,8 +68,7 @@ void main() {
     const uint count = visit_tiles(object, false, 0);
     uint place = 0;
     if (count > 0) {
-        place = parameters.max_tiles + atomicAdd(cull_counters[cull_counter], count);
-        atomicAdd(header.instances, count);
+        place = parameters.max_tiles + atomicAdd(header.instances, count);
     }
     const bool finds_room = place + count <= instance_capacity;
     visit_tiles(object, count > 0 && finds_room, place);

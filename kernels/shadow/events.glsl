@@ -54,7 +54,7 @@ uint last_class_of(uint page, uint level) {
 uint count_classes(uint level, float importance, uint last_class, uint first, uint end) {
     uint cells = 1;
     for (uint c = 1; c < SHADOW_CLASSES; ++c) {
-        const float threshold = shadow_class_threshold(parameters, level, c, last_class);
+        const float threshold = shadow_threshold(parameters, level, c - 1, last_class >= c);
         const uint class_end = min(budget_bin(importance, threshold), end);
         if (class_end > first) {
             const uint more = shadow_slot_cells(c) - shadow_slot_cells(c - 1);
@@ -75,5 +75,5 @@ void count_tile(uint level, float importance, uint last_class, uint first, uint 
 
 // Returns the number of factors with which a node of level 1 or above is split. `page`: of its first texel.
 uint split_end(uint level, float importance, uint page) {
-    return budget_bin(importance, shadow_split_threshold(parameters, level, shadow_page_level(page) < level));
+    return budget_bin(importance, shadow_threshold(parameters, level, SHADOW_CLASSES - 1, shadow_page_level(page) < level));
 }

@@ -89,12 +89,16 @@ shared uint seen[SEEN];
 shared uint seen_layers[SEEN];
 shared vec2 seen_places[SEEN];
 
+ShadowMapping mapping_of(ivec2 pixel, Depths depths, uint layer) {
+    return shadow_mapping(parameters, layers_here[layer], pixel.x, pixel.y, depths.here, depths.by_column,
+                          depths.by_row);
+}
+
 // Returns a pixel's word. Keeps its layer and place.
 uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
     const Depths depths = depths_at(pixel, extent);
     const uint layer = layer_of(pixel, depths.here);
-    const ShadowSight sight = shadow_sight(parameters, layers_here[layer], pixel.x, pixel.y, depths.here,
-                                           depths.by_column, depths.by_row);
+    const ShadowSight sight = shadow_sight(layers_here[layer], mapping_of(pixel, depths, layer));
     seen_layers[block] = layer;
     seen_places[block] = vec2(sight.x, sight.y);
     const ShadowSight last = shadow_last_sight(parameters, sight, steps[layer]);
@@ -120,13 +124,13 @@ void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
 }
 
 // Joins the words of a block and those around, if they are near a request.
-uint words_around(uvec2 place, ShadowRequest request, uint layer) {
+uint words_around(uvec2 place, ShadowMapping mapping, uint layer) {
     uint around = 0;
     for (uint i = 0; i < 9; ++i) {
         const uint block = (place.y + i / 3) * SEEN_BLOCKS + place.x + i % 3;
         // Most words have no new bits. Blocks outside the picture have none.
         if ((seen[block] & ~around) != 0 && seen_layers[block] == layer &&
-            shadow_is_near(request, seen_places[block].x, seen_places[block].y)) {
+            shadow_is_near(mapping, seen_places[block].x, seen_places[block].y)) {
             around |= seen[block];
         }
     }
@@ -176,10 +180,9 @@ void raise_texel(uvec2 texel, uint light, uint layer, uint bits) {
     }
 }
 
-void raise(ShadowRequest request, uint light, uint layer) {
-    const uint texel = 1 + request.x + (request.y << 12) + (layer << 24);
-    const uint place = request.x % PLACES_SIDE + request.y % PLACES_SIDE * PLACES_SIDE;
-    const uint bits = floatBitsToUint(request.importance);
+void raise(uvec2 at, uint light, uint layer, uint bits) {
+    const uint texel = 1 + at.x + (at.y << 12) + (layer << 24);
+    const uint place = at.x % PLACES_SIDE + at.y % PLACES_SIDE * PLACES_SIDE;
     // Atomics on one place wait for each other, loads do not. Most threads come too late to change it.
     uint owner = atomicLoad(place_texels[place], gl_ScopeWorkgroup, 0, 0);
     if (owner == 0) {
@@ -190,7 +193,7 @@ void raise(ShadowRequest request, uint light, uint layer) {
             atomicMax(place_maxima[place], bits);
         }
     } else {
-        raise_texel(uvec2(request.x, request.y), light, layer, bits);
+        raise_texel(at, light, layer, bits);
     }
 }
 
@@ -212,16 +215,14 @@ void main() {
     const ivec2 pixel = first_pixel + local;
     const Depths depths = depths_at(pixel, extent);
     const uint layer = layer_of(pixel, depths.here);
-    ShadowRequest request = shadow_request(parameters, layers_here[layer], pixel.x, pixel.y, depths.here,
-                                           depths.by_column, depths.by_row);
-    const bool requests = all(lessThan(pixel, extent)) && depths.here != background && request.inside != 0;
+    const ShadowMapping mapping = mapping_of(pixel, depths, layer);
+    const float request = shadow_request(parameters, layers_here[layer], mapping);
+    const bool requests = all(lessThan(pixel, extent)) && depths.here != background && mapping.inside != 0;
     look_for_edges(first_pixel, extent, light);
     barrier();
-    request.importance =
-        shadow_beside_edge(parameters, request.importance,
-                           words_around(uvec2(local) / SHADOW_EDGE_BLOCK, request, layer));
+    const uint around = words_around(uvec2(local) / SHADOW_EDGE_BLOCK, mapping, layer);
     if (requests) {
-        raise(request, light, layer);
+        raise(uvec2(mapping.at[0], mapping.at[1]), light, layer, floatBitsToUint(shadow_beside_edge(request, around)));
     }
     barrier();
 

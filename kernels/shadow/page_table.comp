@@ -43,6 +43,6 @@ void main() {
             page = shadow_page(first + begun, words[found_word(found + begun) + FOUND_NODE] & 0xffU);
         }
         imageStore(page_table, texel, uvec4(page));
-        imageStore(importance_map, texel, uvec4(floatBitsToUint(shadow_faded(parameters, importance[i]))));
+        imageStore(importance_map, texel, uvec4(floatBitsToUint(shadow_faded(importance[i]))));
     }
 }

@@ -431,12 +431,11 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
         detail::refuse(what, " makes all w negative; multiply it by -1");
     }
     const Matrix map_from_pixel = product(
-        {scaled(x, w, map_extent), scaled(y, w, map_extent), w, z}, camera.world_from_pixel);
+        {scaled(x, w, map_extent), scaled(y, w, map_extent), z, w}, camera.world_from_pixel);
     ShadowLight light{};
     std::ranges::copy(projection.clip_from_world, light.clip_from_world);
     for (std::size_t row = 0; row < 4; ++row) {
-        float* const target = row < 3 ? light.map_from_pixel + 4 * row : light.depth_from_pixel;
-        std::ranges::transform(map_from_pixel[row], target,
+        std::ranges::transform(map_from_pixel[row], light.map_from_pixel + 4 * row,
                                [](double number) { return static_cast<float>(number); });
     }
     light.facing = static_cast<float>(camera.turning * turning(clip_from_world, true));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <string>
 
 namespace quadtile {
@@ -18,8 +17,7 @@ std::uint32_t levels_of(std::uint32_t extent) {
 }
 
 // Throws Error: "max_tiles is 0, but must be ..."
-template <typename Value>
-[[noreturn]] void refuse(const char* member, Value value, const std::string& range) {
+[[noreturn]] void refuse(const char* member, std::uint32_t value, const std::string& range) {
     detail::refuse("ShadowOptions::", member, " is ", value, ", but must be ", range);
 }
 
@@ -60,24 +58,6 @@ void check_atlas(const ShadowOptions& options) {
                      ": the atlas must hold a tile, and 128 of them along a side at most)");
 }
 
-// NaN is out of every range.
-void check_range(const char* member, float value, float least, float most, const char* range) {
-    if (!(value >= least && value <= most)) {
-        refuse(member, value, range);
-    }
-}
-
-void check_quality(const ShadowOptions& options) {
-    check_range("merge_ratio", options.merge_ratio, std::nextafter(0.5F, 1.0F), 1.0F,
-                "above 0.5 and at most 1 (no hysteresis)");
-    check_range("atlas_fill", options.atlas_fill, 0.1F, 1.0F, "0.1 to 1 (all of it)");
-    check_range("importance_decay", options.importance_decay, 0.0F, 0.99F,
-                "0 (nothing is kept) to 0.99");
-    check_range("resolution_scale", options.resolution_scale, 1.0F / 64.0F, 64.0F, "1/64 to 64");
-    check_range("edge_scale", options.edge_scale, 1.0F, 64.0F, "1 (as elsewhere) to 64");
-    check_range("max_stretch", options.max_stretch, 1.0F, 1024.0F, "1 to 1024");
-}
-
 void check_options(const ShadowOptions& options) {
     check_number("lights", options.lights, 1, SHADOW_MAX_LIGHTS);
     check_extent("map_extent", options.map_extent, 16, 2048);
@@ -89,7 +69,6 @@ void check_options(const ShadowOptions& options) {
                      std::to_string(options.tile_extent) + ")");
     check_number("max_tiles", options.max_tiles, options.lights, 65535,
                  " (each light has a tile at least)");
-    check_quality(options);
 }
 
 }  // namespace
@@ -103,19 +82,6 @@ ShadowParameters shadow_parameters(const ShadowOptions& options) {
     parameters.tile_extent = options.tile_extent;
     parameters.gutter = options.gutter;
     parameters.max_tiles = options.max_tiles;
-    parameters.max_cells =
-        std::max(SHADOW_PAGE_CELLS,
-                 static_cast<std::uint32_t>(options.atlas_fill *
-                                            static_cast<float>(shadow_atlas_cells(parameters))));
-    parameters.least_area = 1.0F / (options.max_stretch + 1.0F / options.max_stretch);
-    parameters.resolution_scale = options.resolution_scale;
-    parameters.edge_scale = options.edge_scale;
-    parameters.importance_decay = options.importance_decay;
-    for (std::uint32_t c = 0; c < SHADOW_CLASSES; ++c) {
-        parameters.cores[c] =
-            static_cast<float>(shadow_slot_extent(options.tile_extent, c) - 2 * options.gutter);
-        parameters.kept_cores[c] = parameters.cores[c] * options.merge_ratio;
-    }
     return parameters;
 }
 

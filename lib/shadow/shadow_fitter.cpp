@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <bitset>
 #include <cstddef>
 #include <limits>
-#include <mutex>
 #include <string>
 
 namespace quadtile {
@@ -34,7 +32,6 @@ struct PushConstants {
     ShadowParameters parameters;
     std::uint32_t object_count = 0;
     std::uint32_t instance_capacity = 0;
-    std::uint32_t cull_counter = 0;
     ShadowPlaces places{};
 };
 constexpr std::size_t LEAST_PUSH_CONSTANTS_BYTES = 128;  // guaranteed by Vulkan
@@ -69,9 +66,6 @@ constexpr VkDeviceSize aligned(VkDeviceSize bytes) {
     return VkDeviceSize{groups_of(static_cast<std::uint32_t>(bytes), SHADOW_ALIGNMENT_BYTES)} *
            SHADOW_ALIGNMENT_BYTES;
 }
-// Behind the header are the counters (bindings.glsl).
-static_assert(sizeof(ShadowHeader) + SHADOW_CULLS * sizeof(std::uint32_t) ==
-              SHADOW_ALIGNMENT_BYTES);
 
 // Words of all nodes: at most a fifth of the guaranteed size of a storage buffer.
 std::uint32_t node_words(const ShadowParameters& parameters) {
@@ -208,8 +202,7 @@ struct ShadowFitter::Impl {
     // `set`, if not null, is bound as set 1.
     void record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound, vk::Pipeline pipeline,
                        vk::Extent3D groups, vk::DescriptorSet set = {},
-                       std::uint32_t object_count = 0, std::uint32_t instance_capacity = 0,
-                       std::uint32_t cull_counter = 0) const;
+                       std::uint32_t object_count = 0, std::uint32_t instance_capacity = 0) const;
 
     ShadowOptions options;
     ShadowParameters parameters;
@@ -228,46 +221,12 @@ struct ShadowFitter::Impl {
     vk::Pipeline cull = make("cull");
 };
 
-namespace {
-
-// Counters of cull.comp: each ObjectBinding of a Binding has its own, so that several can be culled
-// in a frame.
-struct CullCounters {
-    std::mutex mutex;
-    std::bitset<SHADOW_CULLS> taken;
-    std::uint32_t next = 0;  // goes around: one that is given back rests until later frames
-};
-
-// Takes a counter. It is given back when the result's last copy is destroyed.
-std::shared_ptr<const std::uint32_t> take_counter(const std::shared_ptr<CullCounters>& counters) {
-    auto place = std::make_unique<std::uint32_t>();
-    {
-        const std::lock_guard lock(counters->mutex);
-        if (counters->taken.all()) {
-            detail::refuse("a binding of shadow maps has ", SHADOW_CULLS,
-                           " sets of objects at a time; destroy one, or join several");
-        }
-        do {
-            *place = counters->next++ % SHADOW_CULLS;
-        } while (counters->taken[*place]);
-        counters->taken[*place] = true;
-    }
-    return {place.release(), [counters](const std::uint32_t* taken) {
-                const std::lock_guard lock(counters->mutex);
-                counters->taken[*taken] = false;
-                delete taken;
-            }};
-}
-
-}  // namespace
-
 struct ShadowFitter::Binding::Impl {
     std::shared_ptr<const ShadowFitter::Impl> owner;
     BufferRange memory;
     Unique<vk::ImageView> importance;
     Unique<vk::ImageView> page_table;
     detail::DescriptorSet descriptors;
-    std::shared_ptr<CullCounters> counters = std::make_shared<CullCounters>();
 };
 
 struct ShadowFitter::ChangeBinding::Impl {
@@ -282,7 +241,6 @@ struct ShadowFitter::ObjectBinding::Impl {
     detail::DescriptorSet descriptors;
     std::uint32_t object_count;
     std::uint32_t instance_capacity;
-    std::shared_ptr<const std::uint32_t> counter;
 };
 
 ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
@@ -389,9 +347,9 @@ ShadowFitter::ObjectBinding ShadowFitter::bind_objects(const Binding& binding,
                                     objects.object_count * sizeof(VkDrawIndexedIndirectCommand)),
          Descriptor::storage_buffer(objects.instances,
                                     objects.instance_capacity * sizeof(std::uint32_t))});
-    return ObjectBinding(std::make_shared<ObjectBinding::Impl>(ObjectBinding::Impl{
-        impl_, binding.impl_->descriptors.set, std::move(set), objects.object_count,
-        objects.instance_capacity, take_counter(binding.impl_->counters)}));
+    return ObjectBinding(std::make_shared<ObjectBinding::Impl>(
+        ObjectBinding::Impl{impl_, binding.impl_->descriptors.set, std::move(set),
+                            objects.object_count, objects.instance_capacity}));
 }
 
 // ---- A frame
@@ -408,8 +366,7 @@ void ShadowFitter::Impl::kernel_barrier(vk::CommandBuffer commands,
 void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound,
                                        vk::Pipeline pipeline, vk::Extent3D groups,
                                        vk::DescriptorSet set, std::uint32_t object_count,
-                                       std::uint32_t instance_capacity,
-                                       std::uint32_t cull_counter) const {
+                                       std::uint32_t instance_capacity) const {
     const Dispatch& dispatch = program.dispatch();
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline, dispatch);
     const std::array sets{bound, set};
@@ -418,7 +375,6 @@ void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, vk::Descripto
     const PushConstants constants{.parameters = parameters,
                                   .object_count = object_count,
                                   .instance_capacity = instance_capacity,
-                                  .cull_counter = cull_counter,
                                   .places = layout.places};
     commands.pushConstants<PushConstants>(program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                           constants, dispatch);
@@ -463,7 +419,7 @@ void ShadowFitter::record_cull(VkCommandBuffer commands, const ObjectBinding& ob
     const std::uint32_t threads = std::max(bound.object_count, impl_->options.max_tiles);
     impl_->record_kernel(vk::CommandBuffer(commands), bound.frame, impl_->cull,
                          {groups_of(threads, SHADOW_CULL_GROUP), 1, 1}, bound.descriptors.set,
-                         bound.object_count, bound.instance_capacity, *bound.counter);
+                         bound.object_count, bound.instance_capacity);
 }
 
 }  // namespace quadtile

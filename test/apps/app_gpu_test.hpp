@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpu.hpp"
+#include "support/gpu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@ namespace quadtile::app::test {
 class AppGpuTest : public ::testing::Test {
  protected:
     static void SetUpTestSuite() {
-        instance_ = new Instance("quadtile_tests", {}, Device::validation_available());
+        instance_ = new Instance("quadtile_tests", {}, quadtile::test::has_validation_layer());
         gpu_ = new Gpu(*instance_, {}, {});
     }
     static void TearDownTestSuite() {

@@ -1,7 +1,6 @@
 // The program `quadtile` as a black box: what it refuses, how it fails, and what only one command
 // line shows. test/random/programs.cpp has its options on random files.
 
-#include "command_line.hpp"
 #include "exr_files.hpp"
 #include "program_test.hpp"
 #include "save_image.hpp"

@@ -1,6 +1,7 @@
 // quadtile-bake as its users run it.
 
 #include "apps/program_test.hpp"
+#include "fault/leaks.hpp"
 #include "gltf_file.hpp"
 #include "support/maps.hpp"
 
@@ -30,6 +31,7 @@ using app::test::ProgramResult;
 using app::test::read_file;
 using app::test::RunningProgram;
 using app::test::operator+;
+using quadtile::test::IS_SANITIZED;
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::Gt;
@@ -104,12 +106,43 @@ const Arguments LONG =
 
 // ---- What can be asked
 
-// Catches lightmaps that take all memory before they are refused.
-TEST_F(BakeProgram, TellsWhatItNeedsAndDoes) {
-    const ProgramResult huge =
-        run(ROOM + Arguments{"--reference", "--size", "32768", "-o", "map.exr"});
-    EXPECT_EQ(huge.status, 1);
-    EXPECT_THAT(huge.error, HasSubstr("of memory, but only"));
+// Catches lightmaps that take all memory before they are refused, and a stated need that is not
+// what a bake takes. The first test, since it measures the largest program so far.
+TEST_F(BakeProgram, TellsWhatItNeeds) {
+    const auto kibibytes = [] {
+        rusage usage{};
+        ::getrusage(RUSAGE_CHILDREN, &usage);
+        return static_cast<double>(usage.ru_maxrss);
+    };
+    const Arguments rough =
+        ROOM + Arguments{"--direct-samples=1", "--samples=1", "--bounces=0", "--denoise=off",
+                         "--no-checkpoint",    "-o",          "map.exr"};
+    const std::string refusal = error_of(rough + BY_CPU + Arguments{"--size=32768"}, 1);
+    EXPECT_THAT(refusal, HasSubstr(" of memory, but only "));
+    const std::string needs = " needs about ";
+    const double gigabytes = std::stod(refusal.substr(refusal.find(needs) + needs.size()));
+    const double before = kibibytes();
+    EXPECT_EQ(run(rough + BY_CPU + Arguments{"--size=512"}).status, 0);
+    if (!IS_SANITIZED) {
+        const double needed = 1e9 * gigabytes / 1024.0 * (512.0 * 512.0) / (32768.0 * 32768.0);
+        EXPECT_NEAR((kibibytes() - before) / needed, 1.0, 0.15);
+    }
+    expect_refused({{rough + Arguments{"--size=32768"}, 1, "too large for this device"}});
+}
+
+// Catches objects without light that no message names: those without area in the lightmap, and
+// those within a texel, inside of another's chart.
+TEST_F(BakeProgram, NamesObjectsWithoutTexels) {
+    (void)directory_.add("parts.obj",
+                         "v 0 0 0\nv 0 0 1\nv 1 0 0\nvt 0 0\nvt 0 1\nvt 1 0\nvt 0.3 0.3\n"
+                         "vt 0.3 0.31\nvt 0.31 0.3\no Floor\nf 1/1 2/2 3/3\n"
+                         "o Line\nf 1/1 2/2 3/2\no Speck\nf 1/4 2/5 3/6\n");
+    for (const auto& [size, names] : {std::pair("16", "'Line', 'Speck'"), {"256", "'Line'"}}) {
+        EXPECT_THAT(run({"parts.obj", "-o", "x.exr", "--sky=1", "--direct-samples=1", "--bounces=0",
+                         "--reference", "--size", size})
+                        .error,
+                    HasSubstr(std::string("area of a texel: those of ") + names + ";"));
+    }
 }
 
 // Values of one option are in the properties of all options (test/options).
@@ -207,8 +240,9 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
     }
     EXPECT_THAT(passes, IsSupersetOf({"lamps", "direct light", "bounce 1", "moment x"}));
 
-    // On a pipe progress is lines; each of them of one kind, and the last one near the end.
-    EXPECT_THAT(result.error, StartsWith("[.............................."));
+    // On a pipe progress is lines; each of them of one kind, and the last one near the end. Before
+    // them are those of preparations that take long.
+    EXPECT_THAT(result.error, HasSubstr("[.............................."));
     EXPECT_EQ(result.error.find_first_of("\r\033"), std::string::npos);
     EXPECT_LT(std::ranges::count(result.error, '\n'), 30);
     const ProgramResult quiet = run(bake + BY_CPU + Arguments{"--quiet"});

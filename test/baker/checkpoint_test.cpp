@@ -167,58 +167,44 @@ Prepared everything() {
     return what;
 }
 
-const BakeOptions ALL_PASSES{
-    .directions = 20, .bounces = 2, .sun_directions = 12, .lamp_points = 4, .directional = true};
-
-// Stops the bake when it asks for the k-th time. Tells the pass.
-BakeResult cut_bake(const Prepared& what, const BakeOptions& options, std::uint32_t k,
-                    std::string& pass) {
-    return bake_with(*make_reference_tracer(what.traced, what.tiles, 1), what, options,
-                     {.progress = [&](const BakeProgress& progress) { pass = progress.pass; },
-                      .interrupted = [k, calls = 0U]() mutable { return calls++ == k; }});
-}
-
-// Returns how often a bake by the reference asks whether it is interrupted.
-std::uint32_t count_asks(const Prepared& what, const BakeOptions& options) {
-    std::uint32_t asks = 0;
-    (void)bake_with(*make_reference_tracer(what.traced, what.tiles, 1), what, options,
-                    {.interrupted = [&] {
-                        ++asks;
-                        return false;
-                    }});
-    return asks;
-}
-
 // Catches a pass that cannot be interrupted or is counted wrongly, and one that begins anew or
 // counts in part when the bake goes on. An interrupted bounce leaves the light before it, without
 // the noise of a few directions.
 TEST(Interruption, MayBeInEachPass) {
     const quadtile::test::TemporaryDirectory directory;
     const Prepared what = everything();
-    BakeOptions options = ALL_PASSES;
+    BakeOptions options{
+        .directions = 20, .sun_directions = 12, .lamp_points = 4, .directional = true};
+    const auto bake = [&](const BakeWatcher& watcher = {}) {
+        return bake_with(*make_reference_tracer(what.traced, what.tiles, 1), what, options,
+                         watcher);
+    };
+    std::map<std::string, std::vector<glm::vec3>> before;
+    for (options.bounces = 0; options.bounces < 2; ++options.bounces) {
+        before["bounce " + std::to_string(options.bounces + 1)] = bake().map.irradiance;
+    }
     // In the room, above the lamp, in the block, behind the panel, and outside.
     options.probes = {{1.0F, 1.0F, 1.0F},
                       {1.5F, 1.9F, 1.5F},
                       {0.8F, 0.5F, 1.8F},
                       {2.6F, 1.0F, 1.5F},
                       {1.0F, 3.0F, 1.0F}};
-    const std::string expected = bytes_of(bake_by_reference(what, options));
+    std::uint32_t asks = 0;
+    const std::string expected = bytes_of(bake({.interrupted = [&] {
+        ++asks;
+        return false;
+    }}));
     options.checkpoint = directory.path() / "checkpoint";
     options.checkpoint_interval = std::chrono::seconds(3600);  // none but when it ends
-    std::map<std::string, std::vector<glm::vec3>> before;
-    for (const std::uint32_t bounce : {1U, 2U}) {
-        BakeOptions fewer = ALL_PASSES;
-        fewer.bounces = bounce - 1;
-        before["bounce " + std::to_string(bounce)] = bake_by_reference(what, fewer).map.irradiance;
-    }
     std::set<std::string> passes;
     constexpr std::uint32_t INTERRUPTIONS = 24;
-    const std::uint32_t asks = count_asks(what, options);
     for (std::uint32_t i = 0; i < INTERRUPTIONS; ++i) {
         options.resume = false;
         std::string pass;
-        const std::uint32_t k = i + 1 < INTERRUPTIONS ? i * asks / INTERRUPTIONS : asks - 10;
-        const BakeResult cut = cut_bake(what, options, k, pass);
+        std::uint32_t left = i + 1 < INTERRUPTIONS ? i * asks / INTERRUPTIONS : asks - 10;
+        const BakeResult cut =
+            bake({.progress = [&](const BakeProgress& progress) { pass = progress.pass; },
+                  .interrupted = [&] { return left-- == 0; }});
         EXPECT_TRUE(cut.interrupted);
         EXPECT_FALSE(expected == bytes_of(cut));
         EXPECT_THAT(cut.map.radiance_sh[0], ::testing::IsEmpty());
@@ -226,8 +212,7 @@ TEST(Interruption, MayBeInEachPass) {
         EXPECT_TRUE(!before.contains(pass) || cut.map.irradiance == before[pass]) << i;
         options.resume = true;
         BakeProgress last;
-        const BakeResult whole =
-            bake_by_reference(what, options, {.progress = [&](const auto& now) { last = now; }});
+        const BakeResult whole = bake({.progress = [&](const auto& now) { last = now; }});
         EXPECT_TRUE(expected == bytes_of(whole)) << i << ", in " << pass;
         EXPECT_LT(last.resumed_directions, last.directions);
         EXPECT_GE(last.directions_done, last.resumed_directions);

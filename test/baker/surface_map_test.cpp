@@ -152,7 +152,7 @@ TEST(SurfaceMap, TexturesAreLinearAndRepeat) {
     }
     const SurfaceMap map = map_of(scene, {64, 64});
     const auto at = [&](std::size_t x, std::size_t y) { return map.albedo[y * 64 + x]; };
-    for (const std::size_t repeat : {0, 32}) {
+    for (const std::size_t repeat : {0U, 32U}) {
         // Around the middles of the texture's texels; bilinear filtering takes a little of others.
         expect_near(at(8 + repeat, 8), {0.5F, 1.0F, 1.0F}, 0.12F);
         expect_near(at(24, 8 + repeat), {0.0F, 0.0F, 0.0F}, 0.12F);

@@ -216,28 +216,17 @@ PFN_vkVoidFunction untyped(Signature* function) {
 
 PFN_vkVoidFunction device_entry(VkDevice device, const char* name);
 
+// Of instances, devices and what they are, and of all that pipelines are made of.
+bool is_the_drivers(std::string_view name) {
+    constexpr std::array PARTS = {"Enumerate", "PhysicalDevice", "Instance",  "DestroyDevice",
+                                  "GetDevice", "Pipeline",       "SetLayout", "ShaderModule",
+                                  "Sampler",   "RenderPass"};
+    return !name.starts_with("vkCmd") && std::ranges::any_of(PARTS, [&](std::string_view part) {
+        return name.find(part) != std::string_view::npos;
+    });
+}
+
 PFN_vkVoidFunction own(std::string_view name) {
-    constexpr std::array MADE = {"Buffer",    "Image",       "ImageView",
-                                 "Fence",     "Semaphore",   "DescriptorPool",
-                                 "QueryPool", "CommandPool", "Framebuffer"};
-    for (const std::string_view kind : MADE) {
-        if (name == "vkCreate" + std::string(kind)) {
-            return untyped(make);
-        }
-        if (name == "vkDestroy" + std::string(kind)) {
-            return untyped(nothing);
-        }
-    }
-    constexpr std::array IDLE = {
-        "vkFreeMemory",          "vkUnmapMemory",         "vkBindBufferMemory",
-        "vkBindImageMemory",     "vkQueueSubmit",         "vkQueueWaitIdle",
-        "vkDeviceWaitIdle",      "vkWaitForFences",       "vkResetFences",
-        "vkGetFenceStatus",      "vkResetCommandBuffer",  "vkBeginCommandBuffer",
-        "vkEndCommandBuffer",    "vkFreeCommandBuffers",  "vkUpdateDescriptorSets",
-        "vkGetQueryPoolResults", "vkResetDescriptorPool", "vkSetDebugUtilsObjectNameEXT"};
-    if (name.starts_with("vkCmd") || std::ranges::find(IDLE, name) != IDLE.end()) {
-        return untyped(nothing);
-    }
     const std::array others = {
         Function{"vkAllocateMemory", untyped(make)},
         Function{"vkAllocateCommandBuffers", untyped(allocate_commands)},
@@ -254,7 +243,10 @@ PFN_vkVoidFunction own(std::string_view name) {
         Function{"vkGetInstanceProcAddr", untyped(vkGetInstanceProcAddr)},
         Function{"vkGetDeviceProcAddr", untyped(device_entry)}};
     const auto* const found = std::ranges::find(others, name, &Function::name);
-    return found == others.end() ? nullptr : found->address;
+    return found != others.end()          ? found->address
+           : is_the_drivers(name)         ? nullptr
+           : name.starts_with("vkCreate") ? untyped(make)
+                                          : untyped(nothing);
 }
 
 PFN_vkVoidFunction device_entry(VkDevice device, const char* name) {

@@ -8,14 +8,13 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <vector>
 
 namespace quadtile::app::fuzz {
@@ -70,17 +69,9 @@ void check_texels(const LoadedImage& image) {
 class MemoryFile {
  public:
     explicit MemoryFile(std::string_view bytes) : file_(::memfd_create("quadtile-fuzz", 0)) {
-        if (file_ < 0) {
-            throw std::system_error(errno, std::generic_category(), "memfd_create");
-        }
-        while (!bytes.empty()) {
-            const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-            if (written < 0) {
-                const int error = errno;
-                ::close(file_);
-                throw std::system_error(error, std::generic_category(), "write to a memfd");
-            }
-            bytes.remove_prefix(static_cast<std::size_t>(written));
+        std::ofstream stream(path(), std::ios::binary);
+        if (!(stream << bytes).flush()) {
+            throw std::runtime_error("cannot write a file in memory");
         }
     }
     MemoryFile(const MemoryFile&) = delete;

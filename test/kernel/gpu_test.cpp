@@ -1,4 +1,5 @@
 #include "gpu_test.hpp"
+#include "support/gpu.hpp"
 
 #include <cstdio>
 
@@ -13,7 +14,7 @@ class Cleanup : public testing::Environment {
         const Device& device = device_for();
         std::printf("Device: %s, %s, subgroup size %u\n", device.info().name.c_str(),
                     device.info().driver.c_str(), device.info().subgroup_size);
-        if (!Device::validation_available()) {
+        if (!has_validation_layer()) {
             std::printf("VALIDATION IS OFF: the Khronos validation layer is not installed\n");
         }
     }

@@ -177,7 +177,7 @@ void fork_case(bool child_destroys) {
 int run_case(const std::string& name) {
     try {
         if (IS_SANITIZED) {
-            const Device device = Device::create({.validation = Device::validation_available()});
+            const Device device = make_device();
             keep_modules_loaded();
         }
         if (name.starts_with("fork")) {

@@ -4,6 +4,7 @@
 
 #include <quadtile/quadtile.h>
 #include <quadtile/downsampler.hpp>
+#include <quadtile/error.hpp>
 #include <quadtile/service.hpp>
 #include <quadtile/subdivider.hpp>
 #include <quadtile/tiler.hpp>
@@ -40,6 +41,15 @@ inline void check(quadtile_status status) {
     }
 }
 
+// Makes a device, with the validation layer if that is installed.
+inline Device make_device() {
+    try {
+        return Device::create({.validation = true});
+    } catch (const Error&) {
+        return Device::create();
+    }
+}
+
 // Its destructor leaves work of services under way.
 class UsedObject {
  public:
@@ -56,7 +66,7 @@ class UsedObject {
             check(quadtile_ticket_wait(tickets[0], 60'000));
             return;
         }
-        device.emplace(Device::create({.validation = Device::validation_available()}));
+        device.emplace(make_device());
         if (kind == "tiler") {
             tiler.emplace(*device);
         } else if (kind == "mipmapper") {

@@ -3,6 +3,7 @@
 
 #include "baker/quads.hpp"
 #include "choices.hpp"
+#include "support/gpu.hpp"
 #include "support/temporary_directory.hpp"
 
 #include "gpu_tracer.hpp"
@@ -170,9 +171,9 @@ std::string check_resume(Choices& choices, const Prepared& what, BakeOptions opt
 std::string check_bake(Choices& choices, Room& room) {
     if (!room.gpu) {
         const char* const validation = std::getenv("QUADTILE_VALIDATION");
-        room.instance.emplace("quadtile_random", std::span<const char* const>(),
-                              Device::validation_available() &&
-                                  (validation == nullptr || std::string(validation) != "0"));
+        room.instance.emplace(
+            "quadtile_random", std::span<const char* const>(),
+            has_validation_layer() && (validation == nullptr || std::string(validation) != "0"));
         room.gpu.emplace(*room.instance, std::string(), vk::SurfaceKHR());
     }
     baker::test::Quads quads = random_scene(choices);

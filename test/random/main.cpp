@@ -1,7 +1,7 @@
 // Random differential test of quadtile against its CPU twins.
 //
 //     quadtile_random [SUBJECT...] [--seconds N | --cases N] [--seed S] [--threads N]
-//                     [--stretch N] [--max-texels N] [--short] [--quick]
+//                     [--max-texels N] [--short] [--quick]
 //     quadtile_random SUBJECT --seed S [NAME=VALUE...]
 //
 // The first form runs cases until the time is over (default: 60 seconds) or the number of cases of
@@ -12,9 +12,6 @@
 // --threads N (default: 1) runs cases on so many threads, which share the device and its queue. Use
 // it on GPUs: several processes would take turns there. Thread i, from 0 on, takes the cases of
 // --seed S+i. The first case that fails is shrunk, and the last cases of all threads are printed.
-//
-// --stretch N (default: 1) lets N cases of `tiles` in a row run the same pipelines, on the same
-// format. Use it to run many cases on CPU drivers, which otherwise compile nearly all of the time.
 //
 // --quick runs a fixed number of cases of each subject, small ones that share pipelines, and so
 // takes about as long in each run: it is what the quick tests do.
@@ -151,8 +148,7 @@ void report(const Subject& subject, const Choices& choices, const std::string& w
 struct Options {
     std::vector<std::string> subjects;
     std::map<std::string, std::optional<std::uint64_t>> numbers{
-        {"--seconds", {}}, {"--cases", {}},   {"--seed", {}},
-        {"--threads", 1},  {"--stretch", {}}, {"--max-texels", {}}};
+        {"--seconds", {}}, {"--cases", {}}, {"--seed", {}}, {"--threads", 1}, {"--max-texels", {}}};
     std::map<std::string, bool> flags{{"--short", false}, {"--quick", false}};
     Choices::Given given;
 
@@ -167,7 +163,6 @@ struct Options {
         }
         made.max_texels = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
             number("--max-texels").value_or(made.max_texels), 1, 1 << 30));
-        made.stretch = std::max<std::uint64_t>(number("--stretch").value_or(made.stretch), 1);
         made.is_short = made.is_short || flags.at("--short");
         return made;
     }

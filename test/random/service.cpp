@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 namespace quadtile::test {
@@ -60,7 +61,7 @@ enum class End { list, cancelled, expired, perhaps_expired };
 struct Asked {
     SubdivisionRequest request;
     End end = End::list;
-    bool may_be_lost = false;
+    std::string lost;  // what the error says of the device that it may be lost with; empty: none
     Ticket ticket;
 };
 
@@ -98,7 +99,9 @@ Asked random_request(Random& random, const MapFamily& family, const Rules& rules
         if (random.one_in(4)) {
             asked.request.device = random.below(2);
         }
-        asked.may_be_lost = !rules.repeats_lost || asked.request.device == rules.losing_device;
+        if (!rules.repeats_lost || asked.request.device == rules.losing_device) {
+            asked.lost = "device " + std::to_string(*rules.losing_device) + " (";
+        }
     }
     return asked;
 }
@@ -121,7 +124,8 @@ std::string wrong_answer(Asked& asked) {
             (error.code() == ErrorCode::cancelled && asked.end == End::cancelled) ||
             (error.code() == ErrorCode::deadline_exceeded &&
              (asked.end == End::expired || asked.end == End::perhaps_expired)) ||
-            (error.code() == ErrorCode::device_lost && asked.may_be_lost);
+            (error.code() == ErrorCode::device_lost && !asked.lost.empty() &&
+             std::string_view(error.what()).find(asked.lost) != std::string_view::npos);
         wrong = is_right ? "" : std::string("an error: ") + error.what();
     }
     return wrong.empty() ? "" : text_of(request.map.shape) + ": " + wrong;
@@ -191,7 +195,11 @@ std::string check_lost_device(Choices& choices, const std::vector<MapFamily>& fa
     const ServiceStatistics counts = service.statistics();
     const bool is_counted =
         counts.submitted == counts.succeeded + counts.failed + counts.cancelled + counts.expired;
-    return !wrong.empty() || is_counted ? wrong : "the statistics lose requests";
+    return !wrong.empty() ? wrong
+           : !is_counted  ? "the statistics lose requests"
+           : counts.devices[1 - *rules.losing_device].lost
+               ? "the statistics say that the other device was lost"
+               : "";
 }
 
 struct KeptServices {

@@ -27,13 +27,6 @@ ShadowOptions random_options(Choices& choices) {
     options.max_tiles = choices.number("max_tiles", options.lights, 1000, [&](Random& random) {
         return random.one_in(3) ? options.lights + random.below(8) : random.below(1000);
     });
-    Random random = choices.random("options");
-    options.atlas_fill = random.one_in(3) ? 1.0F : 0.1F + 0.9F * random.unit();
-    options.merge_ratio = random.one_in(3) ? 1.0F : 0.51F + 0.48F * random.unit();
-    options.importance_decay = random.one_in(3) ? 0.0F : 0.9F * random.unit();
-    options.resolution_scale = static_cast<float>(1U << random.below(6)) * 0.25F;
-    options.edge_scale = static_cast<float>(1U << random.below(4));
-    options.max_stretch = static_cast<float>(1U << random.below(6));
     return options;
 }
 
@@ -133,8 +126,8 @@ std::string check_culling(Random& random, Workspace& workspace, const ShadowFram
     if (workspace.cull(objects, options.max_tiles + pairs) != expected) {
         return "other objects are culled";
     }
-    // What finds no room is drawn in all tiles.
-    const auto drawn = workspace.cull(objects, options.max_tiles + random.below(pairs + 1));
+    // What finds no room behind the first set is drawn in all tiles.
+    const auto drawn = workspace.cull(objects, options.max_tiles + pairs + random.below(pairs + 1));
     for (std::size_t i = 0; i < objects.size(); ++i) {
         if (drawn[i] != expected[i] && drawn[i] != result.render) {
             return "object " + std::to_string(i) + " without room is drawn in other tiles";
@@ -171,6 +164,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
     reference::ShadowFitter twin(options);
     const std::uint32_t depths = choices.one_of("depths", {"scene", "noise", "specials"});
     const std::uint32_t frames = choices.number("frames", 1, 8);
+    const std::uint32_t fineness = choices.number("fineness", 0, 5);
     Random random = choices.random("scene");
     std::vector<Walk> walks;
     std::vector<ShadowProjection> lights = random_lights(random, options.lights, walks);
@@ -183,6 +177,10 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
             lights = random_lights(random, options.lights, walks);
         }
         walk_on(random, lights, walks);
+        std::vector<ShadowProjection> weighted = lights;
+        for (ShadowProjection& light : weighted) {
+            light.weight *= 0.25F * static_cast<float>(1U << fineness);
+        }
         const Pinhole camera = camera_of_frame(place);
         const std::vector<float> depth = random_depths(random, camera, depths);
         std::vector<ShadowChange> changes(random.one_in(2)   ? random.below(5)
@@ -202,7 +200,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
                 texel = random.one_in(rarity) ? random.unit() : 1.0F;
             }
         }
-        const ShadowFrame frame = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights);
+        const ShadowFrame frame = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, weighted);
         // With more boxes than there is room for, all may have changed.
         const bool is_overfull = changes.size() > 1 && random.one_in(8);
         const auto most = static_cast<std::uint32_t>(changes.size()) - (is_overfull ? 1 : 0);
@@ -217,7 +215,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
             return "frame " + std::to_string(i) + " of the twin is not as defined: " + wrong;
         }
         workspace.run(frame, depth, atlas, changes, most);
-        wrong = difference(options, workspace.result(), result);
+        wrong = difference(workspace.result(), result);
         if (!wrong.empty()) {
             return "frame " + std::to_string(i) + ": other " + wrong;
         }

@@ -157,7 +157,7 @@ struct Listed {
 inline float threshold_of(const ShadowOptions& options, std::uint32_t level,
                           std::uint32_t core_class, bool is_kept, std::uint32_t factor) {
     auto core = static_cast<float>((options.tile_extent >> (4 - core_class)) - 2 * options.gutter);
-    core *= is_kept ? options.merge_ratio : 1.0F;
+    core *= is_kept ? 0.8F : 1.0F;
     return std::ldexp(core, -static_cast<int>(level)) * budget_factor(factor);
 }
 
@@ -219,8 +219,7 @@ class Definition {
         for (const Listed& tile : listed) {
             cells += cells_of(tile.slot_class);
         }
-        const auto most =
-            static_cast<std::size_t>(options_.atlas_fill * static_cast<float>(side() * side()));
+        const std::size_t most = side() * side() * 7 / 8;
         return listed.size() <= options_.max_tiles && cells <= std::max(most, cells_of(4));
     }
 

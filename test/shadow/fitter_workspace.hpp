@@ -165,17 +165,15 @@ class Workspace {
 };
 
 // Names what differs from the twin's result, to the bit; empty where nothing does.
-inline std::string difference(const ShadowOptions& options,
-                              const reference::ShadowFitter::Result& gpu,
+inline std::string difference(const reference::ShadowFitter::Result& gpu,
                               const reference::ShadowFitter::Result& twin) {
     const auto same = [](const auto& a, const auto& b) {
         return a.size() == b.size() &&
                (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0);
     };
-    const ShadowParameters parameters = shadow_parameters(options);
     std::vector<float> faded;
     for (const float importance : twin.importance) {
-        faded.push_back(shadow_faded(parameters, importance));
+        faded.push_back(shadow_faded(importance));
     }
     std::string differing;
     const auto check = [&](bool is_same, const char* what) {

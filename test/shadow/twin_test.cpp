@@ -25,29 +25,18 @@ using testing::HasSubstr;
 
 // ---- Options
 
-// The ends of each range, beyond both ends, and NaN, which is in none.
+// The ends of each range, and beyond both ends.
 TEST(ShadowOptions, ErrorsNameTheMemberAndItsRange) {
-    const float nan = std::numeric_limits<float>::quiet_NaN();
     const std::pair<ShadowOptions, const char*> refused[] = {
         {{}, ""},
-        {{.map_extent = 16,
-          .atlas_extent = 64,
-          .tile_extent = 64,
-          .gutter = 1,
-          .max_tiles = 1,
-          .merge_ratio = 0.501F,
-          .resolution_scale = 1.0F / 64,
-          .max_stretch = 1.0F},
+        {{.map_extent = 16, .atlas_extent = 64, .tile_extent = 64, .gutter = 1, .max_tiles = 1},
          ""},
         {{.lights = 16,
           .map_extent = 512,
           .atlas_extent = 16384,
           .tile_extent = 1024,
           .gutter = 31,
-          .max_tiles = 65535,
-          .merge_ratio = 1.0F,
-          .resolution_scale = 64.0F,
-          .max_stretch = 1024.0F},
+          .max_tiles = 65535},
          ""},
         {{.lights = 2, .map_extent = 2048}, ""},
         {{.lights = 2, .map_extent = 4096}, "16 to 2048"},
@@ -68,20 +57,7 @@ TEST(ShadowOptions, ErrorsNameTheMemberAndItsRange) {
         {{.gutter = 4}, "tile_extent, which is 128"},
         {{.max_tiles = 0}, "max_tiles is 0, but must be 1 to 65535"},
         {{.lights = 3, .max_tiles = 2}, "max_tiles is 2, but must be 3 to 65535 (each light"},
-        {{.max_tiles = 65536}, "max_tiles is 65536,"},
-        {{.merge_ratio = 0.5F}, "merge_ratio is 0.5, but must be above 0.5 and at most 1"},
-        {{.merge_ratio = 1.25F}, "merge_ratio is 1.25,"},
-        {{.merge_ratio = nan}, "merge_ratio is NaN,"},
-        {{.atlas_fill = 0.0F}, "atlas_fill is 0, but must be 0.1 to 1"},
-        {{.atlas_fill = 1.5F}, "atlas_fill is 1.5,"},
-        {{.importance_decay = -0.1F}, "importance_decay is -0.1,"},
-        {{.importance_decay = 1.0F}, "importance_decay is 1,"},
-        {{.resolution_scale = 0.0F}, "resolution_scale is 0, but must be 1/64 to 64"},
-        {{.resolution_scale = 65.0F}, "resolution_scale is 65,"},
-        {{.edge_scale = 0.5F}, "edge_scale is 0.5, but must be 1 (as elsewhere) to 64"},
-        {{.edge_scale = 65.0F}, "edge_scale is 65,"},
-        {{.max_stretch = 0.5F}, "max_stretch is 0.5, but must be 1 to 1024"},
-        {{.max_stretch = 2000.0F}, "max_stretch is 2000,"}};
+        {{.max_tiles = 65536}, "max_tiles is 65536,"}};
     for (const auto& [options, text] : refused) {
         const std::string error =
             test::refusal_of([&options = options] { return shadow_parameters(options); });
@@ -124,18 +100,22 @@ class ShadowEdges : public testing::Test {
         for (std::uint32_t i = 0; i < SIDE * SIDE; ++i) {
             const std::uint32_t x = i % SIDE / 2;
             const std::uint32_t y = i / SIDE / 2;
-            const ShadowRequest request = shadow_request(parameters, frame.lights[0], 2 * x + y % 2,
+            const ShadowMapping mapping = shadow_mapping(parameters, frame.lights[0], 2 * x + y % 2,
                                                          2 * y + x % 2, DEPTH, 0.0F, 0.0F);
-            EXPECT_EQ(request.inside, 1U);
-            needs.push_back(map[request.y * options.map_extent + request.x] / request.importance);
+            EXPECT_EQ(mapping.inside, 1U);
+            const auto column = static_cast<std::size_t>(mapping.at[0]);
+            const auto row = static_cast<std::size_t>(mapping.at[1]);
+            needs.push_back(map[row * options.map_extent + column] /
+                            shadow_request(parameters, frame.lights[0], mapping));
         }
         return needs;
     }
 
     // Returns the texel of the atlas that shows a pixel.
     [[nodiscard]] std::size_t atlas_texel(const Result& result, const Pixel& pixel) const {
-        const ShadowSight sight =
-            shadow_sight(parameters, frame.lights[0], pixel[0], pixel[1], DEPTH, 0.0F, 0.0F);
+        const ShadowSight sight = shadow_sight(
+            frame.lights[0],
+            shadow_mapping(parameters, frame.lights[0], pixel[0], pixel[1], DEPTH, 0.0F, 0.0F));
         const auto texel = static_cast<std::size_t>(sight.y) * options.map_extent +
                            static_cast<std::size_t>(sight.x);
         const ShadowTile& tile = result.tiles[shadow_page_tile(result.page_table[texel])];
@@ -149,8 +129,8 @@ class ShadowEdges : public testing::Test {
 
     static constexpr std::uint32_t SIDE = 44;  // pixels, not whole blocks
     static constexpr float DEPTH = 0.1F / 6.0F;
-    const ShadowOptions options = test::with_small_tiles(
-        {.map_extent = 256, .atlas_extent = 2048, .max_tiles = 1000, .edge_scale = 4.0F});
+    const ShadowOptions options =
+        test::with_small_tiles({.map_extent = 256, .atlas_extent = 2048, .max_tiles = 1000});
     const ShadowParameters parameters = shadow_parameters(options);
     const Pinhole camera{
         .eye = {0, 6, 0}, .target = {0, 0, -0.001}, .tangent = 0.5, .width = 1, .height = 1};
@@ -173,7 +153,7 @@ TEST_F(ShadowEdges, MakeTheirBlocksFinerAndThoseAround) {
                             static_cast<int>(edge / SHADOW_EDGE_BLOCK));
         };
         const bool is_near = blocks(i % SIDE, 42) <= 1 && blocks(i / SIDE, 20) <= 1;
-        EXPECT_EQ(needed[i], is_near ? 4.0F : 1.0F) << i;
+        EXPECT_EQ(needed[i], is_near ? 8.0F : 1.0F) << i;
     }
     // All in shadow: no edge.
     std::vector<Pixel> all;

@@ -57,6 +57,11 @@ using Rgba = std::array<std::uint8_t, 4>;
 constexpr const char* SMALL_SCENE =
     "v -9 0 -9\nv -9 0 9\nv 9 0 9\nv 9 0 -9\nf 1 2 3 4\nv -3 2 -3\nv 0 4 3\nv 3 2 -3\nf 5 6 7\n";
 
+// The same, a thousandth as large.
+constexpr const char* SMALL_SCENE_OF_A_CENTIMETRE =
+    "v -9e-3 0 -9e-3\nv -9e-3 0 9e-3\nv 9e-3 0 9e-3\nv 9e-3 0 -9e-3\nf 1 2 3 4\n"
+    "v -3e-3 2e-3 -3e-3\nv 0 4e-3 3e-3\nv 3e-3 2e-3 -3e-3\nf 5 6 7\n";
+
 // Catches options that change nothing, and whatever the validation layer objects to.
 TEST_F(ShadowProgram, WritesPictures) {
     SKIP_WITHOUT_DEVICE();
@@ -86,6 +91,15 @@ TEST_F(ShadowProgram, WritesPictures) {
         pictures.insert(picture(Arguments{"small.obj"} + more));
     }
     EXPECT_EQ(pictures.size(), options.size());
+    // Catches scenes of a centimetre of which nothing is seen.
+    (void)directory_.add("centimetre.obj", SMALL_SCENE_OF_A_CENTIMETRE);
+    const std::vector<Rgba> metres = picture({"small.obj"});
+    const std::vector<Rgba> centimetre = picture({"centimetre.obj"});
+    int different = 0;
+    for (std::size_t i = 0; i < metres.size(); ++i) {
+        different += std::abs(metres[i][1] - centimetre[i][1]) > 2 ? 1 : 0;
+    }
+    EXPECT_LT(different, 20);
 }
 
 // ---- The window

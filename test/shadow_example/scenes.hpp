@@ -5,6 +5,7 @@
 #include "baker/small_scenes.hpp"
 
 #include "rig.hpp"
+#include "support/gpu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ constexpr vk::Extent2D SMALL_PICTURE{160, 90};
 class Shadows : public testing::Test {
  protected:
     static void SetUpTestSuite() {
-        machine_ = std::make_unique<Machine>(quadtile::Device::validation_available());
+        machine_ = std::make_unique<Machine>(quadtile::test::has_validation_layer());
         if (!machine_->instance.validates()) {
             std::printf("VALIDATION IS OFF: the Khronos validation layer is not installed\n");
         }

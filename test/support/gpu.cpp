@@ -7,6 +7,7 @@
 #include <vulkan/vulkan_format_traits.hpp>
 
 #include <algorithm>
+#include <string_view>
 
 namespace quadtile::test {
 
@@ -30,6 +31,16 @@ VkDeviceSize texel_size_bytes_of(VkFormat format) {
 }
 
 }  // namespace
+
+bool has_validation_layer() {
+    std::uint32_t count = 0;
+    vkEnumerateInstanceLayerProperties(&count, nullptr);
+    std::vector<VkLayerProperties> layers(count);
+    vkEnumerateInstanceLayerProperties(&count, layers.data());
+    return std::ranges::any_of(layers, [](const VkLayerProperties& layer) {
+        return std::string_view(layer.layerName) == "VK_LAYER_KHRONOS_validation";
+    });
+}
 
 VkImageCreateInfo image_info(const ImageShape& shape, std::uint32_t levels, VkImageUsageFlags usage,
                              VkImageCreateFlags flags) {

@@ -31,6 +31,9 @@ namespace quadtile::test {
 template <typename Handle>
 using Owned = std::shared_ptr<std::remove_pointer_t<Handle>>;
 
+// Returns whether the Khronos validation layer is installed.
+[[nodiscard]] bool has_validation_layer();
+
 enum class Memory { device_local, host_visible };
 
 class Buffer {

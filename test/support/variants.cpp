@@ -2,6 +2,7 @@
 
 #include "device/device_context.hpp"
 
+#include "support/gpu.hpp"
 #include "support/guarded_memory.hpp"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ DeviceOptions options_for(const Variant& variant) {
     options.get_instance_proc_addr = guarded_memory::entry();
     const char* const validation = std::getenv("QUADTILE_VALIDATION");
     options.validation =
-        Device::validation_available() && (validation == nullptr || std::string(validation) != "0");
+        has_validation_layer() && (validation == nullptr || std::string(validation) != "0");
     options.disabled = variant.disabled;
     options.log = [](Severity severity, std::string_view message) {
         if (severity == Severity::info) {  // an exception of a log must end neither call nor lane

@@ -105,9 +105,8 @@ MipChain MipWorkspace::read(Gpu& gpu) const {
     return chain;
 }
 
-std::vector<std::byte> random_texels(const ImageShape& shape, bool special, std::uint32_t seed,
-                                     float low, float high) {
-    std::mt19937 random(seed + shape.width * 7919 + shape.height);
+std::vector<std::byte> random_texels(const ImageShape& shape, bool special, float low, float high) {
+    std::mt19937 random(1 + shape.width * 7919 + shape.height);
     const std::size_t count = std::size_t{shape.width} * shape.height * shape.layers;
     const std::size_t size = texel_size_bytes(shape.format);
     const bool depth = shape.format == TexelFormat::d32_float;
@@ -227,16 +226,6 @@ Subdivider::Resources SubdivisionWorkspace::resources(const PyramidWorkspace& py
             .balance = balance ? balance->range() : BufferRange{}};
 }
 
-void SubdivisionWorkspace::run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
-                               const Subdivider& subdivider, const Threshold& threshold,
-                               const SubdivideOptions& options) const {
-    gpu.run([&](VkCommandBuffer commands) {
-        pyramid.record(commands, map.binding);
-        gpu.compute_barrier(commands);
-        subdivider.record(commands, binding, threshold, options);
-    });
-}
-
 TileListHeader SubdivisionWorkspace::read_header(Gpu& gpu) const {
     return gpu.read<TileListHeader>(tile_list, 0, 1).front();
 }
@@ -259,8 +248,9 @@ std::string wrong_header(const TileListHeader& header, std::uint64_t required,
     expected.draw_vertex_count = 4;
     expected.draw_first_vertex = expected.draw_first_instance = 0;
     expected.threshold_factor = 1.0F;
-    if (std::memcmp(&header, &expected, sizeof(header)) == 0 &&
-        std::uint64_t{header.dispatch_x} * header.dispatch_y >= written &&
+    const std::uint64_t workgroups = std::uint64_t{header.dispatch_x} * header.dispatch_y;
+    if (std::memcmp(&header, &expected, sizeof(header)) == 0 && workgroups >= written &&
+        workgroups < std::uint64_t{written} + max_workgroup_count &&
         header.dispatch_x <= max_workgroup_count) {
         return {};
     }

@@ -52,8 +52,7 @@ struct MipWorkspace {
 // Returns random texels: any codes of 8 or 16 bits; floats in [low, high); depths from 0 to 1.
 // `special`: NaN, infinities and -0 among the floats.
 [[nodiscard]] std::vector<std::byte> random_texels(const ImageShape& shape, bool special = false,
-                                                   std::uint32_t seed = 1, float low = -1.0F,
-                                                   float high = 3.0F);
+                                                   float low = -1.0F, float high = 3.0F);
 
 // Returns the reference's levels of an image. A custom reduction is CUSTOM_REDUCTION_GLSL.
 [[nodiscard]] MipChain expected_chain(const DownsamplerOptions& options, const ImageView& image,
@@ -87,11 +86,6 @@ struct SubdivisionWorkspace {
     // Returns the resources to bind, with room for so many tiles.
     [[nodiscard]] Subdivider::Resources resources(const PyramidWorkspace& pyramid,
                                                   std::uint64_t tile_capacity) const;
-    // Runs the pyramid, then the subdivision.
-    void run(Gpu& gpu, const Pyramid& pyramid, const PyramidWorkspace& map,
-             const Subdivider& subdivider, const Threshold& threshold,
-             const SubdivideOptions& options = {.order = Order::any}) const;
-
     // Reads the header of the last run.
     [[nodiscard]] TileListHeader read_header(Gpu& gpu) const;
     // Reads the `written` tiles of the last run, in the list's order.

@@ -1,7 +1,5 @@
-// Small parts without a device: maps, numbers, tables of sRGB, tiles, the order of a service's
-// queue.
+// Small parts without a device: maps, numbers, tables of sRGB, tiles.
 
-#include <quadtile/kernel_parameters.h>
 #include <quadtile/quadtree.h>
 #include <quadtile/texel_encoding.h>
 #include <quadtile/error.hpp>
@@ -9,7 +7,6 @@
 #include <quadtile/reference.hpp>
 #include <quadtile/tiles.hpp>
 
-#include "running/request_queue.hpp"
 #include "support/errors.hpp"
 #include "values/texel_codec.hpp"
 
@@ -17,7 +14,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -117,18 +113,6 @@ TEST(Unorm, BitsAreThoseOfTheNearestFloat) {
     }
 }
 
-TEST(Quadtree, FoldedWorkgroupsStayBelowTheLimitAndCoverTheCount) {
-    for (const std::uint32_t limit : {1U, 3U, 7U, 65535U}) {
-        for (const std::uint32_t workgroups : {0U, 1U, 6U, 7U, 8U, 49U}) {
-            const std::uint32_t x = folded_x(workgroups, limit);
-            const std::uint32_t y = folded_y(workgroups, limit);
-            EXPECT_LE(x, limit);
-            EXPECT_GE(x * y, workgroups);
-            EXPECT_LT(x * y, workgroups + limit);
-        }
-    }
-}
-
 // ---- The sRGB tables of the kernels: finding a code by a start and one comparison
 
 std::uint32_t start_of(std::uint32_t cell) {
@@ -193,35 +177,6 @@ TEST(Tiles, CanonicalOrderIsByLayerThenByMortonCodeOfTheFirstTexel) {
     EXPECT_EQ(tiles, (std::vector<Tile>{tile_at(1, 0, 0), tile_at(0, 3, 0), tile_at(0, 2, 1),
                                         tile_at(1, 0, 1)}));
     EXPECT_THAT(list.tiles_per_level(), testing::ElementsAre(2U, 1U, 2U));
-}
-
-// ---- The order of a queue; test/service has its batches
-
-detail::WaitingRequest request_of(MapShape shape, int priority) {
-    static const float TEXELS[64] = {};
-    return {.request = {.map = {TEXELS, shape},
-                        .threshold = Threshold::constant(1.0F),
-                        .priority = priority},
-            .batches = false,
-            .promise = {},
-            .arrival = std::chrono::steady_clock::now()};
-}
-
-TEST(RequestQueue, PriorityThenArrival) {
-    detail::RequestQueue queue(10, 1);
-    const int priorities[] = {0, 5, 0, -3, 5};
-    for (std::uint32_t i = 0; i < 5; ++i) {
-        (void)queue.push(request_of({1 + i, 1}, priorities[i]),
-                         detail::RequestQueue::WhenFull::refuse);
-    }
-    std::vector<std::uint32_t> widths;
-    for (int i = 0; i < 5; ++i) {
-        auto taken = queue.take({0, 100, true});
-        ASSERT_EQ(taken.size(), 1U);
-        widths.push_back(taken.front().request.map.shape.width);
-        taken.front().promise.set_value({});
-    }
-    EXPECT_EQ(widths, (std::vector<std::uint32_t>{2, 5, 1, 3, 4}));
 }
 
 }  // namespace

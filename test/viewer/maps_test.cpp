@@ -27,8 +27,8 @@ constexpr float LEAST = std::numeric_limits<float>::min();
 constexpr float GREATEST = std::numeric_limits<float>::max();
 constexpr double KEY_RATIO = 1.0 + 1.0 / 128.0;  // the largest of two values of one bin
 
-MapStatistics measure_row(const std::vector<float>& values) {
-    return measure(view_of(values, static_cast<std::uint32_t>(values.size()), 1));
+app::MapStatistics measure_row(const std::vector<float>& values) {
+    return app::measure(view_of(values, static_cast<std::uint32_t>(values.size()), 1));
 }
 
 // Over many octaves, with some of everything.
@@ -75,18 +75,19 @@ void expect_statistics_of(const std::vector<float>& values, const MapView& map) 
         if (std::isfinite(value)) {
             finite.push_back(value);
         }
-        if ((!std::isfinite(value) || is_negative) && odd.size() < MapStatistics::MAX_ODD_TEXELS) {
+        if ((!std::isfinite(value) || is_negative) &&
+            odd.size() < app::MapStatistics::MAX_ODD_TEXELS) {
             odd.push_back(i);
         }
     }
-    const MapStatistics measured = measure(map);
+    const app::MapStatistics measured = app::measure(map);
     EXPECT_EQ(measured.texels, values.size());
     EXPECT_EQ(std::tuple(measured.nan, measured.infinite, measured.negative, measured.zero),
               std::tuple(counts[0], counts[1], counts[2], counts[3]));
     EXPECT_EQ(std::pair(measured.min, measured.max),
               std::pair(std::ranges::min(finite), std::ranges::max(finite)));
     std::vector<std::size_t> measured_odd;
-    for (const TexelPosition& texel : measured.odd_texels) {
+    for (const app::TexelPosition& texel : measured.odd_texels) {
         measured_odd.push_back(texel.y * map.shape.width + texel.x);
     }
     EXPECT_EQ(measured_odd, odd);
@@ -112,17 +113,17 @@ TEST(MapStatistics, AreThoseOfOneTexelAfterTheOther) {
         const MapView map{words.data(), {67, 41, 1, format}};
         const std::vector<float> values = reference::decode(map);
         expect_statistics_of(values, map);
-        EXPECT_EQ(std::bit_cast<std::uint32_t>(texel_value(map, 5, 7)),
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(app::texel_value(map, 5, 7)),
                   std::bit_cast<std::uint32_t>(values[7 * 67 + 5]));
     }
-    EXPECT_THROW((void)measure({words.data(), {5, 5, 1, TexelFormat::rgba8_unorm}}), Error);
+    EXPECT_THROW((void)app::measure({words.data(), {5, 5, 1, TexelFormat::rgba8_unorm}}), Error);
 }
 
 // Catches counts in another bin, and percentiles of another rank.
 TEST(MapStatistics, PercentilesAndHistogramsAreThoseOfTheSortedValues) {
     const std::vector<float> values = random_values(20000, true);
     const std::vector<float> sorted = sorted_positive(values);
-    const MapStatistics measured = measure_row(values);
+    const app::MapStatistics measured = measure_row(values);
     for (const double fraction : {0.0, 0.005, 0.1, 0.5, 0.9, 0.995, 1.0}) {
         const double number = std::ceil(fraction * static_cast<double>(sorted.size()));
         const double expected = sorted[static_cast<std::size_t>(std::max(number, 1.0)) - 1];
@@ -149,20 +150,20 @@ TEST(MapStatistics, AutomaticRangeIsOneForEveryMap) {
          {Values{0.0F}, Values{-1.0F}, Values{NOT_A_NUMBER}, Values{-INFINITE, 0.0F},
           Values{LEAST / 8}, Values{GREATEST}, Values{LEAST, GREATEST}, Values{LEAST * 1.5F},
           Values{1.0F, 1.003F}}) {
-        const MapStatistics measured = measure_row(values);
-        const Range logarithmic = automatic_range(measured, true);
+        const app::MapStatistics measured = measure_row(values);
+        const app::Range logarithmic = app::automatic_range(measured, true);
         EXPECT_GE(logarithmic.low, LEAST) << values[0];
         EXPECT_GE(logarithmic.high / logarithmic.low, 3.999F) << values[0];
         EXPECT_TRUE(std::isfinite(logarithmic.high)) << values[0];
-        const Range linear = automatic_range(measured, false);
+        const app::Range linear = app::automatic_range(measured, false);
         EXPECT_EQ(linear.low, 0.0F);
         EXPECT_GT(linear.high, 0.0F) << values[0];
         EXPECT_TRUE(std::isfinite(linear.high)) << values[0];
     }
-    const MapStatistics measured = measure_row(random_values(2000, true));
-    EXPECT_EQ(automatic_range(measured, true).low, measured.percentile(0.005));
-    EXPECT_EQ(automatic_range(measured, true).high, measured.percentile(0.995));
-    EXPECT_EQ(automatic_range(measured, false).high, measured.percentile(0.995));
+    const app::MapStatistics measured = measure_row(random_values(2000, true));
+    EXPECT_EQ(app::automatic_range(measured, true).low, measured.percentile(0.005));
+    EXPECT_EQ(app::automatic_range(measured, true).high, measured.percentile(0.995));
+    EXPECT_EQ(app::automatic_range(measured, false).high, measured.percentile(0.995));
 }
 
 class MapFilesTest : public ::testing::Test {
@@ -170,7 +171,15 @@ class MapFilesTest : public ::testing::Test {
     std::filesystem::path add(const std::string& name, std::uint32_t side) const {
         return directory_.add(name, pfm(std::vector(std::size_t{side} * side, 1.0F), side));
     }
-    std::uint32_t width() { return files_.wait().frame->map.shape.width; }
+    MapFiles::Arrival arrival() {
+        for (std::optional<MapFiles::Arrival> taken;; taken = files_.take()) {
+            if (taken) {
+                return *taken;
+            }
+            files_.wait();
+        }
+    }
+    std::uint32_t width() { return arrival().frame->map.shape.width; }
 
     quadtile::test::TemporaryDirectory directory_;
     MapFiles files_{[] {}};
@@ -179,7 +188,7 @@ class MapFilesTest : public ::testing::Test {
 TEST_F(MapFilesTest, GoesThroughFilesInBothDirections) {
     files_.open({add("a.pfm", 3), add("b.pfm", 4), add("c.pfm", 5)}, {});
     EXPECT_TRUE(files_.is_loading());
-    const auto first = files_.wait();
+    const auto first = arrival();
     EXPECT_EQ(first.frame->name, "a.pfm");
     EXPECT_EQ(first.frame->statistics.texels, 9U);
     EXPECT_EQ(first.frame->stamp, stamp_of(directory_.path() / "a.pfm"));
@@ -190,7 +199,7 @@ TEST_F(MapFilesTest, GoesThroughFilesInBothDirections) {
     }
     EXPECT_EQ(files_.index(), 1U);
     files_.open({}, {});
-    EXPECT_EQ(files_.wait().frame->name, "demo map");
+    EXPECT_EQ(arrival().frame->name, "demo map");
 }
 
 // Catches a result of an earlier request, and one that never comes.
@@ -204,7 +213,7 @@ TEST_F(MapFilesTest, OnlyTheLastRequestArrives) {
     files_.reload();
     EXPECT_EQ(width(), 1U);
     files_.choose_channel("Z");
-    EXPECT_THAT(files_.wait().error, ::testing::HasSubstr("Z"));
+    EXPECT_THAT(arrival().error, ::testing::HasSubstr("Z"));
     EXPECT_EQ(stamp_of("missing.exr"), std::nullopt);
 }
 

@@ -44,7 +44,8 @@ class PanelsTest : public app::test::AppGpuTest {
         options.files = {directory_.add("map.pfm", quadtile::test::pfm(texels, 64))};
         viewer_ = std::make_unique<Viewer>(options, [] {});
         viewer_->attach(*gpu_, vk::Format::eR8G8B8A8Unorm);
-        viewer_->wait_for_map(AREA);
+        viewer_->files().wait();
+        viewer_->update(AREA);
         panels_ = std::make_unique<Panels>(*viewer_);
         frames(3);
     }
@@ -66,10 +67,13 @@ class PanelsTest : public app::test::AppGpuTest {
         }
     }
     void press(int key, int modifiers = 0) {
-        panels_->press({key, modifiers, false});
+        panels_->press({key, modifiers});
         frames(2);
     }
     void type(const std::string& text) {
+        for (const char character : text) {
+            panels_->press({.character = static_cast<unsigned int>(character)});
+        }
         ImGui::GetIO().AddInputCharactersUTF8(text.c_str());
         frames(2);
     }

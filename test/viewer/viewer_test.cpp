@@ -57,7 +57,7 @@ class ViewerTest : public app::test::AppGpuTest {
     std::unique_ptr<Viewer> show(const Options& options) {
         auto viewer = std::make_unique<Viewer>(options, [] {});
         viewer->attach(*gpu_, FORMAT);
-        viewer->wait_for_map(AREA);
+        viewer->files().wait();
         viewer->update(AREA);
         return viewer;
     }
@@ -170,7 +170,7 @@ TEST_F(ViewerTest, ProbesTexels) {
     const std::vector<float> texels = hill(100, 70);
     const auto viewer = show(texels, 100);
     const reference::Pyramid pyramid = reference::build_pyramid(view_of(texels, 100, 70));
-    for (const TexelPosition texel : {TexelPosition{0, 0}, {50, 33}, {99, 69}}) {
+    for (const app::TexelPosition texel : {app::TexelPosition{0, 0}, {50, 33}, {99, 69}}) {
         viewer->hover(texel);
         viewer->update(AREA);
         ASSERT_TRUE(viewer->hovered());
@@ -186,7 +186,7 @@ TEST_F(ViewerTest, ProbesTexels) {
             EXPECT_EQ(probed.thresholds[level], std::ldexp(16.0F, -static_cast<int>(level)));
         }
     }
-    viewer->hover(TexelPosition{100, 0});
+    viewer->hover(app::TexelPosition{100, 0});
     viewer->update(AREA);
     EXPECT_FALSE(viewer->hovered());
 }
@@ -260,7 +260,7 @@ TEST_F(ViewerTest, TakesThresholdsInGlsl) {
     viewer->update(AREA);
     EXPECT_EQ(viewer->problem(), "");
     const std::uint32_t tiles = viewer->summary().header.written;
-    viewer->pin(TexelPosition{3, 3});
+    viewer->pin(app::TexelPosition{3, 3});
     viewer->update(AREA);
     EXPECT_TRUE(viewer->pinned()->thresholds.empty());
     viewer->find_threshold(500);
@@ -367,7 +367,7 @@ class ViewerPicture : public ViewerTest {
 // Catches texels at another place or of another colour, ranges that are not heeded, levels of the
 // pyramid that are shifted, and bright texels that are lost in small pictures.
 TEST_F(ViewerPicture, ShowsTexelsAndLevelsOfThem) {
-    const ColourTable colours = importance_colours(ColourMap::inferno);
+    const app::ColourTable colours = app::importance_colours(ColourMap::inferno);
     const Rgb white{255, 255, 255};
     expect_pixels({{23, 16, colours[64]},
                    {24, 16, colours[255]},
@@ -390,8 +390,8 @@ TEST_F(ViewerPicture, ShowsTexelsAndLevelsOfThem) {
 
 // Catches fills, marks and outlines of other tiles, or beside them.
 TEST_F(ViewerPicture, ShowsTiles) {
-    const ColourTable turbo = colour_table(ColourMap::turbo);
-    const Rgb one = importance_colours(ColourMap::inferno)[64];
+    const app::ColourTable turbo = app::colour_table(ColourMap::turbo);
+    const Rgb one = app::importance_colours(ColourMap::inferno)[64];
     drawing_.fill_opacity = 1.0F;
     drawing_.fill = Fill::level;         // of 5
     expect_pixels({{28, 20, turbo[25]},  // level 0

@@ -57,6 +57,12 @@ bool is_hole(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
                                       uint(pixel.x), uint(pixel.y));
 }
 
+bool is_pane(uint index) {
+    return parameters.has_glass != 0 &&
+           min(min(alpha_triangles[index].tint[0], alpha_triangles[index].tint[1]),
+               alpha_triangles[index].tint[2]) < 1.0;
+}
+
 // Returns the first and the end of the pixels of a row that a triangle covers. They are consecutive: rounding leaves
 // the sides of edges monotone along the row.
 ivec2 covered_pixels(PixelTriangle triangle, int y) {
@@ -69,18 +75,6 @@ ivec2 covered_pixels(PixelTriangle triangle, int y) {
         --end;
     }
     return ivec2(first, end);
-}
-
-bool is_glass(uint index) {
-    return parameters.has_glass != 0 && min(min(alpha_triangles[index].tint[0], alpha_triangles[index].tint[1]),
-                                            alpha_triangles[index].tint[2]) < 1.0;
-}
-
-const uint NOT_MET = 1;
-
-// Returns IS_PANE, or 0 if the ray ends here, or NOT_MET, at a covered pixel.
-uint meets(uint index, PixelTriangle triangle, ivec2 pixel, TracedTile tile) {
-    return !is_hole(index, triangle, pixel, tile) ? 0 : is_glass(index) ? IS_PANE : NOT_MET;
 }
 
 void main() {
@@ -114,8 +108,9 @@ void main() {
         const PixelTriangle triangle = cluster_triangles[i];
         const ivec2 covered = covered_pixels(triangle, pixel.y);
         count += uint(covered.y - covered.x);
+        const uint index = work.cluster * CLUSTER_TRIANGLES + i;
         for (pixel.x = covered.x; HAS_HOLES && pixel.x < covered.y; ++pixel.x) {
-            count -= meets(work.cluster * CLUSTER_TRIANGLES + i, triangle, pixel, tile) & NOT_MET;
+            count -= is_hole(index, triangle, pixel, tile) && !is_pane(index) ? 1 : 0;
         }
     }
     uint place = 0;
@@ -145,8 +140,8 @@ void main() {
                                (triangles[index].normal & BLOCKS_NOTHING) | index;
             const ivec2 covered = covered_pixels(triangle, pixel.y);
             for (pixel.x = covered.x; pixel.x < covered.y; ++pixel.x) {
-                const uint pane = meets(index, triangle, pixel, tile);
-                if (pane != NOT_MET) {
+                const bool is_open = is_hole(index, triangle, pixel, tile);
+                if (!is_open || is_pane(index)) {
                     const vec2 weights = weights_at(triangle, pixel);
                     const uint head = tile.first_head +
                                       (uint(pixel.y) - tile.first_y) * tile.width +
@@ -155,7 +150,7 @@ void main() {
                         floor(interpolated(triangle.depth, weights.x, weights.y) + 0.5);
                     const uint texel = light_map_texel(
                         triangle, weights, parameters.light_map_width, parameters.light_map_height);
-                    nodes[node] = ListNode(depth, order | pane,
+                    nodes[node] = ListNode(depth, order | (is_open ? IS_PANE : 0),
                                            number_of(texel, covered_words[texel / 32],
                                                      parameters.covered_texels),
                                            atomicExchange(heads[head], node));

@@ -207,16 +207,13 @@ bool is_rim(ListNode node, ListNode entry) {
                RIM_COSINE;
 }
 
-// Returns whether a surface is so far away that parallel rays meet the sky.
-bool is_beyond(ListNode receiver, ListNode seen, ProjectionFrame frame) {
-    return frame.is_perspective == 0 && abs(seen.depth - receiver.depth) >= frame.range;
-}
-
-// Lets a side of a node receive the light of the node that it sees, or of the sky.
+// Lets a side of a node receive the light of the node that it sees, or of the sky: also of parallel rays' sky behind
+// far surfaces.
 void receive_from(ListNode node, uint side, ListNode seen, bool sees_sky, bool ahead,
                   ProjectionFrame frame, TracedTile tile) {
     const uint receiver = node.texel + side * parameters.back_texels;
-    sees_sky = sees_sky || is_beyond(node, seen, frame);
+    sees_sky = sees_sky ||
+               (frame.is_perspective == 0 && abs(seen.depth - node.depth) >= frame.range);
     const float share = ahead ? frame.share_ahead : frame.share_behind;
     const vec3 tint = tint_between(node.depth, !sees_sky ? seen.depth : ahead ? NOWHERE : -NOWHERE);
     if (sees_sky) {

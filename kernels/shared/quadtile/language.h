@@ -21,7 +21,7 @@ using uint = std::uint32_t;
 #define QUADTILE_NAMESPACE_BEGIN namespace quadtile {
 /// Ends the definitions of a header.
 #define QUADTILE_NAMESPACE_END }
-/// Marks a function for both languages: constexpr in C++, nothing in GLSL.
+/// Marks a function or a float for both languages: constexpr in C++, nothing in GLSL.
 #define QUADTILE_SHARED constexpr
 /// Returns the number of bits of a word that are 1.
 #define QUADTILE_BIT_COUNT(word) static_cast<std::uint32_t>(std::popcount(word))

@@ -67,8 +67,8 @@ QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight ligh
                                    uint row, float depth) {
     const float px = float(column) + 0.5F;
     const float py = float(row) + 0.5F;
-    float at[3];
-    for (int i = 0; i < 3; ++i) {
+    float at[4];  // x, y, depth, w
+    for (int i = 0; i < 4; ++i) {
         QUADTILE_PRECISE const float position =
             ((light.map_from_pixel[4 * i] * px + light.map_from_pixel[4 * i + 1] * py) +
              light.map_from_pixel[4 * i + 2] * depth) +
@@ -76,9 +76,9 @@ QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight ligh
         at[i] = position;
     }
     if (light.perspective > 0.0F) {
-        return at[2];
+        return at[3];
     }
-    QUADTILE_PRECISE const float end = at[2] * float(1U << parameters.map_levels);
+    QUADTILE_PRECISE const float end = at[3] * float(1U << parameters.map_levels);
     return at[0] >= 0.0F && at[1] >= 0.0F && at[0] < end && at[1] < end ? 1.0F : 0.0F;
 }
 
@@ -86,11 +86,11 @@ QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight ligh
 /// depth in the light's clip space, and how these change to the next column and row of the picture.
 struct ShadowMapping {
     uint inside;         ///< 1: in the map and facing the light; else 0, as all members
-    float at[3];         ///< x and y in texels of the map, and depth
+    float at[3];         ///< x and y in texels of the map, with fractions, and depth
     float by_column[3];  ///< their change
     float by_row[3];     ///< their change
     float area;          ///< of the pixel on the map: the determinant of the Jacobian J
-    float squares;       ///< |J|^2; |.| is the Frobenius norm
+    float squares;       ///< squared extent of the pixel there: |J|^2; |.| is the Frobenius norm
 };
 
 /// Returns the mapping of a pixel, from its depth and the depth's change to the next column and
@@ -111,11 +111,10 @@ QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, Shadow
         mapping.at[i % 3] = 0.0F;
         mapping.by_column[i % 3] = 0.0F;
         mapping.by_row[i % 3] = 0.0F;
-        const int first = i == 3 ? 8 : 4 * i;
-        const float a = i == 2 ? light.depth_from_pixel[0] : light.map_from_pixel[first];
-        const float b = i == 2 ? light.depth_from_pixel[1] : light.map_from_pixel[first + 1];
-        const float c = i == 2 ? light.depth_from_pixel[2] : light.map_from_pixel[first + 2];
-        const float d = i == 2 ? light.depth_from_pixel[3] : light.map_from_pixel[first + 3];
+        const float a = light.map_from_pixel[4 * i];
+        const float b = light.map_from_pixel[4 * i + 1];
+        const float c = light.map_from_pixel[4 * i + 2];
+        const float d = light.map_from_pixel[4 * i + 3];
         QUADTILE_PRECISE const float position = ((a * px + b * py) + c * depth) + d;
         QUADTILE_PRECISE const float to_column = a + c * depth_by_column;
         QUADTILE_PRECISE const float to_row = b + c * depth_by_row;
@@ -162,62 +161,39 @@ QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, Shadow
     return mapping;
 }
 
-/// Request of a pixel: its place on a light's map, and the resolution that it needs.
-struct ShadowRequest {
-    uint inside;          ///< 1: valid; 0: outside the map or facing away
-    uint x;               ///< column of the map
-    uint y;               ///< row of the map
-    float importance;     ///< shadow texels needed across a texel of the map
-    float exact_x;        ///< x with its fraction
-    float exact_y;        ///< y with its fraction
-    float pixel_squared;  ///< |J|^2: squared extent of a pixel on the map, in texels
-};
-
-/// Returns the request of a pixel; the arguments are those of shadow_mapping. A shadow texel falls
-/// on a pixel if there are sqrt(|J^-1|^2 / 2) of them across a texel of the map: the root mean
-/// square over all directions. At grazing light J is nearly singular; its stretch is limited to
-/// max_stretch.
-QUADTILE_SHARED ShadowRequest shadow_request(ShadowParameters parameters, ShadowLight light,
-                                             uint column, uint row, float depth,
-                                             float depth_by_column, float depth_by_row) {
-    const ShadowMapping mapping =
-        shadow_mapping(parameters, light, column, row, depth, depth_by_column, depth_by_row);
-    ShadowRequest request;
-    request.inside = mapping.inside;
-    request.x = uint(mapping.at[0]);
-    request.y = uint(mapping.at[1]);
-    request.importance = 0.0F;
-    request.exact_x = mapping.at[0];
-    request.exact_y = mapping.at[1];
-    request.pixel_squared = mapping.squares;
-    if (mapping.inside != 0) {
-        QUADTILE_PRECISE const float stretched = mapping.squares * parameters.least_area;
-        const float area = mapping.area > stretched ? mapping.area : stretched;
-        QUADTILE_PRECISE const float root = shadow_square_root(0.5F * mapping.squares);
-        QUADTILE_PRECISE const float needed = root * shadow_reciprocal(area);
-        // The largest slot, for one texel, has no more.
-        const float most = float(parameters.tile_extent);
-        QUADTILE_PRECISE const float scaled =
-            (needed < most ? needed : most) * (parameters.resolution_scale * light.weight);
-        request.importance = scaled;
+/// Returns the importance that a pixel requests: the shadow texels that it needs across a texel of
+/// the map; 0 if it is not inside. A shadow texel falls on a pixel if there are sqrt(|J^-1|^2 / 2)
+/// of them across a texel of the map: the root mean square over all directions. At grazing light J
+/// is nearly singular; SHADOW_LEAST_AREA limits its stretch.
+QUADTILE_SHARED float shadow_request(ShadowParameters parameters, ShadowLight light,
+                                     ShadowMapping mapping) {
+    if (mapping.inside == 0) {
+        return 0.0F;
     }
-    return request;
+    QUADTILE_PRECISE const float stretched = mapping.squares * SHADOW_LEAST_AREA;
+    const float area = mapping.area > stretched ? mapping.area : stretched;
+    QUADTILE_PRECISE const float root = shadow_square_root(0.5F * mapping.squares);
+    QUADTILE_PRECISE const float needed = root * shadow_reciprocal(area);
+    // The largest slot, for one texel, has no more.
+    const float most = float(parameters.tile_extent);
+    QUADTILE_PRECISE const float scaled = (needed < most ? needed : most) * light.weight;
+    return scaled;
 }
 
-/// Returns whether a pixel that sees (x, y) of the map can lie on the surface of a request, if both
+/// Returns whether a pixel that sees (x, y) of the map can lie on the surface of another, if both
 /// are in blocks beside each other. Such pixels are at most 10 pixels apart, so on one plane their
 /// distance on the map is at most 10 |J|. The limit of 16 |J| leaves room for curved surfaces.
-QUADTILE_SHARED bool shadow_is_near(ShadowRequest request, float x, float y) {
-    QUADTILE_PRECISE const float across = x - request.exact_x;
-    QUADTILE_PRECISE const float down = y - request.exact_y;
+QUADTILE_SHARED bool shadow_is_near(ShadowMapping mapping, float x, float y) {
+    QUADTILE_PRECISE const float across = x - mapping.at[0];
+    QUADTILE_PRECISE const float down = y - mapping.at[1];
     QUADTILE_PRECISE const float distance = across * across + down * down;  // squared
-    QUADTILE_PRECISE const float most = 256.0F * request.pixel_squared + 1.0F;
+    QUADTILE_PRECISE const float most = 256.0F * mapping.squares + 1.0F;
     return distance <= most;
 }
 
 /// Returns a pixel's importance, raised if the pixels around it have `seen` both light and shadow.
-QUADTILE_SHARED float shadow_beside_edge(ShadowParameters parameters, float importance, uint seen) {
-    QUADTILE_PRECISE const float raised = importance * parameters.edge_scale;
+QUADTILE_SHARED float shadow_beside_edge(float importance, uint seen) {
+    QUADTILE_PRECISE const float raised = importance * SHADOW_EDGE_SCALE;
     return seen == (SHADOW_LIT | SHADOW_SHADED) ? raised : importance;
 }
 
@@ -233,12 +209,8 @@ struct ShadowSight {
     float depth_by_y;  ///< how the depth changes by a texel of the map
 };
 
-/// Returns the sight of a pixel; the arguments are those of shadow_mapping.
-QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLight light,
-                                         uint column, uint row, float depth, float depth_by_column,
-                                         float depth_by_row) {
-    const ShadowMapping mapping =
-        shadow_mapping(parameters, light, column, row, depth, depth_by_column, depth_by_row);
+/// Returns the sight of a pixel.
+QUADTILE_SHARED ShadowSight shadow_sight(ShadowLight light, ShadowMapping mapping) {
     // Limit of the slope of planes to the light.
     QUADTILE_PRECISE const float least = mapping.squares * (1.0F / 128.0F);
     const float limited = mapping.area > least ? mapping.area : least;
@@ -302,8 +274,8 @@ QUADTILE_SHARED float shadow_not_tiny(float importance) {
 }
 
 /// Returns the importance that a texel of the map keeps for the next frame.
-QUADTILE_SHARED float shadow_faded(ShadowParameters parameters, float importance) {
-    return shadow_not_tiny(importance * parameters.importance_decay);
+QUADTILE_SHARED float shadow_faded(float importance) {
+    return shadow_not_tiny(importance * SHADOW_IMPORTANCE_DECAY);
 }
 
 /// Returns the importance that a texel keeps if no pixel nearby has requested it in this frame. It

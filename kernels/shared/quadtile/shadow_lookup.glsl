@@ -219,14 +219,4 @@ float shadow_filtered(ShadowPoint point) {
     return light / 9.0;
 }
 
-/// shadow_nearest of shadow_point.
-float shadow_nearest(uint light, vec3 position, vec3 normal) {
-    return shadow_nearest(shadow_point(light, position, normal));
-}
-
-/// shadow_filtered of shadow_point.
-float shadow_filtered(uint light, vec3 position, vec3 normal) {
-    return shadow_filtered(shadow_point(light, position, normal));
-}
-
 #endif

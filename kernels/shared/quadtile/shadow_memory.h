@@ -30,7 +30,6 @@ const uint SHADOW_TILE_WORDS = 8;         ///< of a ShadowTile
 const uint SHADOW_FOUND_WORDS = 8;        ///< of a tile that was found; the last one is unused
 const uint SHADOW_TALLY_WORDS = 8;        ///< of a block's tallies
 const uint SHADOW_LAST_LIGHT_WORDS = 21;  ///< of a layer
-const uint SHADOW_CULLS = 48;             ///< counters of instances, behind the header
 
 /// Blocks have 2^5 texels on a side. Smaller maps are one block.
 const uint SHADOW_BLOCK_LEVELS = 5;

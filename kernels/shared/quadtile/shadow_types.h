@@ -20,6 +20,19 @@ const uint SHADOW_EDGE_BLOCK = 4;      ///< pixels on a side, with one lookup in
 const uint SHADOW_ASKED_BLOCK = 8;     ///< texels of the map on a side, of a mark
 const uint SHADOW_REQUEST_STRIDE = 2;  ///< pixels from one request to the next
 
+/// Hysteresis. Slots grow, and tiles are split, at their threshold t. Slots shrink, and tiles are
+/// merged, below SHADOW_MERGE_RATIO * t.
+QUADTILE_SHARED const float SHADOW_MERGE_RATIO = 0.8F;
+/// Share of its importance that a texel of the map keeps from frame to frame: half in 14 frames. It
+/// prevents tiles from coming and going with requests that do, for example at edges of objects.
+QUADTILE_SHARED const float SHADOW_IMPORTANCE_DECAY = 0.95F;
+/// Factor on the shadow texels at edges of shadows, the only places where texels can be seen.
+QUADTILE_SHARED const float SHADOW_EDGE_SCALE = 8.0F;
+/// Least ratio of a pixel's area on the map to the sum of its squared lengths: 1 / (s + 1 / s) for
+/// an ellipse whose axes have the ratio s = 4. Surfaces get more texels at grazing light up to that
+/// ratio of a shadow's length to its width.
+QUADTILE_SHARED const float SHADOW_LEAST_AREA = 4.0F / 17.0F;
+
 // What a pixel that faces a light tells of it; | joins several pixels.
 const uint SHADOW_LIT = 1;     ///< the light reaches it
 const uint SHADOW_SHADED = 2;  ///< the light does not
@@ -37,15 +50,14 @@ const uint SHADOW_RENDER = 2;  ///< its slot must be cleared and drawn in this f
 /// A layer of a light.
 struct ShadowLight {
     float clip_from_world[16];  ///< by column, as in GLSL; depth 0 near the light, 1 far
-    /// Homogeneous map coordinates (x, y, w) from (column, row, depth, 1) of the depth buffer: 3
-    /// rows of 4. Columns and rows are those of pixel centres, which begin at 0.5.
-    float map_from_pixel[12];
-    /// Row for the depth in the light's clip space, times w, from the same.
-    float depth_from_pixel[4];
+    /// Homogeneous map coordinates (x, y, depth in the light's clip space, w) from (column, row,
+    /// depth, 1) of the depth buffer: 4 rows of 4. Columns and rows are those of pixel centres,
+    /// which begin at 0.5.
+    float map_from_pixel[16];
     float facing;        ///< sign of the Jacobian of surfaces that face camera and light: 1, -1
     float texel_extent;  ///< of a texel of the map, in units of the world; at w = 1
     float perspective;   ///< 1: perspective, w is a distance; 0: a sun, w is 1
-    float weight;        ///< factor on the shadow texels, along a side
+    float weight;        ///< shadow texels per pixel, along a side
     /// Number of layers, from this one on, that form one light: 1; SHADOW_FACES for the first face
     /// of a point light; up to SHADOW_MAX_LEVELS for the first sun level; 0 for the others.
     uint layers;
@@ -77,17 +89,6 @@ struct ShadowParameters {
     uint tile_extent;   ///< of the largest slot, texels on a side, a power of two
     uint gutter;        ///< texels at each edge of a slot
     uint max_tiles;     ///< in all layers together
-    uint max_cells;     ///< of the atlas that slots may take
-    /// Least ratio of a pixel's area on the map to the sum of its squared lengths: 1 / (s + 1 / s)
-    /// for an ellipse whose axes have the ratio s, ShadowOptions::max_stretch.
-    float least_area;
-    float resolution_scale;  ///< shadow texels per pixel, along a side
-    float edge_scale;        ///< factor on them near edges of shadows
-    float importance_decay;  ///< factor on the importance of the last frame
-    /// Texels on a side of each class's core, as floats. A tile gets the next class if it needs as
-    /// many; with as many as the largest core it is split.
-    float cores[SHADOW_CLASSES];
-    float kept_cores[SHADOW_CLASSES];  ///< for tiles and nodes above it in the last frame
 };
 
 /// A tile, its slot, and its crop matrix.
@@ -162,6 +163,13 @@ QUADTILE_SHARED uint shadow_atlas_cells(ShadowParameters parameters) {
     return side * side;
 }
 
+/// Returns the budget of the atlas, P, in cells. The rest is room for new tiles beside those that
+/// stay. At least one slot of the largest class.
+QUADTILE_SHARED uint shadow_max_cells(ShadowParameters parameters) {
+    const uint cells = shadow_atlas_cells(parameters);
+    return cells > SHADOW_PAGE_CELLS ? cells - cells / 8 : SHADOW_PAGE_CELLS;
+}
+
 /// Returns ShadowTile::slot of the slot that begins at a cell, as counted along the Z-order curve.
 QUADTILE_SHARED uint shadow_slot_of_cell(uint tile_extent, uint cell) {
     const uint extent = shadow_slot_extent(tile_extent, 0);
@@ -196,31 +204,22 @@ QUADTILE_SHARED float shadow_at_level(float value, uint level) {
     return value * float_from_bits(BITS_ONE - (level << 23));
 }
 
-/// Returns the importance from which on a node is split, before factors. `was_split`: in the last
+/// Returns the importance that the core of a class no longer holds, before factors. From there on a
+/// tile gets the next class; with the largest core it is split. `was_above`: it was so in the last
 /// frame.
-QUADTILE_SHARED float shadow_split_threshold(ShadowParameters parameters, uint level,
-                                             bool was_split) {
-    return shadow_at_level(was_split ? parameters.kept_cores[SHADOW_CLASSES - 1]
-                                     : parameters.cores[SHADOW_CLASSES - 1],
-                           level);
-}
-
-/// Returns the importance from which on a tile is of class `slot_class` >= 1, before factors: it no
-/// longer fits into the core of the class below. `last_class`: class of the same tile in the last
-/// frame, 0 if there was none.
-QUADTILE_SHARED float shadow_class_threshold(ShadowParameters parameters, uint level,
-                                             uint slot_class, uint last_class) {
-    return shadow_at_level(last_class >= slot_class ? parameters.kept_cores[slot_class - 1]
-                                                    : parameters.cores[slot_class - 1],
-                           level);
+QUADTILE_SHARED float shadow_threshold(ShadowParameters parameters, uint level, uint slot_class,
+                                       bool was_above) {
+    const float core = float(shadow_core(parameters, slot_class));
+    return shadow_at_level(was_above ? core * SHADOW_MERGE_RATIO : core, level);
 }
 
 /// Returns the class of a tile with a factor: the number of thresholds that its importance reaches.
+/// `last_class`: class of the same tile in the last frame, 0 if there was none.
 QUADTILE_SHARED uint shadow_class(ShadowParameters parameters, uint level, float importance,
                                   uint last_class, uint factor_index) {
     uint slot_class = 0;
     for (uint c = 1; c < SHADOW_CLASSES; ++c) {
-        const float threshold = shadow_class_threshold(parameters, level, c, last_class);
+        const float threshold = shadow_threshold(parameters, level, c - 1, last_class >= c);
         slot_class += importance >= scaled_threshold(threshold, factor_index) ? 1 : 0;
     }
     return slot_class;

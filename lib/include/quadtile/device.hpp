@@ -144,10 +144,6 @@ class QUADTILE_API Device {
     [[nodiscard]] static std::vector<DeviceInfo> enumerate(
         PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr);
 
-    /// Returns whether the Khronos validation layer is installed. Throws as enumerate() does.
-    [[nodiscard]] static bool validation_available(
-        PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr);
-
     /// Returns the device's properties. `features` are those in use: supported, and enabled by the
     /// host or not disabled.
     [[nodiscard]] const DeviceInfo& info() const noexcept;

@@ -87,6 +87,9 @@ class QUADTILE_API Downsampler {
         std::uint32_t height = 0;  ///< of level 0, texels
         std::uint32_t layers = 1;  ///< a cube has six
         std::uint32_t levels = 0;  ///< 1 to full_mip_levels()
+
+        /// Compares member by member.
+        friend bool operator==(const Shape&, const Shape&) = default;
     };
 
     /// Sizes, usages and flags of the caller's resources.

@@ -39,7 +39,7 @@ struct ShadowBox {
 /// 1, and x and y from -1 to 1.
 struct ShadowProjection {
     ShadowMatrix clip_from_world{};  ///< parallel or perspective; w is positive in front of it
-    /// Factor on the shadow texels along a side, 1/64 to 64: the priority of this light if budgets
+    /// Shadow texels per pixel along a side, 1/64 to 64: also the priority of this light if budgets
     /// are short.
     float weight = 1.0F;
     /// Number of projections, from this one on, that form one light: 1; SHADOW_FACES for the first
@@ -119,24 +119,6 @@ struct ShadowOptions {
     /// nearest texel is right.
     std::uint32_t gutter = 2;
     std::uint32_t max_tiles = 2048;  ///< budget of tiles, K, of all lights: `lights` to 65535
-    /// Budget of the atlas, P: the share of it that slots may take, at least one slot of the
-    /// largest size; 0.1 to 1. If the atlas is nearly full, new tiles may find no room beside those
-    /// that stay. Then all slots are laid out and drawn again.
-    float atlas_fill = 0.875F;
-    /// Hysteresis. Slots grow, and tiles are split, at their threshold t. Slots shrink, and tiles
-    /// are merged, below merge_ratio * t. Above 0.5, at most 1; 1: no hysteresis.
-    float merge_ratio = 0.8F;
-    /// Share of its importance that a texel of the map keeps from frame to frame: 0 (none) to 0.99.
-    /// It prevents tiles from coming and going with requests that do, for example at edges of
-    /// objects. 0.95 halves the importance in 14 frames.
-    float importance_decay = 0.95F;
-    float resolution_scale = 1.0F;  ///< shadow texels per pixel, along a side: 1/64 to 64
-    /// Factor on the shadow texels at edges of shadows, the only places where texels can be seen: 1
-    /// to 64.
-    float edge_scale = 8.0F;
-    /// Largest ratio of a shadow's length to its width, at grazing light, up to which surfaces get
-    /// more texels: 1 to 1024.
-    float max_stretch = 4.0F;
 
     /// Compares member by member.
     friend bool operator==(const ShadowOptions&, const ShadowOptions&) = default;
@@ -272,12 +254,11 @@ class QUADTILE_API ShadowFitter {
         /// Room for instances: `max_tiles` or more. The first max_tiles are the tiles of `render`.
         /// If there is no room behind them for an object, it is drawn in all of these, whatever its
         /// light_mask. That costs time but loses no shadow. ShadowHeader::instances tells how many
-        /// were needed.
+        /// were needed. All sets that a frame culls count places together.
         std::uint32_t instance_capacity = 0;
     };
-    /// Descriptors of one set of objects, and its count of instances; copies share them. Keep one,
-    /// and the Binding, until the commands recorded with it have executed. A Binding has up to 48
-    /// at a time.
+    /// Descriptors of one set of objects; copies share them. Keep one, and the Binding, until the
+    /// commands recorded with it have executed.
     class ObjectBinding {
         friend class ShadowFitter;
         struct QUADTILE_LOCAL Impl;
@@ -285,8 +266,8 @@ class QUADTILE_API ShadowFitter {
         std::shared_ptr<Impl> impl_;
     };
     /// Writes the descriptors; all three buffers must exist, of usage STORAGE_BUFFER, `draws` of
-    /// INDIRECT_BUFFER too. Throws Error: invalid_argument for null handles, no objects, fewer
-    /// instances than max_tiles, and a 49th ObjectBinding; unsupported for more objects than a
+    /// INDIRECT_BUFFER too. Throws Error: invalid_argument for null handles, no objects, and
+    /// fewer instances than max_tiles; unsupported for more objects than a
     /// dispatch takes, a descriptor reaches or 2^32 instances allow, and for more instances than a
     /// descriptor reaches.
     [[nodiscard]] ObjectBinding bind_objects(const Binding& binding, const Objects& objects) const;

@@ -65,8 +65,8 @@ std::vector<float> faded_importance(const ShadowParameters& parameters, const Sh
             return shadow_importance_texel(parameters, turned, place);
         };
         if (shadow_was_inside(parameters, steps[light], x, y)) {
-            importance[i] = shadow_faded(
-                parameters, last.importance[(light * extent + then(1, y)) * extent + then(0, x)]);
+            importance[i] =
+                shadow_faded(last.importance[(light * extent + then(1, y)) * extent + then(0, x)]);
         }
     }
     return importance;
@@ -105,15 +105,18 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
             for (std::uint32_t light = 0; light < parameters.lights;
                  light += std::max(1U, frame.lights[light].layers)) {
                 const std::uint32_t layer = layer_of(parameters, frame, light, column, row, *here);
-                const ShadowRequest request = shadow_request(parameters, frame.lights[layer],
-                                                             column, row, *here, by_column, by_row);
-                if (request.inside != 0) {
-                    is_asked[(layer * blocks + request.y / SHADOW_ASKED_BLOCK) * blocks +
-                             request.x / SHADOW_ASKED_BLOCK] = true;
-                    float& texel = importance[(layer * extent + request.y) * extent + request.x];
-                    texel = std::max(texel,
-                                     shadow_beside_edge(parameters, request.importance,
-                                                        seen.words(column, row, request, layer)));
+                const ShadowLight& of_layer = frame.lights[layer];
+                const ShadowMapping mapping =
+                    shadow_mapping(parameters, of_layer, column, row, *here, by_column, by_row);
+                if (mapping.inside != 0) {
+                    const auto x = static_cast<std::uint32_t>(mapping.at[0]);
+                    const auto y = static_cast<std::uint32_t>(mapping.at[1]);
+                    is_asked[(layer * blocks + y / SHADOW_ASKED_BLOCK) * blocks +
+                             x / SHADOW_ASKED_BLOCK] = true;
+                    float& texel = importance[(layer * extent + y) * extent + x];
+                    texel = std::max(
+                        texel, shadow_beside_edge(shadow_request(parameters, of_layer, mapping),
+                                                  seen.words(column, row, mapping, layer)));
                 }
             }
         }
@@ -140,7 +143,8 @@ class LastFrame {
                                   std::uint32_t light, std::uint32_t factor) const {
         const std::optional<std::uint32_t> last = page(level, x, y, light);
         const bool was_split = last && shadow_page_level(*last) < level;
-        return scaled_threshold(shadow_split_threshold(parameters_, level, was_split), factor);
+        return scaled_threshold(shadow_threshold(parameters_, level, SHADOW_CLASSES - 1, was_split),
+                                factor);
     }
 
     // Null if the node was no tile.
@@ -195,9 +199,10 @@ std::vector<SeenPixel> seen_by_lights(const ShadowParameters& parameters, const 
     for (std::uint32_t light = 0; light < parameters.lights;
          light += std::max(1U, frame.lights[light].layers)) {
         const std::uint32_t layer = layer_of(parameters, frame, light, column, row, *depth);
-        const ShadowSight now =
-            shadow_sight(parameters, frame.lights[layer], column, row, *depth,
-                         depths.step(column, row, 1, 0), depths.step(column, row, 0, 1));
+        const ShadowSight now = shadow_sight(
+            frame.lights[layer],
+            shadow_mapping(parameters, frame.lights[layer], column, row, *depth,
+                           depths.step(column, row, 1, 0), depths.step(column, row, 0, 1)));
         const ShadowSight sight = shadow_last_sight(parameters, now, steps[layer]);
         if (sight.inside == 0) {
             continue;
@@ -220,69 +225,51 @@ std::vector<SeenPixel> seen_by_lights(const ShadowParameters& parameters, const 
 
 // ---- 2 to 4. Pyramid and factor
 
-class FactorSearch {
- public:
-    FactorSearch(const ShadowParameters& parameters, const LastFrame& last,
-                 const std::vector<Pyramid>& pyramids)
-        : parameters_(parameters), last_(last), pyramids_(pyramids) {}
-
-    // Index of the least factor that keeps the budgets. A linear search: with hysteresis fewer
-    // tiles may need more cells.
-    [[nodiscard]] std::uint32_t least() const {
-        std::uint32_t factor = 0;
-        while (!fits(factor)) {
-            ++factor;
-        }
-        return factor;
+// What a list needs.
+struct Needs {
+    [[nodiscard]] bool are_kept(const ShadowParameters& parameters) const {
+        return tiles <= parameters.max_tiles && cells <= shadow_max_cells(parameters);
     }
 
- private:
-    struct Needs {
-        std::uint64_t tiles = 0;
-        std::uint64_t cells = 0;
-    };
-
-    [[nodiscard]] bool fits(std::uint32_t factor) const {
-        Needs needs;
-        for (std::uint32_t light = 0; light < parameters_.lights; ++light) {
-            add(parameters_.map_levels, 0, 0, light, factor, needs);
-        }
-        return is_within(needs);
-    }
-
-    [[nodiscard]] bool is_within(const Needs& needs) const {
-        return needs.tiles <= parameters_.max_tiles && needs.cells <= parameters_.max_cells;
-    }
-
-    void add(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t light,
-             std::uint32_t factor, Needs& needs) const {
-        if (!is_within(needs)) {
-            return;  // the count only grows
-        }
-        const float importance = pyramids_[light].levels[level].at(x, y);
-        if (level > 0 && importance >= last_.threshold(level, x, y, light, factor)) {
-            for (std::uint32_t child = 0; child < 4; ++child) {
-                add(level - 1, 2 * x + child % 2, 2 * y + child / 2, light, factor, needs);
-            }
-            return;
-        }
-        needs.tiles += 1;
-        needs.cells += shadow_slot_cells(shadow_class(
-            parameters_, level, importance, last_.tile_class(level, x, y, light), factor));
-    }
-
-    const ShadowParameters& parameters_;
-    const LastFrame& last_;
-    const std::vector<Pyramid>& pyramids_;
+    std::uint64_t tiles = 0;
+    std::uint64_t cells = 0;
 };
 
+// Adds the needs of a node with a factor, until the budgets are exceeded.
+void add_needs(const ShadowParameters& parameters, const LastFrame& last, const Pyramid& pyramid,
+               std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t light,
+               std::uint32_t factor, Needs& needs) {
+    const float importance = pyramid.levels[level].at(x, y);
+    if (level > 0 && importance >= last.threshold(level, x, y, light, factor)) {
+        for (std::uint32_t child = 0; child < 4 && needs.are_kept(parameters); ++child) {
+            add_needs(parameters, last, pyramid, level - 1, 2 * x + child % 2, 2 * y + child / 2,
+                      light, factor, needs);
+        }
+        return;
+    }
+    needs.tiles += 1;
+    needs.cells += shadow_slot_cells(
+        shadow_class(parameters, level, importance, last.tile_class(level, x, y, light), factor));
+}
+
+// Returns the index of the least factor that keeps the budgets. A linear search: with hysteresis
+// fewer tiles may need more cells.
 std::uint32_t least_factor(const ShadowParameters& parameters, const LastFrame& last,
                            const MapView& map) {
     std::vector<Pyramid> pyramids;
     for (std::uint32_t light = 0; light < parameters.lights; ++light) {
         pyramids.push_back(build_pyramid(map, light));
     }
-    return FactorSearch(parameters, last, pyramids).least();
+    for (std::uint32_t factor = 0;; ++factor) {
+        Needs needs;
+        for (std::uint32_t light = 0; light < parameters.lights; ++light) {
+            add_needs(parameters, last, pyramids[light], parameters.map_levels, 0, 0, light, factor,
+                      needs);
+        }
+        if (needs.are_kept(parameters)) {
+            return factor;
+        }
+    }
 }
 
 // ---- 5. Thresholds

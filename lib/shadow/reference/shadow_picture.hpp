@@ -50,8 +50,8 @@ class DepthBuffer {
 // What a pixel tells of a light, by the last frame's maps.
 struct SeenPixel {
     // Returns whether the pixel counts for a request that is beside it in the picture.
-    [[nodiscard]] bool is_near(const ShadowRequest& request, std::uint32_t of_layer) const {
-        return layer == of_layer && shadow_is_near(request, x, y);
+    [[nodiscard]] bool is_near(const ShadowMapping& mapping, std::uint32_t of_layer) const {
+        return layer == of_layer && shadow_is_near(mapping, x, y);
     }
 
     std::uint32_t word;  // SHADOW_LIT or SHADOW_SHADED
@@ -81,7 +81,7 @@ class SeenAround {
 
     // Returns the words around a pixel that count for its request, joined.
     [[nodiscard]] std::uint32_t words(std::uint32_t column, std::uint32_t row,
-                                      const ShadowRequest& request, std::uint32_t layer) const {
+                                      const ShadowMapping& mapping, std::uint32_t layer) const {
         const std::size_t block_x = column / SHADOW_EDGE_BLOCK;
         const std::size_t block_y = row / SHADOW_EDGE_BLOCK;
         std::uint32_t joined = 0;
@@ -90,7 +90,7 @@ class SeenAround {
             for (std::size_t x = block_x == 0 ? 0 : block_x - 1;
                  x <= std::min(block_x + 1, columns_ - 1); ++x) {
                 for (const SeenPixel& pixel : seen_[y * columns_ + x]) {
-                    joined |= pixel.is_near(request, layer) ? pixel.word : 0;
+                    joined |= pixel.is_near(mapping, layer) ? pixel.word : 0;
                 }
             }
         }

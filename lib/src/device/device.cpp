@@ -457,10 +457,6 @@ std::vector<DeviceInfo> Device::enumerate(PFN_vkGetInstanceProcAddr get_instance
     return infos;
 }
 
-bool Device::validation_available(PFN_vkGetInstanceProcAddr get_instance_proc_addr) {
-    return detail::validation_installed(get_instance_proc_addr);
-}
-
 const DeviceInfo& Device::info() const noexcept {
     return context_->info;
 }

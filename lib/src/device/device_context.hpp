@@ -158,8 +158,6 @@ class DeviceContext {
 // DeviceOptions::get_instance_proc_addr.
 void create_instance(DeviceContext& context, bool validation, PFN_vkGetInstanceProcAddr entry);
 
-[[nodiscard]] bool validation_installed(PFN_vkGetInstanceProcAddr entry);
-
 // A region of a command buffer that debuggers show under a name.
 class DebugLabel {
  public:

@@ -153,8 +153,4 @@ void create_instance(DeviceContext& context, bool validation, PFN_vkGetInstanceP
     }
 }
 
-bool validation_installed(PFN_vkGetInstanceProcAddr entry) {
-    return layer_installed(Dispatch(loader_entry(entry)));
-}
-
 }  // namespace quadtile::detail

@@ -206,10 +206,6 @@ std::string retell(const std::string& messages, const std::string& kernel_name,
 
 }  // namespace
 
-bool has_glsl_compiler() noexcept {
-    return true;
-}
-
 std::vector<std::uint32_t> compile_kernel(const std::string& kernel, const Macros& macros,
                                           const UserSource& user, CodeForm form) {
     const std::string name = kernel + ".comp";
@@ -251,30 +247,11 @@ std::vector<std::uint32_t> compile_glsl(const std::string& name, const std::stri
 
 namespace quadtile::detail {
 
-namespace {
-
-[[noreturn]] void refuse_glsl() {
-    cannot(
-        "this build of quadtile has no run-time GLSL compiler (QUADTILE_RUNTIME_GLSL=OFF); build "
-        "it "
-        "with QUADTILE_RUNTIME_GLSL=ON");
-}
-
-}  // namespace
-
-bool has_glsl_compiler() noexcept {
-    return false;
-}
-
 std::vector<std::uint32_t> compile_kernel(const std::string& /*kernel*/, const Macros& /*macros*/,
                                           const UserSource& /*user*/, CodeForm /*form*/) {
-    refuse_glsl();
-}
-
-std::vector<std::uint32_t> compile_glsl(const std::string& /*name*/, const std::string& /*text*/,
-                                        const Macros& /*macros*/, const UserSource& /*user*/,
-                                        CodeForm /*form*/) {
-    refuse_glsl();
+    cannot(
+        "this build of quadtile has no run-time GLSL compiler (QUADTILE_RUNTIME_GLSL=OFF); build "
+        "it with QUADTILE_RUNTIME_GLSL=ON");
 }
 
 }  // namespace quadtile::detail

@@ -23,9 +23,6 @@ inline constexpr std::size_t MAX_USER_TEXT_BYTES = std::size_t{64} << 10U;
 
 using Macros = std::vector<std::pair<std::string, std::string>>;  // name, value
 
-// Returns whether this build has the compiler.
-[[nodiscard]] bool has_glsl_compiler() noexcept;
-
 enum class CodeForm {
     optimised,
     as_written,  // with all declarations, used or not
@@ -41,7 +38,8 @@ enum class CodeForm {
                                                         const Macros& macros,
                                                         const UserSource& user, CodeForm form);
 
-// Does the same for a kernel given as text; `name` is for error messages.
+// Does the same for a kernel given as text, in a build with the compiler; `name` is for error
+// messages.
 [[nodiscard]] std::vector<std::uint32_t> compile_glsl(const std::string& name,
                                                       const std::string& text, const Macros& macros,
                                                       const UserSource& user, CodeForm form);

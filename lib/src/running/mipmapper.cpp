@@ -69,11 +69,6 @@ struct MipResources {
     }
 };
 
-bool same_shape(const Downsampler::Shape& a, const Downsampler::Shape& b) {
-    return a.width == b.width && a.height == b.height && a.layers == b.layers &&
-           a.levels == b.levels;
-}
-
 // Pipelines and images, which are kept between calls.
 struct MipEngine {
     MipEngine(const Device& device, const DownsamplerOptions& options,
@@ -104,7 +99,7 @@ struct MipEngine {
 
 void MipEngine::prepare(const Downsampler::Shape& shape) {
     commands.refuse_if_hung();
-    if (resources && same_shape(resources->shape, shape) && clean) {
+    if (resources && resources->shape == shape && clean) {
         return;
     }
     resources.reset();  // before the new ones, so that both never take memory together

@@ -5,7 +5,6 @@
 #include "running/tile_engine.hpp"
 #include "values/layers_and_budgets.hpp"
 #include "values/refuse.hpp"
-#include "values/text.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "text.hpp"
+#include "refuse.hpp"
 
 #include <cstddef>
 #include <cstdint>

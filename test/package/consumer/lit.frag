@@ -16,5 +16,5 @@ layout(location = 0) out vec4 colour;
 
 void main() {
     const vec3 n = normalize(normal);
-    colour = vec4(shadow_filtered(0, position, n), shadow_nearest(1, position, n), 0.0, 1.0);
+    colour = vec4(shadow_filtered(shadow_point(0, position, n)), shadow_nearest(shadow_point(1, position, n)), 0.0, 1.0);
 }

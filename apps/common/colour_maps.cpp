@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace quadtile::viewer {
+namespace quadtile::app {
 
 namespace {
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint8_t PICTURE[] = {
 #include "colour_maps.inc"
 };
-constexpr std::size_t ROW_BYTES = COLOUR_MAP_SIZE * sizeof(app::Rgb);
+constexpr std::size_t ROW_BYTES = COLOUR_MAP_SIZE * sizeof(Rgb);
 constexpr std::size_t HEADER_BYTES = sizeof("P6\n256 6\n255\n") - 1;
 static_assert(sizeof(PICTURE) ==
               HEADER_BYTES + static_cast<std::size_t>(ColourMap::grey) * ROW_BYTES);
@@ -31,7 +31,7 @@ ColourTable colour_table(ColourMap map) {
             table[i].fill(static_cast<std::uint8_t>(i));
         } else {
             const std::size_t row = HEADER_BYTES + static_cast<std::size_t>(map) * ROW_BYTES;
-            std::copy_n(PICTURE + row + i * sizeof(app::Rgb), sizeof(app::Rgb), table[i].begin());
+            std::copy_n(PICTURE + row + i * sizeof(Rgb), sizeof(Rgb), table[i].begin());
         }
     }
     return table;
@@ -47,4 +47,4 @@ ColourTable importance_colours(ColourMap map) {
     return table;
 }
 
-}  // namespace quadtile::viewer
+}  // namespace quadtile::app

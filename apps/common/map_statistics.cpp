@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-namespace quadtile::viewer {
+namespace quadtile::app {
 
 namespace {
 
@@ -123,4 +123,4 @@ Range automatic_range(const MapStatistics& statistics, bool logarithmic) {
     return {static_cast<float>(low), static_cast<float>(high)};
 }
 
-}  // namespace quadtile::viewer
+}  // namespace quadtile::app

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace quadtile::viewer {
+namespace quadtile::app {
 
 struct TexelPosition {
     std::uint32_t x;
@@ -54,4 +54,4 @@ struct Range {
 };
 [[nodiscard]] Range automatic_range(const MapStatistics& statistics, bool logarithmic);
 
-}  // namespace quadtile::viewer
+}  // namespace quadtile::app
