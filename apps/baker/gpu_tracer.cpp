@@ -7,6 +7,7 @@
 #include "parallel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -66,8 +67,7 @@ class GpuTracer : public Tracer {
                                         sizeof(TraceParameters))),
           cull_(gpu.make_compute_pipeline(*interface_.layout, app::CULL_COMP)),
           rasterise_(gpu.make_compute_pipeline(*interface_.layout, app::RASTERISE_COMP,
-                                               !scene.alpha_triangles.empty())),
-          walk_(gpu.make_compute_pipeline(*interface_.layout, app::WALK_COMP, scene.is_smooth)),
+                                               scene.alpha_triangles.empty() ? 0 : 1)),
           submission_size_(FIRST_WORK, options.submission_seconds) {
         const std::uint64_t pool_blocks =
             options.pool_bytes / HEAD_SHARE / (BLOCK_PIXELS * sizeof(std::uint32_t));
@@ -98,12 +98,7 @@ class GpuTracer : public Tracer {
 
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
         std::span<const ProjectionFrame> frames, const Stop& stop) override {
-        const auto start = Clock::now();
-        std::vector<std::vector<MapTile>> tiles = requests_->request(frames, stop);
-        statistics_.tile_request_seconds += seconds_since(start);
-        statistics_.importance_maps_gpu_seconds = requests_->map_seconds();
-        statistics_.subdivision_gpu_seconds = requests_->subdivision_seconds();
-        return tiles;
+        return requests_->request(frames, stop);
     }
 
     void begin_pass(const std::vector<std::uint32_t>& open) override {
@@ -202,7 +197,7 @@ class GpuTracer : public Tracer {
     app::ProgramInterface interface_;
     vk::UniquePipeline cull_;
     vk::UniquePipeline rasterise_;
-    vk::UniquePipeline walk_;
+    std::array<vk::UniquePipeline, 2> walks_;  // of other light; of sources; none until needed
 
     SubmissionSize submission_size_;
     std::optional<GpuProbes> probes_;  // none until needed
@@ -317,7 +312,6 @@ void GpuTracer::add_parts(const Waiting& whole, std::deque<Waiting>& waiting) {
 std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
                              std::span<const TracedTile> tiles,
                              std::span<const double> predicted_nodes, const Stop& stop) {
-    const auto start = Clock::now();
     std::memcpy(frames_.mapped, frames.data(), frames.size_bytes());
     std::deque<Waiting> waiting;
     for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -354,7 +348,6 @@ std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
     statistics_.tiles += done;
     statistics_.predicted_nodes += std::accumulate(
         predicted_nodes.begin(), predicted_nodes.begin() + static_cast<std::ptrdiff_t>(done), 0.0);
-    statistics_.tracing_seconds += seconds_since(start);
     return done;
 }
 
@@ -406,6 +399,15 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         blocks += blocks_of(tile);
     }
     parameters_.blocks = blocks;
+    const auto* const frames = reinterpret_cast<const ProjectionFrame*>(frames_.mapped);
+    const std::uint32_t of_source = frames[batch.front().tile.frame].is_source;
+    vk::UniquePipeline& walk = walks_[of_source];
+    if (!walk) {
+        walk = gpu_.make_compute_pipeline(*interface_.layout, app::WALK_COMP,
+                                          (scene_.is_smooth ? WALKS_SMOOTH : 0) |
+                                              (parameters_.has_glass != 0 ? WALKS_GLASS : 0) |
+                                              (of_source != 0 ? WALKS_SOURCE : 0));
+    }
     const TraceState zeros{.dispatch_z = 1};
     const vk::DeviceSize results_bytes = batch.size() * sizeof(TileResult);
     const auto start = Clock::now();
@@ -422,7 +424,7 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         interface_.bind(commands, *rasterise_, parameters_);
         commands.dispatchIndirect(*state_.handle, 0);
         app::memory_barrier(commands);
-        interface_.bind(commands, *walk_, parameters_);
+        interface_.bind(commands, *walk, parameters_);
         const std::uint32_t blocks_x = std::min(blocks, LARGEST_DISPATCH);
         commands.dispatch(blocks_x, (blocks + blocks_x - 1) / blocks_x, 1);
         commands.copyBuffer(*state_.handle, *results_back_.handle,
@@ -435,9 +437,6 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
     TraceState state;
     std::memcpy(&state, results_back_.mapped, sizeof(state));
     const std::uint64_t nodes = std::min(state.nodes, parameters_.node_capacity);
-    ++statistics_.submissions;
-    statistics_.longest_submission_seconds =
-        std::max(statistics_.longest_submission_seconds, seconds);
     statistics_.most_pool_bytes = std::max(
         statistics_.most_pool_bytes,
         std::uint64_t{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t) + nodes * sizeof(ListNode));
@@ -471,7 +470,6 @@ void GpuTracer::repeat(const Waiting& failed, const TileResult& result,
 
 // Splits a tile into halves of the same pixels, so that the light does not change.
 void GpuTracer::split(const Waiting& whole, std::deque<Waiting>& waiting) {
-    ++statistics_.split_tiles;
     Waiting first = whole;
     Waiting second = whole;
     if (whole.tile.width == 1 && whole.tile.height == 1) {

@@ -254,34 +254,22 @@ class Run {
             instance_.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
             gpu_.emplace(*instance_, options_.device, vk::SurfaceKHR(), ranks_.number_on_host());
         }
+        tiles_ = suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
         std::optional<std::uint64_t> tracer_bytes;
         if (!gpu_) {
             tracer_bytes = 0;
         } else if (gpu_->physical_device().getProperties().deviceType ==
                    vk::PhysicalDeviceType::eCpu) {
-            tracer_bytes = gpu_tracer_bytes(
-                suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes),
-                options_.pool_bytes);
+            tracer_bytes = gpu_tracer_bytes(tiles_, options_.pool_bytes);
         }
         const auto [texels, bytes] =
             needs_of(scene_, extent_, options_.bake, tracer_bytes, options_.threads);
         if (gpu_) {
             check_light_map(*gpu_, extent_, static_cast<std::size_t>(texels) * (has_backs ? 2 : 1));
         }
-        const auto available = static_cast<double>(app::available_memory());
-        const auto gigabytes = [](double size) {
-            return app::text_of(std::round(static_cast<float>(size / 1e8)) / 10.0F) + " GB";
-        };
-        if (available > 0 && bytes > available) {
-            throw std::runtime_error("a lightmap of " + std::to_string(extent_.width) + " x " +
-                                     std::to_string(extent_.height) + " texels needs about " +
-                                     gigabytes(bytes) + " of memory, but only " +
-                                     gigabytes(available) +
-                                     " are free; make it smaller with --size or --texels-per-unit");
-        }
-        if (bytes > available / 4 && !options_.quiet && ranks_.is_first()) {
-            std::cerr << "quadtile-bake: needs about " << gigabytes(bytes) << " of memory"
-                      << std::endl;
+        const std::string note = check_memory(bytes, extent_);
+        if (!note.empty() && !options_.quiet && ranks_.is_first()) {
+            std::cerr << "quadtile-bake: " << note << std::endl;
         }
     }
 
@@ -289,12 +277,10 @@ class Run {
         measure("prepare", [&] {
             traced_ = make_traced_scene(scene_, surface_.texels, options_.pixels_per_texel);
         });
-        const TileOptions& tiles = report_.tiles =
-            suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
         measure("tracer", [&] {
             tracer_ =
-                gpu_ ? make_gpu_tracer(*gpu_, *traced_, tiles, {.pool_bytes = options_.pool_bytes})
-                     : make_reference_tracer(*traced_, tiles, options_.threads);
+                gpu_ ? make_gpu_tracer(*gpu_, *traced_, tiles_, {.pool_bytes = options_.pool_bytes})
+                     : make_reference_tracer(*traced_, tiles_, options_.threads);
         });
     }
 
@@ -350,7 +336,7 @@ class Run {
             result = bake(*traced_, surface_, scene_.suns, scene_.point_lights,
                           find_lamps(scene_, surface_, options_.bake.lamp_points,
                                      options_.bake.direct_directions),
-                          sky_, report_.tiles, bake_options_, *tracer_,
+                          sky_, tiles_, bake_options_, *tracer_,
                           {.progress =
                                [&](const BakeProgress& progress) {
                                    if (std::exchange(tells_where, false) && !options_.quiet &&
@@ -544,6 +530,7 @@ class Run {
     Extent extent_;
     Pages pages_;                               // of the lightmap
     std::vector<std::filesystem::path> files_;  // named by the scene's file
+    TileOptions tiles_;
     SurfaceMap surface_;
     std::optional<TracedScene> traced_;
     std::optional<app::Instance> instance_;

@@ -67,7 +67,6 @@ MapRequests::MapRequests(app::Gpu& gpu, const TracedScene& scene, vk::Buffer tri
       finish_(gpu.make_compute_pipeline(*interface_.layout, app::FINISH_MAPS_COMP)),
       node_thresholds_(gpu.make_compute_pipeline(*interface_.layout, app::NODE_THRESHOLDS_COMP)),
       tile_fragments_(gpu.make_compute_pipeline(*interface_.layout, app::TILE_FRAGMENTS_COMP)),
-      timer_(gpu),
       densities_size_(FIRST_CLUSTERS, submission_seconds) {
     parameters_ = {.clusters = static_cast<std::uint32_t>(scene.clusters.size()),
                    .triangles = static_cast<std::uint32_t>(scene.triangles.size()),
@@ -173,14 +172,11 @@ bool MapRequests::make_densities(std::uint32_t frames, const Stop& stop) {
         parameters_.end_work = first + count;
         const auto start = Clock::now();
         gpu_.run([&](vk::CommandBuffer commands) {
-            timer_.begin(commands);
             interface_.bind(commands, *density_, parameters_);
             const std::uint32_t x = std::min(count, LARGEST_DISPATCH_X);
             commands.dispatch(x, divided_up(count, x), 1);
             app::memory_barrier(commands);
-            timer_.end(commands);
         });
-        map_seconds_ += 1e-3 * timer_.milliseconds().value_or(0.0);
         densities_size_.note(count, seconds_since(start));
         first += count;
     }
@@ -222,7 +218,6 @@ std::vector<std::vector<MapTile>> MapRequests::request(std::span<const Projectio
 std::vector<Tile> MapRequests::subdivide() {
     for (bool has_maps = false;; has_maps = true) {
         gpu_.run([&](vk::CommandBuffer commands) {
-            timer_.begin(commands);
             if (!has_maps) {
                 record_maps(commands);
             }
@@ -233,7 +228,6 @@ std::vector<Tile> MapRequests::subdivide() {
             subdivider_.record(commands, *list_binding_, Threshold::bound_monotone_map(),
                                {.order = Order::canonical});
             app::memory_barrier(commands);
-            timer_.end(commands);
             interface_.bind(commands, *tile_fragments_, parameters_);
             commands.dispatch(FRAGMENTS_WORKGROUPS, 1, 1);
             app::memory_barrier(commands);
@@ -244,7 +238,6 @@ std::vector<Tile> MapRequests::subdivide() {
                 vk::BufferCopy{.dstOffset = list_bytes, .size = capacity_ * sizeof(float)});
             app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
         });
-        subdivision_seconds_ += 1e-3 * timer_.milliseconds().value_or(0.0);
         TileListHeader header;
         std::memcpy(&header, answer_.mapped, sizeof(header));
         if ((header.flags & TILE_LIST_OVERFLOW) == 0) {

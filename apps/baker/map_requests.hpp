@@ -27,11 +27,6 @@ class MapRequests {
     [[nodiscard]] std::vector<std::vector<MapTile>> request(std::span<const ProjectionFrame> frames,
                                                             const Stop& stop);
 
-    // Return the times on the GPU of the requests so far: of importance maps, and of quadtile's
-    // work (sums, subdivision). 0 without timestamps.
-    [[nodiscard]] double map_seconds() const { return map_seconds_; }
-    [[nodiscard]] double subdivision_seconds() const { return subdivision_seconds_; }
-
  private:
     void make_maps();
     void make_list(std::uint64_t capacity);
@@ -68,11 +63,8 @@ class MapRequests {
     vk::UniquePipeline finish_;
     vk::UniquePipeline node_thresholds_;
     vk::UniquePipeline tile_fragments_;
-    app::GpuTimer timer_;
     MapParameters parameters_{};
     SubmissionSize densities_size_;
-    double map_seconds_ = 0.0;
-    double subdivision_seconds_ = 0.0;
 };
 
 }  // namespace quadtile::baker

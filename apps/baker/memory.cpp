@@ -5,8 +5,13 @@
 #include "lamps.hpp"
 #include "surface_map.hpp"
 
+#include "arguments.hpp"
+#include "process.hpp"
+
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <stdexcept>
 
 namespace quadtile::baker {
 
@@ -65,6 +70,20 @@ BakeNeeds needs_of(const Scene& scene, const Extent& extent, const BakeOptions& 
     const double writing = texels * (4.0 * of_map + sizeof(float));
     constexpr double OF_PIECES = PIECE_TEXELS * (2.0 * sizeof(Accumulator) + sizeof(glm::vec4));
     return {least, OF_PROGRAM + OF_PIECES + std::max({tracing, denoising, writing})};
+}
+
+std::string check_memory(double bytes, const Extent& extent) {
+    const auto available = static_cast<double>(app::available_memory());
+    const auto gigabytes = [](double size) {
+        return app::text_of(std::round(static_cast<float>(size / 1e8)) / 10.0F) + " GB of memory";
+    };
+    if (available > 0 && bytes > available) {
+        throw std::runtime_error("a lightmap of " + std::to_string(extent.width) + " x " +
+                                 std::to_string(extent.height) + " texels needs about " +
+                                 gigabytes(bytes) + ", but only " + gigabytes(available) +
+                                 " are free; make it smaller with --size or --texels-per-unit");
+    }
+    return bytes > available / 4 ? "needs about " + gigabytes(bytes) : "";
 }
 
 }  // namespace quadtile::baker

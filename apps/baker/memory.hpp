@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace quadtile::baker {
 
@@ -20,5 +21,9 @@ struct BakeNeeds {
 [[nodiscard]] BakeNeeds needs_of(const Scene& scene, const Extent& extent,
                                  const BakeOptions& options,
                                  std::optional<std::uint64_t> tracer_bytes, std::uint32_t threads);
+
+// Throws std::runtime_error if this host has not so many bytes free. Returns a note for the user if
+// they are more than a quarter; otherwise nothing.
+[[nodiscard]] std::string check_memory(double bytes, const Extent& extent);
 
 }  // namespace quadtile::baker

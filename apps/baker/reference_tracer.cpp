@@ -76,11 +76,9 @@ class ReferenceTracer : public Tracer {
 
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
         std::span<const ProjectionFrame> frames, const Stop& stop) override {
-        const auto start = Clock::now();
         std::vector<std::vector<MapTile>> tiles(frames.size());
         const std::size_t done =
             for_each(frames.size(), stop, [&](std::size_t i) { tiles[i] = tiles_of(frames[i]); });
-        statistics_.tile_request_seconds += seconds_since(start);
         return done == frames.size() ? tiles : std::vector<std::vector<MapTile>>();
     }
 
@@ -92,7 +90,6 @@ class ReferenceTracer : public Tracer {
 
     std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
                       std::span<const double> predicted_nodes, const Stop& stop) override {
-        const auto start = Clock::now();
         const std::size_t done = for_each(tiles.size(), stop, [&](std::size_t i) {
             trace_tile(frames[tiles[i].frame], tiles[i]);
         });
@@ -102,7 +99,6 @@ class ReferenceTracer : public Tracer {
             statistics_.pixels += std::uint64_t{tiles[i].width} * tiles[i].height;
         }
         statistics_.nodes = nodes_;
-        statistics_.tracing_seconds += seconds_since(start);
         return done;
     }
 

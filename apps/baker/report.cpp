@@ -15,10 +15,7 @@
 namespace quadtile::baker {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TracerStatistics, tiles, pixels, predicted_nodes, nodes,
-                                   repeated_tiles, split_tiles, submissions,
-                                   longest_submission_seconds, most_pool_bytes,
-                                   tile_request_seconds, importance_maps_gpu_seconds,
-                                   subdivision_gpu_seconds, tracing_seconds)
+                                   repeated_tiles, most_pool_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stage, name, seconds)
 
 namespace {
@@ -70,9 +67,6 @@ std::string report_json(const BakeReport& report) {
                       {"lamp_points", report.bake.lamp_points},
                       {"seed", report.bake.seed},
                       {"directional", report.bake.directional},
-                      {"map_size", report.tiles.map_extent},
-                      {"max_tile_resolution", report.tiles.max_resolution},
-                      {"max_tile_nodes", report.tiles.max_nodes},
                       {"memory_bytes", report.pool_bytes}}},
                     {"stages", nlohmann::json(report.stages)},
                     {"passes", passes},

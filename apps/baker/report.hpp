@@ -32,7 +32,6 @@ struct BakeReport {
     std::size_t overlapping_texels = 0;
     std::size_t seams = 0;
     bool interrupted = false;
-    TileOptions tiles;
     BakeOptions bake;
     std::uint64_t pool_bytes = 0;
     std::vector<Stage> stages;

@@ -48,16 +48,9 @@ struct TracerStatistics {
     std::uint64_t tiles = 0;
     std::uint64_t pixels = 0;
     double predicted_nodes = 0.0;
-    std::uint64_t nodes = 0;           // of all tiles
-    std::uint64_t repeated_tiles = 0;  // tiles that did not fit at first
-    std::uint64_t split_tiles = 0;     // tiles that could not fit as a whole
-    std::uint64_t submissions = 0;
-    double longest_submission_seconds = 0.0;
-    std::uint64_t most_pool_bytes = 0;         // list heads and nodes in use at a time
-    double tile_request_seconds = 0.0;         // with importance maps
-    double importance_maps_gpu_seconds = 0.0;  // of importance maps, if the device has timestamps
-    double subdivision_gpu_seconds = 0.0;      // of quadtile alone, if the device has timestamps
-    double tracing_seconds = 0.0;
+    std::uint64_t nodes = 0;            // of all tiles
+    std::uint64_t repeated_tiles = 0;   // tiles that did not fit at first
+    std::uint64_t most_pool_bytes = 0;  // list heads and nodes in use at a time
 
     // Adds the counts of another tracer at the same time.
     void add(const TracerStatistics& other) {
@@ -66,15 +59,7 @@ struct TracerStatistics {
         predicted_nodes += other.predicted_nodes;
         nodes += other.nodes;
         repeated_tiles += other.repeated_tiles;
-        split_tiles += other.split_tiles;
-        submissions += other.submissions;
-        longest_submission_seconds =
-            std::max(longest_submission_seconds, other.longest_submission_seconds);
         most_pool_bytes = std::max(most_pool_bytes, other.most_pool_bytes);
-        tile_request_seconds += other.tile_request_seconds;
-        importance_maps_gpu_seconds += other.importance_maps_gpu_seconds;
-        subdivision_gpu_seconds += other.subdivision_gpu_seconds;
-        tracing_seconds += other.tracing_seconds;
     }
 };
 

@@ -344,12 +344,13 @@ vk::UniqueShaderModule Gpu::make_shader(SpirV words) const {
 }
 
 vk::UniquePipeline Gpu::make_compute_pipeline(vk::PipelineLayout layout, SpirV shader,
-                                              bool constant) const {
+                                              std::uint32_t constant) const {
     const auto module = make_shader(shader);
-    const vk::Bool32 value = constant ? VK_TRUE : VK_FALSE;
-    const vk::SpecializationMapEntry entry{.size = sizeof(value)};
-    const vk::SpecializationInfo constants{
-        .mapEntryCount = 1, .pMapEntries = &entry, .dataSize = sizeof(value), .pData = &value};
+    const vk::SpecializationMapEntry entry{.size = sizeof(constant)};
+    const vk::SpecializationInfo constants{.mapEntryCount = 1,
+                                           .pMapEntries = &entry,
+                                           .dataSize = sizeof(constant),
+                                           .pData = &constant};
     const vk::ComputePipelineCreateInfo info{.stage = {.stage = vk::ShaderStageFlagBits::eCompute,
                                                        .module = *module,
                                                        .pName = "main",

@@ -184,9 +184,9 @@ class Gpu {
                                                   std::vector<vk::DescriptorType> types,
                                                   std::size_t push_constants_size_bytes = 0,
                                                   std::uint32_t last_count = 1) const;
-    // `constant`: value of the shader's specialization constant 0, if it has one.
+    // `constant`: value of the shader's specialization constant 0, a bool or a uint, if it has one.
     [[nodiscard]] vk::UniquePipeline make_compute_pipeline(vk::PipelineLayout layout, SpirV shader,
-                                                           bool constant = false) const;
+                                                           std::uint32_t constant = 0) const;
     // Viewport and scissor are dynamic.
     [[nodiscard]] vk::UniquePipeline make_draw_pipeline(vk::PipelineLayout layout,
                                                         vk::RenderPass render_pass,

@@ -207,6 +207,12 @@ struct TraceParameters {
     uint has_glass;        // 1: some of them are glass
 };
 
+// Specialization constant of walk: the scene has smooth normals; it has glass; the pass is that of a
+// source (ProjectionFrame::is_source).
+const uint WALKS_SMOOTH = 1U;
+const uint WALKS_GLASS = 2U;
+const uint WALKS_SOURCE = 4U;
+
 // Result of a tile.
 struct TileResult {
     uint nodes;         // number of its lists' nodes, with those that did not fit

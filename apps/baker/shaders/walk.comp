@@ -17,8 +17,11 @@
 
 layout(local_size_x = BLOCK_PIXELS) in;
 
-// true: the scene has triangles with vertex normals other than their planes'.
-layout(constant_id = 0) const bool IS_SMOOTH = false;
+// What the kernel is for, as bits of WALKS_*: a CPU takes time for all code.
+layout(constant_id = 0) const uint PURPOSE = 0;
+const bool IS_SMOOTH = (PURPOSE & WALKS_SMOOTH) != 0;
+const bool HAS_GLASS = (PURPOSE & WALKS_GLASS) != 0;
+const bool IS_SOURCE = (PURPOSE & WALKS_SOURCE) != 0;
 
 // Longest list that is sorted in registers; longer ones are sorted in place.
 const uint SHORT_LIST = 24;
@@ -100,7 +103,7 @@ uint take_panes(uint head) {
 // Returns the share of the light that goes through all panes between two depths.
 vec3 tint_between(float first, float second) {
     precise vec3 tint = vec3(1.0);
-    for (uint i = panes; i != NO_NODE; i = nodes[i].next) {
+    for (uint i = panes; HAS_GLASS && i != NO_NODE; i = nodes[i].next) {
         const float depth = nodes[i].depth;
         if (min(first, second) < depth && depth < max(first, second)) {
             const uint pane = nodes[i].order & TRIANGLE_NUMBER;
@@ -178,7 +181,7 @@ float brightness(ListNode node, bool ahead) {
 // Returns a tile whose rays count by the smooth normal.
 TracedTile weighed(TracedTile tile, ListNode node, ProjectionFrame frame) {
     const uint normal = outgoing[node.texel].w & SMOOTH_NORMAL;
-    if (normal == 0 || frame.is_source != 0) {
+    if (normal == 0 || IS_SOURCE) {
         return tile;
     }
     const uint plane = triangles[node.order & TRIANGLE_NUMBER].normal;
@@ -240,7 +243,7 @@ void walk_short(uint length, ProjectionFrame frame, TracedTile tile) {
         if (i == end) {
             outside = before;
             before = last;
-            if (frame.is_source == 0 && i > begin + 1) {
+            if (!IS_SOURCE && i > begin + 1) {
                 for (uint j = i - 1; j-- > begin;) {
                     before = brightness(list[j], false) > brightness(list[before], false) ? j : before;
                 }
@@ -250,7 +253,7 @@ void walk_short(uint length, ProjectionFrame frame, TracedTile tile) {
                 ++end;
             } while (end < length && is_one_sheet(node, list[end]));
             beyond = end;
-            if (frame.is_source == 0) {
+            if (!IS_SOURCE) {
                 for (uint j = end + 1; j < length && is_one_sheet(list[end], list[j]); ++j) {
                     beyond = brightness(list[j], true) > brightness(list[beyond], true) ? j : beyond;
                 }
@@ -262,7 +265,7 @@ void walk_short(uint length, ProjectionFrame frame, TracedTile tile) {
         for (uint side = 0; side < sides; ++side) {
             bool ahead = looks_ahead(node) == (side == 0);
             uint seen = ahead ? beyond : before;
-            if (IS_SMOOTH && ahead && frame.is_source != 0 && before < length &&
+            if (IS_SMOOTH && ahead && IS_SOURCE && before < length &&
                 is_rim(node, list[before])) {
                 ahead = false;
                 seen = outside;
@@ -287,7 +290,7 @@ void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
         if (index == end) {
             outside = before;
             before = last;
-            if (frame.is_source == 0 && index != head) {
+            if (!IS_SOURCE && index != head) {
                 before = begin;
                 for (uint j = begin; j != index; j = nodes[j].next) {
                     before = brightness(nodes[j], false) >= brightness(nodes[before], false) ? j
@@ -299,7 +302,7 @@ void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
                 end = nodes[end].next;
             } while (end != NO_NODE && is_one_sheet(node, nodes[end]));
             beyond = end;
-            if (frame.is_source == 0 && end != NO_NODE) {
+            if (!IS_SOURCE && end != NO_NODE) {
                 for (uint j = nodes[end].next; j != NO_NODE && is_one_sheet(nodes[end], nodes[j]);
                      j = nodes[j].next) {
                     beyond = brightness(nodes[j], true) > brightness(nodes[beyond], true) ? j : beyond;
@@ -312,7 +315,7 @@ void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
         for (uint side = 0; side < sides; ++side) {
             bool ahead = looks_ahead(node) == (side == 0);
             uint seen = ahead ? beyond : before;
-            if (IS_SMOOTH && ahead && frame.is_source != 0 && before != NO_NODE &&
+            if (IS_SMOOTH && ahead && IS_SOURCE && before != NO_NODE &&
                 is_rim(node, nodes[before])) {
                 ahead = false;
                 seen = outside;
@@ -327,7 +330,7 @@ void walk_long(uint head, ProjectionFrame frame, TracedTile tile) {
 }
 
 void walk(uint head, uint tile_index, TracedTile tile, ProjectionFrame frame) {
-    head = parameters.has_glass != 0 ? take_panes(head) : head;
+    head = HAS_GLASS ? take_panes(head) : head;
     uint length = 0;
     uint index = head;
     while (index != NO_NODE && length < SHORT_LIST) {
