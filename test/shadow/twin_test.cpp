@@ -9,8 +9,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
