@@ -83,7 +83,8 @@ struct Surface {
     glm::vec2 map_corner;    // in texels
     glm::vec2 map_edge1;
     glm::vec2 map_edge2;
-    float inset = 0.0F;  // of starting rays: towards the centroid, of the way there
+    double stretch = 0.0;  // area of the surface by that of the map
+    float inset = 0.0F;    // of starting rays: towards the centroid, of the way there
     bool double_sided = false;
 
     [[nodiscard]] glm::vec3 position(float u, float v) const {
@@ -102,6 +103,10 @@ float ray_offset(const baker::Scene& scene) {
         largest = std::max({largest, std::abs(p.x), std::abs(p.y), std::abs(p.z)});
     }
     return 4e-6F * largest;
+}
+
+double cross(const glm::dvec2& a, const glm::dvec2& b) {
+    return a.x * b.y - a.y * b.x;
 }
 
 std::vector<Surface> make_surfaces(const baker::Scene& scene, const baker::Extent& extent,
@@ -125,6 +130,7 @@ std::vector<Surface> make_surfaces(const baker::Scene& scene, const baker::Exten
                         .double_sided = scene.materials.at(triangle.material).double_sided};
         const glm::dvec3 normal = glm::cross(glm::dvec3(surface.edge1), glm::dvec3(surface.edge2));
         const double length = glm::length(normal);
+        surface.stretch = length / std::abs(cross(surface.map_edge1, surface.map_edge2));
         surface.normal = length > 0.0 ? glm::vec3(normal / length) : glm::vec3(0.0F);
         // The way there is a third of the triangle's height at an edge.
         const float height = static_cast<float>(length) /
@@ -162,10 +168,6 @@ struct Point {
     std::uint32_t triangle = 0;
     glm::vec2 barycentrics{0.0F};
 };
-
-double cross(const glm::dvec2& a, const glm::dvec2& b) {
-    return a.x * b.y - a.y * b.x;
-}
 
 // The triangles around which a box reaches a texel, by texel.
 std::vector<std::vector<std::uint32_t>> triangles_by_texel(std::span<const Surface> surfaces,
@@ -263,7 +265,8 @@ class Tracer {
                                     static_cast<std::uint32_t>(options_.seed >> 32U)),
                                texel);
         glm::dvec3 irradiance(0.0);
-        std::uint32_t backs = 0;
+        double area = 0.0;  // of surfaces: a texel may have charts of different densities
+        double backs = 0.0;
         // Takes points of the whole texel that lie on charts, and rays in front of their planes. If
         // charts cover less than a 64th, there are few points or none.
         std::uint32_t sample = 0;
@@ -285,11 +288,13 @@ class Tracer {
                 continue;
             }
             trace(path);
-            irradiance += glm::dvec3(path.irradiance);
-            backs += path.starts_at_back ? 1 : 0;
+            const double stretch = surfaces_[triangle].stretch;
+            irradiance += stretch * glm::dvec3(path.irradiance);
+            backs += path.starts_at_back ? stretch : 0.0;
+            area += stretch;
             ++sample;
         }
-        const double weight = 1.0 / std::max(sample, 1U);
+        const double weight = sample > 0 ? 1.0 / area : 0.0;
         map.samples[texel] = sample;
         map.irradiance[texel] = glm::vec3(irradiance * weight);
         map.back_share[texel] = static_cast<float>(backs * weight);

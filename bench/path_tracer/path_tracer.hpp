@@ -22,7 +22,7 @@ struct PathTracerOptions {
 };
 
 struct PathTracedMap {
-    std::vector<glm::vec3> irradiance;   // by texel: mean over the part that charts cover
+    std::vector<glm::vec3> irradiance;   // by texel: mean over the surfaces of charts
     std::vector<std::uint32_t> samples;  // by texel; 0: no chart covers it
     std::vector<float> back_share;       // of the first rays: that hit a one-sided back
 };
