@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <stdexcept>
 
@@ -22,29 +23,39 @@ struct Halves {
     std::vector<std::uint32_t> samples;
 };
 
-// Returns a surface whose texels emit the light that they have received.
-SurfaceMap lit_surface(const SurfaceMap& surface, const std::vector<glm::vec3>& irradiance) {
-    SurfaceMap lit = surface;
-    lit.emission.resize(surface.texels.places(), glm::vec3(0.0F));
-    for (std::size_t i = 0; i < surface.texels.count(); ++i) {
-        lit.emission[i] +=
-            surface.albedo[i] * irradiance[surface.texels.texel(i)] * std::numbers::inv_pi_v<float>;
+// Returns what texels send that have received light.
+std::vector<glm::vec3> sent_light(const SurfaceMap& surface, const test::PathTracedMap& map) {
+    std::vector<glm::vec3> sent = surface.emission;
+    sent.resize(surface.texels.places(), glm::vec3(0.0F));
+    for (std::size_t i = 0; i < surface.texels.count() && !map.irradiance.empty(); ++i) {
+        sent[i] += surface.albedo[i] * map.irradiance[surface.texels.texel(i)] *
+                   std::numbers::inv_pi_v<float>;
     }
-    return lit;
+    return sent;
 }
 
 Halves trace_halves(const Scene& scene, const SurfaceMap& surface, const TruthOptions& options) {
     Halves halves;
+    const bool has_backs = std::ranges::any_of(surface.double_sided, std::identity());
     for (std::size_t i = 0; i < 2; ++i) {
         const std::uint32_t gatherings = options.is_of_texels ? options.bounces + 1 : 1;
         test::PathTracedMap map;
+        test::PathTracedMap backs;
         for (std::uint32_t gathering = 0; gathering < gatherings; ++gathering) {
-            map = test::trace_paths(
-                scene, gathering == 0 ? surface : lit_surface(surface, map.irradiance),
-                {.samples_per_texel = std::max(options.samples_per_texel / 2, 1U),
-                 .bounces = options.is_of_texels ? 0 : options.bounces,
-                 .sky = options.sky,
-                 .seed = 1001 + 2 * gathering + i});
+            SurfaceMap lit = surface;
+            lit.emission = sent_light(surface, map);
+            const std::vector<glm::vec3> of_backs = sent_light(surface, backs);
+            test::PathTracerOptions paths{
+                .samples_per_texel = std::max(options.samples_per_texel / 2, 1U),
+                .bounces = options.is_of_texels ? 0 : options.bounces,
+                .sky = options.sky,
+                .seed = 1001 + 2 * gathering + i,
+                .back_emission = of_backs};
+            map = test::trace_paths(scene, lit, paths);
+            paths.is_of_backs = true;
+            if (has_backs && gathering + 1 < gatherings) {
+                backs = test::trace_paths(scene, lit, paths);
+            }
         }
         halves.irradiance[i] = std::move(map.irradiance);
         halves.samples = std::move(map.samples);

@@ -83,7 +83,8 @@ struct Surface {
     glm::vec2 map_corner;    // in texels
     glm::vec2 map_edge1;
     glm::vec2 map_edge2;
-    float inset = 0.0F;  // of starting rays: towards the centroid, of the way there
+    double stretch = 0.0;  // area of the surface by that of the map
+    float inset = 0.0F;    // of starting rays: towards the centroid, of the way there
     bool double_sided = false;
 
     [[nodiscard]] glm::vec3 position(float u, float v) const {
@@ -102,6 +103,10 @@ float ray_offset(const baker::Scene& scene) {
         largest = std::max({largest, std::abs(p.x), std::abs(p.y), std::abs(p.z)});
     }
     return 4e-6F * largest;
+}
+
+double cross(const glm::dvec2& a, const glm::dvec2& b) {
+    return a.x * b.y - a.y * b.x;
 }
 
 std::vector<Surface> make_surfaces(const baker::Scene& scene, const baker::Extent& extent,
@@ -125,6 +130,7 @@ std::vector<Surface> make_surfaces(const baker::Scene& scene, const baker::Exten
                         .double_sided = scene.materials.at(triangle.material).double_sided};
         const glm::dvec3 normal = glm::cross(glm::dvec3(surface.edge1), glm::dvec3(surface.edge2));
         const double length = glm::length(normal);
+        surface.stretch = length / std::abs(cross(surface.map_edge1, surface.map_edge2));
         surface.normal = length > 0.0 ? glm::vec3(normal / length) : glm::vec3(0.0F);
         // The way there is a third of the triangle's height at an edge.
         const float height = static_cast<float>(length) /
@@ -162,10 +168,6 @@ struct Point {
     std::uint32_t triangle = 0;
     glm::vec2 barycentrics{0.0F};
 };
-
-double cross(const glm::dvec2& a, const glm::dvec2& b) {
-    return a.x * b.y - a.y * b.x;
-}
 
 // The triangles around which a box reaches a texel, by texel.
 std::vector<std::vector<std::uint32_t>> triangles_by_texel(std::span<const Surface> surfaces,
@@ -256,14 +258,19 @@ class Tracer {
 
     // Threads may trace different texels at the same time.
     void trace_texel(std::uint32_t texel, PathTracedMap& map) const {
+        if (surface_.texels[texel] == surface_.texels.count()) {
+            return;  // no chart covers it
+        }
         const auto seed = hash(hash(static_cast<std::uint32_t>(options_.seed),
                                     static_cast<std::uint32_t>(options_.seed >> 32U)),
                                texel);
         glm::dvec3 irradiance(0.0);
-        std::uint32_t backs = 0;
-        // Takes points of the whole texel that lie on charts. If charts cover less than a 64th,
-        // there are few points or none.
+        double area = 0.0;  // of surfaces: a texel may have charts of different densities
+        double backs = 0.0;
+        // Takes points of the whole texel that lie on charts, and rays in front of their planes. If
+        // charts cover less than a 64th, there are few points or none.
         std::uint32_t sample = 0;
+        std::uint32_t ray = 0;
         for (std::uint32_t number = 0;
              sample < options_.samples_per_texel && number < 64 * (sample + 16); ++number) {
             const std::uint32_t width = surface_.texels.extent().width;
@@ -274,18 +281,20 @@ class Tracer {
                 continue;
             }
             const auto [triangle, at] = *point;
-            const glm::vec3 normal = surfaces_[triangle].normal;
             Path path{.triangle = triangle,
-                      .origin = start(surfaces_[triangle], normal, at.x, at.y),
-                      .normal = normal,
-                      .direction = cosine_direction(normal, sobol_point(sample, hash(seed, 2))),
                       .random = Random((std::uint64_t{seed} << 32U) | hash(seed, sample))};
+            if (!set_out(path, surface_.texels[texel], options_.is_of_backs, at,
+                         sobol_point(ray++, hash(seed, 2)))) {
+                continue;
+            }
             trace(path);
-            irradiance += glm::dvec3(path.irradiance);
-            backs += path.starts_at_back ? 1 : 0;
+            const double stretch = surfaces_[triangle].stretch;
+            irradiance += stretch * glm::dvec3(path.irradiance);
+            backs += path.starts_at_back ? stretch : 0.0;
+            area += stretch;
             ++sample;
         }
-        const double weight = 1.0 / std::max(sample, 1U);
+        const double weight = sample > 0 ? 1.0 / area : 0.0;
         map.samples[texel] = sample;
         map.irradiance[texel] = glm::vec3(irradiance * weight);
         map.back_share[texel] = static_cast<float>(backs * weight);
@@ -300,7 +309,8 @@ class Tracer {
     struct Path {
         std::uint32_t triangle = NO_TRIANGLE;  // where the next ray starts
         glm::vec3 origin{0.0F};
-        glm::vec3 normal{0.0F};  // of the side from which it starts
+        glm::vec3 plane{0.0F};   // normal of the side from which it starts
+        glm::vec3 normal{0.0F};  // the same, or the smooth normal there
         glm::vec3 direction{0.0F};
         Random random;
         glm::vec3 irradiance{0.0F};  // that it found
@@ -315,6 +325,21 @@ class Tracer {
         constexpr float THIRD = 1.0F / 3.0F;
         return surface.position(u + surface.inset * (THIRD - u), v + surface.inset * (THIRD - v)) +
                offset_ * normal;
+    }
+
+    // Lets a path go on from a side of its triangle, whose texel is `place`. Returns false if it
+    // leads through the plane, which it does less than half of the time: smooth normals lean.
+    [[nodiscard]] bool set_out(Path& path, std::size_t place, bool is_back,
+                               const glm::vec2& barycentrics, const glm::vec2& random) const {
+        const Surface& surface = surfaces_[path.triangle];
+        const float side = is_back ? -1.0F : 1.0F;
+        path.plane = side * surface.normal;
+        const bool leans =
+            surface_.smooth[place] != 0 && glm::dot(surface_.normal[place], surface.normal) > 0.0F;
+        path.normal = leans ? side * surface_.normal[place] : path.plane;
+        path.origin = start(surface, path.plane, barycentrics.x, barycentrics.y);
+        path.direction = cosine_direction(path.normal, random);
+        return glm::dot(path.direction, path.plane) > 0.0F;
     }
 
     void trace(Path& path) const {
@@ -333,19 +358,22 @@ class Tracer {
                 return;
             }
             const std::size_t texel = surface_.texels[texel_at(surface.map_position(hit.u, hit.v))];
-            if (!surface_.emission.empty()) {
-                path.irradiance += path.throughput * PI * surface_.emission[texel];
+            const auto& emission = meets_back && !options_.back_emission.empty()
+                                       ? options_.back_emission
+                                       : surface_.emission;
+            if (!emission.empty()) {
+                path.irradiance += path.throughput * PI * emission[texel];
             }
             if (depth == options_.bounces) {
                 return;
             }
             path.throughput *= surface_.albedo[texel];
             path.triangle = hit.triangle;
-            path.normal = meets_back ? -surface.normal : surface.normal;
-            path.origin = start(surface, path.normal, hit.u, hit.v);
-            const float first = path.random.next();
-            const float second = path.random.next();
-            path.direction = cosine_direction(path.normal, {first, second});
+            glm::vec2 random;
+            do {
+                random.x = path.random.next();
+                random.y = path.random.next();
+            } while (!set_out(path, texel, meets_back, {hit.u, hit.v}, random));
         }
     }
 
@@ -353,7 +381,8 @@ class Tracer {
     void add_suns(Path& path) const {
         for (const SunLight& sun : suns_) {
             const float cosine = glm::dot(path.normal, sun.to_sun);
-            if (cosine > 0.0F && rays_.is_free(path.origin, sun.to_sun)) {
+            const bool is_in_front = glm::dot(path.plane, sun.to_sun) > 0.0F;
+            if (cosine > 0.0F && is_in_front && rays_.is_free(path.origin, sun.to_sun)) {
                 path.irradiance += path.throughput * sun.irradiance * cosine;
             }
         }
@@ -365,7 +394,8 @@ class Tracer {
             const glm::vec3 way = light.position - path.origin;
             const float square = glm::dot(way, way);
             const glm::vec3 to_light = way / std::sqrt(square);
-            const float cosine = glm::dot(path.normal, to_light);
+            const float cosine =
+                glm::dot(path.plane, to_light) > 0.0F ? glm::dot(path.normal, to_light) : 0.0F;
             const float fade = std::pow(std::sqrt(square) / light.range, 4.0F);
             float share = cosine / square * std::clamp(1.0F - fade, 0.0F, 1.0F);
             if (light.is_spot) {
