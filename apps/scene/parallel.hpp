@@ -46,6 +46,30 @@ void parallel_for(std::size_t count, std::uint32_t threads, const Work& work) {
     }
 }
 
+// Calls work(first, end) for consecutive ranges of 0 to `count`, each of `size` but the last.
+template <typename Work>
+void parallel_ranges(std::size_t count, std::size_t size, std::uint32_t threads, const Work& work) {
+    parallel_for((count + size - 1) / size, threads,
+                 [&](std::size_t i) { work(i * size, std::min(count, (i + 1) * size)); });
+}
+
+// Sorts with all processors. The order of equal values does not depend on their number.
+template <typename Value, typename Less>
+void parallel_sort(std::vector<Value>& values, const Less& less) {
+    constexpr std::size_t FEW = 1U << 14U;
+    constexpr std::size_t RUNS = 16;
+    std::size_t run = std::max(FEW, (values.size() + RUNS - 1) / RUNS);
+    const auto at = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };
+    parallel_ranges(values.size(), run, 0, [&](std::size_t first, std::size_t end) {
+        std::sort(at(first), at(end), less);
+    });
+    for (; run < values.size(); run *= 2) {
+        parallel_ranges(values.size(), 2 * run, 0, [&](std::size_t first, std::size_t end) {
+            std::inplace_merge(at(first), at(std::min(end, first + run)), at(end), less);
+        });
+    }
+}
+
 // Size of submissions, so that none takes much longer than it should: by the speed of earlier
 // submissions. Work is counted in any unit that is proportional to its duration.
 class SubmissionSize {
