@@ -102,9 +102,7 @@ class SeamFinder {
     [[nodiscard]] std::vector<Seam> find() const {
         const std::vector<Edge> edges = sorted_edges(scene_, weld_nearby(scene_.positions));
         std::vector<std::vector<Seam>> found((edges.size() + RANGE - 1) / RANGE);
-        parallel_ranges(edges.size(), RANGE, 0, [&](std::size_t first, std::size_t end) {
-            found[first / RANGE] = find(edges, first, end);
-        });
+        parallel_for(found.size(), 0, [&](std::size_t k) { found[k] = find(edges, k * RANGE); });
         std::vector<Seam> seams;
         for (std::vector<Seam>& some : found) {
             std::ranges::move(some, std::back_inserter(seams));
@@ -114,11 +112,10 @@ class SeamFinder {
     }
 
  private:
-    // Returns the seams of the edges from `first` to before `last`.
-    [[nodiscard]] std::vector<Seam> find(const std::vector<Edge>& edges, std::size_t first,
-                                         std::size_t last) const {
+    // Returns the seams of RANGE edges.
+    [[nodiscard]] std::vector<Seam> find(const std::vector<Edge>& edges, std::size_t first) const {
         std::vector<Seam> seams;
-        for (std::size_t i = first; i < last; ++i) {
+        for (std::size_t i = first; i < std::min(edges.size(), first + RANGE); ++i) {
             // If more than two triangles share an edge, each meets the next one that continues it.
             constexpr std::size_t MOST_TRIED = 8;
             const std::size_t end = std::min(edges.size(), i + 1 + MOST_TRIED);
@@ -178,68 +175,61 @@ class SeamFinder {
         return result;
     }
 
-    // A part of the seams, and the box around them.
-    struct Node {
-        Box<glm::dvec3> box;
-        std::size_t next = 0;  // the node behind all of its parts
-        std::span<std::uint32_t> seams;
-    };
+    // A tree of seams: halves of halves of their numbers, by space, with the box around each. The
+    // halves of a node are 2 * node and 2 * node + 1.
+    using Numbers = std::span<std::uint32_t>;
+    using Boxes = std::vector<Box<glm::dvec3>>;
 
-    // Adds the node of these seams, and then those of its parts.
-    static void add_nodes(const std::vector<Seam>& seams, std::span<std::uint32_t> numbers,
-                          std::vector<Node>& nodes) {
-        constexpr std::size_t FEW = 4;
-        const std::size_t node = nodes.size();
-        Box<glm::dvec3> box;
+    static void halve(const std::vector<Seam>& seams, Numbers numbers, std::size_t node,
+                      Boxes& boxes) {
+        boxes.resize(std::max(boxes.size(), node + 1));
         for (const std::uint32_t number : numbers) {
-            box.include(seams[number].crossing.box);
+            boxes[node].include(seams[number].crossing.box);
         }
-        nodes.push_back({.box = box});
-        if (numbers.size() > FEW) {
-            const glm::dvec3 size = box.size();
+        if (numbers.size() > 1) {
+            const glm::dvec3 size = boxes[node].size();
             const int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
-            const std::size_t middle = numbers.size() / 2;
-            std::ranges::nth_element(numbers, numbers.begin() + static_cast<std::ptrdiff_t>(middle),
-                                     {}, [&](std::uint32_t number) {
-                                         const Box<glm::dvec3>& own = seams[number].crossing.box;
-                                         return own.low[axis] + own.high[axis];
-                                     });
-            add_nodes(seams, numbers.first(middle), nodes);
-            add_nodes(seams, numbers.subspan(middle), nodes);
-        } else {
-            nodes[node].seams = numbers;
+            const std::size_t half = numbers.size() / 2;
+            const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(half);
+            std::ranges::nth_element(numbers, middle, {}, [&](std::uint32_t number) {
+                const Box<glm::dvec3>& own = seams[number].crossing.box;
+                return own.low[axis] + own.high[axis];
+            });
+            halve(seams, numbers.first(half), 2 * node, boxes);
+            halve(seams, numbers.subspan(half), 2 * node + 1, boxes);
         }
-        nodes[node].next = nodes.size();
+    }
+
+    static void visit_near(const Box<glm::dvec3>& box, Numbers numbers, std::size_t node,
+                           const Boxes& boxes, const auto& visit) {
+        if (glm::any(glm::lessThan(box.high, boxes[node].low)) ||
+            glm::any(glm::lessThan(boxes[node].high, box.low))) {
+            return;
+        }
+        if (numbers.size() == 1) {
+            visit(numbers[0]);
+            return;
+        }
+        const std::size_t half = numbers.size() / 2;
+        visit_near(box, numbers.first(half), 2 * node, boxes, visit);
+        visit_near(box, numbers.subspan(half), 2 * node + 1, boxes, visit);
     }
 
     // Finds the triangles that stand on seams.
     void part(std::vector<Seam>& seams) const {
         std::vector<std::uint32_t> numbers(seams.size());
         std::iota(numbers.begin(), numbers.end(), 0U);
-        std::vector<Node> nodes;
-        add_nodes(seams, numbers, nodes);
-        const auto part_by = [&](std::uint32_t triangle) {
+        Boxes boxes;
+        halve(seams, numbers, 1, boxes);
+        const auto part_by = [&](std::size_t triangle) {
             const Corners3 corners = scene_.corners(scene_.triangles[triangle]);
-            Box<glm::dvec3> own;
-            std::ranges::for_each(corners, [&](const glm::dvec3& corner) { own.include(corner); });
-            for (std::size_t i = 0; i < nodes.size();) {
-                const Box<glm::dvec3>& box = nodes[i].box;
-                if (glm::any(glm::lessThan(own.high, box.low)) ||
-                    glm::any(glm::lessThan(box.high, own.low))) {
-                    i = nodes[i].next;
-                    continue;
-                }
-                for (const std::uint32_t number : nodes[i].seams) {
-                    seams[number].part_by(triangle, corners);
-                }
-                ++i;
-            }
+            Box<glm::dvec3> box;
+            std::ranges::for_each(corners, [&](const glm::dvec3& corner) { box.include(corner); });
+            visit_near(box, numbers, 1, boxes, [&](std::uint32_t number) {
+                seams[number].part_by(static_cast<std::uint32_t>(triangle), corners);
+            });
         };
-        parallel_ranges(scene_.triangles.size(), RANGE, 0, [&](std::size_t first, std::size_t end) {
-            for (std::size_t triangle = first; triangle < end; ++triangle) {
-                part_by(static_cast<std::uint32_t>(triangle));
-            }
-        });
+        parallel_for(scene_.triangles.size(), 0, part_by, RANGE);
     }
 
     // Returns the normal of the surface at one end of the edge; 0 if there is none.
@@ -355,21 +345,20 @@ class SeamBlend {
         });
     }
 
-    // Changes the texels of a plane. Channels with values that are not finite stay.
+    // Changes the texels of a plane. Values that are not finite stay, with all of their plane.
     void blend(std::vector<glm::vec3>& plane, bool may_be_negative) {
         std::vector<glm::dvec3> direction(texels_.size());
         for_texels([&](std::size_t i) { direction[i] = plane[texels_[i]]; });
         const glm::dvec3 total = sum([&](std::size_t i) { return direction[i]; });
-        const auto is_finite = [&](int channel) { return std::isfinite(total[channel]); };
+        if (!std::isfinite(total.x + total.y + total.z)) {
+            return;
+        }
         std::vector<glm::dvec3> residual(texels_.size());
         std::vector<glm::dvec3> product(texels_.size());
         std::vector<glm::dvec3> change(texels_.size(), glm::dvec3(0.0));
         multiply(direction);
         glm::dvec3 rest = sum([&](std::size_t i) {
             residual[i] = -gathered(i);
-            for (int c = 0; c < 3; ++c) {
-                residual[i][c] = is_finite(c) ? residual[i][c] : 0.0;
-            }
             direction[i] = residual[i] / diagonal_[i];
             return residual[i] * direction[i];
         });
@@ -380,10 +369,9 @@ class SeamBlend {
                 product[i] = gathered(i) + weights_[i] * direction[i];
                 return direction[i] * product[i];
             });
-            glm::dvec3 step(0.0);  // of channels that are not done
-            for (int c = 0; c < 3; ++c) {
-                step[c] = rest[c] > enough[c] ? rest[c] / curvature[c] : 0.0;
-            }
+            // Channels that are done stay.
+            const glm::dvec3 step =
+                glm::mix(glm::dvec3(0.0), rest / curvature, glm::greaterThan(rest, enough));
             const glm::dvec3 last = rest;
             rest = sum([&](std::size_t i) {
                 change[i] += step * direction[i];
@@ -396,11 +384,9 @@ class SeamBlend {
             });
         }
         for_texels([&](std::size_t i) {
-            for (int c = 0; c < 3; ++c) {
-                float& value = plane[texels_[i]][c];
-                const auto changed = static_cast<float>(value + change[i][c]);
-                value = !is_finite(c) ? value : may_be_negative ? changed : std::max(changed, 0.0F);
-            }
+            glm::vec3& light = plane[texels_[i]];
+            light = glm::dvec3(light) + change[i];
+            light = may_be_negative ? light : glm::max(light, 0.0F);
         });
     }
 
@@ -410,13 +396,7 @@ class SeamBlend {
         float weight;
     };
 
-    void for_texels(const auto& work) const {
-        parallel_ranges(texels_.size(), RANGE, 0, [&](std::size_t first, std::size_t end) {
-            for (std::size_t i = first; i < end; ++i) {
-                work(i);
-            }
-        });
-    }
+    void for_texels(const auto& work) const { parallel_for(texels_.size(), 0, work, RANGE); }
 
     // Returns the sum over all texels, in an order that does not depend on the threads.
     [[nodiscard]] glm::dvec3 sum(const auto& term) const {
@@ -437,15 +417,13 @@ class SeamBlend {
 
     // Sets the differences along the seams, of values by texel.
     void multiply(const std::vector<glm::dvec3>& values) {
-        parallel_ranges(samples_.size(), RANGE, 0, [&](std::size_t first, std::size_t end) {
-            for (std::size_t i = first; i < end; ++i) {
-                differences_[i] = glm::dvec3(0.0);
-                for (std::size_t k = 0; k < 8; ++k) {
-                    differences_[i] +=
-                        double{samples_[i].weights[k]} * values[samples_[i].texels[k]];
-                }
+        const auto multiply_row = [&](std::size_t i) {
+            differences_[i] = glm::dvec3(0.0);
+            for (std::size_t k = 0; k < 8; ++k) {
+                differences_[i] += double{samples_[i].weights[k]} * values[samples_[i].texels[k]];
             }
-        });
+        };
+        parallel_for(samples_.size(), 0, multiply_row, RANGE);
     }
 
     // Returns the sum of differences that read a texel, times its weights there.

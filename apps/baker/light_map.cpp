@@ -83,11 +83,12 @@ void dilate(LightMap& map, std::uint32_t rings) {
     };
     std::vector<std::vector<std::size_t>> ring((filled.size() + RANGE - 1) / RANGE);
     for (std::uint32_t i = 0; i < rings; ++i) {
-        parallel_ranges(filled.size(), RANGE, 0, [&](std::size_t first, std::size_t end) {
-            ring[first / RANGE].clear();
-            for (std::size_t texel = first; texel < end; ++texel) {
+        parallel_for(ring.size(), 0, [&](std::size_t part) {
+            ring[part].clear();
+            const std::size_t end = std::min(filled.size(), (part + 1) * RANGE);
+            for (std::size_t texel = part * RANGE; texel < end; ++texel) {
                 if (filled[texel] == 0 && fill(texel)) {
-                    ring[first / RANGE].push_back(texel);
+                    ring[part].push_back(texel);
                 }
             }
         });
