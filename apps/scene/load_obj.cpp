@@ -169,6 +169,9 @@ class ObjReader {
 
  private:
     void parse(const std::string& bytes) {
+        if (bytes.starts_with("\xFE\xFF") || bytes.starts_with("\xFF\xFE")) {
+            refuse(path_, "it is in UTF-16; save it as UTF-8");
+        }
         std::vector<std::string> libraries;
         std::string text = plain(bytes, libraries);
         std::string materials;

@@ -228,6 +228,7 @@ TEST_F(SceneKinds, RefusalsSayWhy) {
                 HasSubstr("bufferViews/1/byteOffset is -1"));
     EXPECT_THAT(changed("/nodes/0/mesh", 0.5), HasSubstr("nodes/0/mesh is 0.5"));
     EXPECT_THAT(changed("/nodes/0", 1), Not(testing::EndsWith(": ")));
+    EXPECT_THAT(refusal("scene.obj", std::string("\xFE\xFF\0v", 4)), HasSubstr("UTF-16"));
     // Extensions come before buffers.
     EXPECT_THAT(refusal("scene.gltf", R"({"asset":{"version":"2.0"},"extensionsRequired":["MINE"],
                         "buffers":[{"uri":"none.bin","byteLength":1}]})"),

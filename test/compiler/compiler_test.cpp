@@ -393,7 +393,14 @@ void make_bakes() {
         const auto tracer =
             make_gpu_tracer(gpu, traced, baker::suited_tiles({64, 64}, 1.0F, 64U << 20U),
                             {.pool_bytes = 64U << 20U});
-        const baker::GpuProbes probes(gpu, traced, {}, 0.1);
+        const baker::GpuProbes probes(gpu, traced, {}, {}, 0.1);
+    }
+    // A tracer makes walks when it needs them.
+    const app::ProgramInterface walk = gpu.make_interface(
+        vk::ShaderStageFlagBits::eCompute, std::vector(15, vk::DescriptorType::eStorageBuffer),
+        sizeof(TraceParameters));
+    for (std::uint32_t purpose = 0; purpose < 2 * WALKS_SOURCE; ++purpose) {
+        (void)gpu.make_compute_pipeline(*walk.layout, app::WALK_COMP, purpose);
     }
 }
 
