@@ -79,37 +79,37 @@ float masked(std::uint32_t mask, float value) {
 // The texels of a rectangle, with a margin around it, a number per texel and value. Texels that are
 // unknown, or outside of the map, have no normal: none is related to them.
 struct Tile {
-    Tile(int margin_texels, std::size_t value_count)
-        : margin(margin_texels), pitch(TILE_WIDTH + 2 * margin_texels) {
-        const auto size = static_cast<std::size_t>(pitch * (TILE_HEIGHT + 2 * margin));
-        charts.resize(size);
-        normals.fill(std::vector<float>(size));
-        values.assign(value_count, std::vector<float>(size));
-    }
+    Tile(std::size_t value_count, int margin_texels)
+        : margin(margin_texels),
+          pitch(TILE_WIDTH + 2 * margin),
+          charts(static_cast<std::size_t>(pitch * (TILE_HEIGHT + 2 * margin))),
+          values(value_count, std::vector<float>(charts.size())) {}
 
-    [[nodiscard]] std::size_t size() const { return charts.size(); }
-    // Returns the index of a texel by its distance from the tile's upper left one.
-    [[nodiscard]] std::size_t at(int x, int y) const {
-        return static_cast<std::size_t>((y + margin) * pitch + x + margin);
-    }
-    [[nodiscard]] std::size_t shifted(std::size_t texel, int x, int y) const {
-        return texel + static_cast<std::size_t>(std::ptrdiff_t{y} * pitch + x);
+    // Returns the index of a texel by its distance from another.
+    [[nodiscard]] std::size_t at(int x, int y, std::size_t from) const {
+        return from + static_cast<std::size_t>(std::ptrdiff_t{y} * pitch + x);
     }
     // Calls work(first, end) for each row of the tile, and of a part of its margin.
     void for_rows(int part, const auto& work) const {
-        for (int y = -part; y < height + part; ++y) {
-            work(at(-part, y), at(width + part, y));
+        for (int y = margin - part; y < margin + part + TILE_HEIGHT; ++y) {
+            const std::size_t first = at(margin - part, y, 0);
+            work(first, first + static_cast<std::size_t>(TILE_WIDTH + 2 * part));
         }
+    }
+    void for_texels(int part, const auto& work) const {
+        for_rows(part, [&](std::size_t first, std::size_t end) {
+            for (std::size_t i = first; i < end; ++i) {
+                work(i);
+            }
+        });
     }
     // Sets for each texel whether the one at a distance is related to it, as a mask.
     void relate(int part, int dx, int dy, std::vector<std::uint32_t>& related) const {
         const auto& [x, y, z] = normals;
-        for_rows(part, [&](std::size_t first, std::size_t end) {
-            for (std::size_t i = first; i < end; ++i) {
-                const std::size_t j = shifted(i, dx, dy);
-                const float cosine = x[i] * x[j] + y[i] * y[j] + z[i] * z[j];
-                related[i] = (charts[i] == charts[j]) & (cosine > SAME_WAY_COSINE) ? ~0U : 0U;
-            }
+        for_texels(part, [&](std::size_t i) {
+            const std::size_t j = at(dx, dy, i);
+            const float cosine = x[i] * x[j] + y[i] * y[j] + z[i] * z[j];
+            related[i] = (charts[i] == charts[j]) & (cosine > SAME_WAY_COSINE) ? ~0U : 0U;
         });
     }
     [[nodiscard]] float light(std::size_t texel) const {
@@ -120,8 +120,6 @@ struct Tile {
     int pitch;
     int left = 0;
     int top = 0;
-    int width = 0;
-    int height = 0;
     std::vector<std::uint32_t> charts;
     std::array<std::vector<float>, 3> normals;
     // Red, green and blue of each of the map's planes, then the error and its variance.
@@ -153,54 +151,49 @@ class Denoiser {
 
  private:
     void for_tiles(int margin, const auto& work) const {
-        const auto rows = static_cast<int>(map_.extent.height);
-        const auto columns = static_cast<int>(map_.extent.width);
-        parallel_for((map_.extent.height + TILE_HEIGHT - 1) / TILE_HEIGHT, threads_,
-                     [&](std::size_t number) {
-                         Tile tile(margin, 3 * planes_.size() + 2);
-                         tile.top = static_cast<int>(number) * TILE_HEIGHT;
-                         tile.height = std::min(TILE_HEIGHT, rows - tile.top);
-                         for (; tile.left < columns; tile.left += TILE_WIDTH) {
-                             tile.width = std::min(TILE_WIDTH, columns - tile.left);
-                             load(tile);
-                             work(tile);
-                         }
-                     });
+        const auto tile_row = [&](std::size_t row) {
+            Tile tile(3 * planes_.size() + 2, margin);
+            tile.top = static_cast<int>(row) * TILE_HEIGHT;
+            for (; tile.left < static_cast<int>(map_.extent.width); tile.left += TILE_WIDTH) {
+                load(tile);
+                work(tile);
+            }
+        };
+        parallel_for((map_.extent.height + TILE_HEIGHT - 1) / TILE_HEIGHT, threads_, tile_row);
     }
 
-    // Returns the number of a tile's texel in the map.
-    [[nodiscard]] std::size_t texel(const Tile& tile, int x, int y) const {
-        return static_cast<std::size_t>(tile.top + y) * map_.extent.width +
-               static_cast<std::size_t>(tile.left + x);
+    // Calls work(texel, index in the tile) for the tile's texels, and those of a part of its
+    // margin, which are in the map.
+    void for_texels(const Tile& tile, int part, const auto& work) const {
+        const auto end = [&](int first, int size, std::uint32_t most) {
+            return std::min(first + size + part, static_cast<int>(most));
+        };
+        for (int y = std::max(tile.top - part, 0);
+             y < end(tile.top, TILE_HEIGHT, map_.extent.height); ++y) {
+            for (int x = std::max(tile.left - part, 0);
+                 x < end(tile.left, TILE_WIDTH, map_.extent.width); ++x) {
+                work(static_cast<std::size_t>(y) * map_.extent.width + static_cast<std::size_t>(x),
+                     tile.at(x - tile.left + tile.margin, y - tile.top + tile.margin, 0));
+            }
+        }
     }
 
     void load(Tile& tile) const {
-        std::ranges::for_each(tile.normals, [](auto& all) { std::ranges::fill(all, 0.0F); });
-        const int end_x =
-            std::min(tile.width + tile.margin, static_cast<int>(map_.extent.width) - tile.left);
-        const int end_y =
-            std::min(tile.height + tile.margin, static_cast<int>(map_.extent.height) - tile.top);
-        for (int y = std::max(-tile.margin, -tile.top); y < end_y; ++y) {
-            for (int x = std::max(-tile.margin, -tile.left); x < end_x; ++x) {
-                const std::size_t from = texel(tile, x, y);
-                const std::size_t to = tile.at(x, y);
-                for (std::size_t i = 0; i < planes_.size(); ++i) {
-                    for (int c = 0; c < 3; ++c) {
-                        tile.values[3 * i + static_cast<std::size_t>(c)][to] =
-                            (*planes_[i])[from][c];
-                    }
-                }
-                tile.values[3 * planes_.size()][to] = error_[from];
-                tile.values.back()[to] = variances_[from];
-                if (map_.known[from] != 0) {
-                    const std::uint32_t number = surface_.texels[from];
-                    tile.charts[to] = charts_[surface_.triangle[number]];
-                    for (int c = 0; c < 3; ++c) {
-                        tile.normals[static_cast<std::size_t>(c)][to] = surface_.normal[number][c];
-                    }
+        tile.normals.fill(std::vector<float>(tile.charts.size()));
+        for_texels(tile, tile.margin, [&](std::size_t texel, std::size_t i) {
+            for (std::size_t k = 0; k + 2 < tile.values.size(); ++k) {
+                tile.values[k][i] = (*planes_[k / 3])[texel][static_cast<int>(k % 3)];
+            }
+            tile.values[3 * planes_.size()][i] = error_[texel];
+            tile.values.back()[i] = variances_[texel];
+            if (map_.known[texel] != 0) {
+                const std::uint32_t number = surface_.texels[texel];
+                tile.charts[i] = charts_[surface_.triangle[number]];
+                for (int c = 0; c < 3; ++c) {
+                    tile.normals[static_cast<std::size_t>(c)][i] = surface_.normal[number][c];
                 }
             }
-        }
+        });
     }
 
     // Finds the variance of the noise, from the texels around. If a part of the directions meets a
@@ -208,67 +201,55 @@ class Denoiser {
     // beside it.
     void find_variances(const Tile& tile) {
         const std::vector<float>& errors = tile.values[3 * planes_.size()];
-        std::vector<float> squares(tile.size());
-        std::vector<float> light(tile.size());
-        std::vector<std::uint32_t> related(tile.size());
+        std::vector<float> squares(tile.charts.size());
+        std::vector<float> light(tile.charts.size());
+        std::vector<std::uint32_t> related(tile.charts.size());
         for (int v = -ERROR_RADIUS; v <= ERROR_RADIUS; ++v) {
             for (int u = -ERROR_RADIUS; u <= ERROR_RADIUS; ++u) {
                 tile.relate(0, u, v, related);
-                tile.for_rows(0, [&](std::size_t first, std::size_t end) {
-                    for (std::size_t i = first; i < end; ++i) {
-                        const float error = errors[tile.shifted(i, u, v)];
-                        squares[i] += masked(related[i], error * error);
-                    }
-                    for (std::size_t i = first; i < end; ++i) {
-                        light[i] += masked(related[i], tile.light(tile.shifted(i, u, v)));
-                    }
+                tile.for_texels(0, [&](std::size_t i) {
+                    const float error = errors[tile.at(u, v, i)];
+                    squares[i] += masked(related[i], error * error);
+                });
+                tile.for_texels(0, [&](std::size_t i) {
+                    light[i] += masked(related[i], tile.light(tile.at(u, v, i)));
                 });
             }
         }
-        for (int y = 0; y < tile.height; ++y) {
-            for (int x = 0; x < tile.width; ++x) {
-                const std::size_t i = tile.at(x, y);
-                variances_[texel(tile, x, y)] =
-                    light[i] > 0.0F ? squares[i] / light[i] * tile.light(i) : 0.0F;
-            }
-        }
+        for_texels(tile, 0, [&](std::size_t texel, std::size_t i) {
+            variances_[texel] = light[i] > 0.0F ? squares[i] / light[i] * tile.light(i) : 0.0F;
+        });
     }
 
     void filter(int step, const Tile& tile) {
         constexpr float OWN = SPLINE[0] * SPLINE[0];
         // By texel: the related ones among 3 x 3.
-        std::vector<std::vector<std::uint32_t>> neighbours(9,
-                                                           std::vector<std::uint32_t>(tile.size()));
+        std::vector<std::vector<std::uint32_t>> neighbours(9, tile.charts);
         for (int k = 0; k < 9; ++k) {
             tile.relate(0, k % 3 - 1, k / 3 - 1, neighbours[static_cast<std::size_t>(k)]);
         }
-        std::vector<float> weights(tile.size(), OWN);
+        std::vector<float> weights(tile.charts.size(), OWN);
         std::vector<std::vector<float>> sums(tile.values.begin(), tile.values.end() - 1);
         for (std::vector<float>& sum : sums) {
             std::ranges::for_each(sum, [](float& value) { value *= OWN; });
         }
-        for (int v = -2; v <= 2; ++v) {
-            for (int u = -2; u <= 2; ++u) {
-                if (u != 0 || v != 0) {
-                    add(tile, u * step, v * step,
-                        SPLINE[static_cast<std::size_t>(std::abs(u))] *
-                            SPLINE[static_cast<std::size_t>(std::abs(v))],
-                        neighbours, weights, sums);
-                }
+        for (int k = 0; k < 25; ++k) {
+            const int u = k % 5 - 2;
+            const int v = k / 5 - 2;
+            if (u != 0 || v != 0) {
+                add(tile, u * step, v * step,
+                    SPLINE[static_cast<std::size_t>(std::abs(u))] *
+                        SPLINE[static_cast<std::size_t>(std::abs(v))],
+                    neighbours, weights, sums);
             }
         }
-        for (int y = 0; y < tile.height; ++y) {
-            for (int x = 0; x < tile.width; ++x) {
-                const std::size_t i = tile.at(x, y);
-                const std::size_t to = texel(tile, x, y);
-                const float factor = 1.0F / weights[i];
-                for (std::size_t k = 0; k < planes_.size(); ++k) {
-                    new_planes_[k][to] =
-                        glm::vec3(sums[3 * k][i], sums[3 * k + 1][i], sums[3 * k + 2][i]) * factor;
-                }
-                new_error_[to] = sums.back()[i] * factor;
+        for_texels(tile, 0, [&](std::size_t texel, std::size_t i) {
+            const float factor = 1.0F / weights[i];
+            for (std::size_t k = 0; k + 1 < sums.size(); ++k) {
+                new_planes_[k / 3][texel][static_cast<int>(k % 3)] = sums[k][i] * factor;
             }
-        }
+            new_error_[texel] = sums.back()[i] * factor;
+        });
     }
 
     // Adds to each texel the one at a distance, with a weight by their difference: the mean over 3
@@ -277,25 +258,21 @@ class Denoiser {
                     const std::vector<std::vector<std::uint32_t>>& neighbours,
                     std::vector<float>& weights, std::vector<std::vector<float>>& sums) {
         // Squared differences, relative to that of noise on average, of related texels.
-        std::vector<float> differences(tile.size());
-        std::vector<float> counts(tile.size());  // 1 or 0: whether it has one
-        std::vector<std::uint32_t> related(tile.size());
+        std::vector<float> differences(tile.charts.size());
+        std::vector<float> counts(tile.charts.size());  // 1 or 0: whether it has one
+        std::vector<std::uint32_t> related(tile.charts.size());
         const std::vector<float>& variances = tile.values.back();
         tile.relate(1, dx, dy, related);
-        tile.for_rows(1, [&](std::size_t first, std::size_t end) {
-            for (std::size_t i = first; i < end; ++i) {
-                const std::size_t there = tile.shifted(i, dx, dy);
-                const float red = tile.values[0][i] - tile.values[0][there];
-                const float green = tile.values[1][i] - tile.values[1][there];
-                const float blue = tile.values[2][i] - tile.values[2][there];
-                const float difference = grey({red * red, green * green, blue * blue}) /
-                                         (variances[i] + variances[there] + FLT_MIN);
-                differences[i] = masked(related[i], difference);
-            }
-            for (std::size_t i = first; i < end; ++i) {
-                counts[i] = masked(related[i], 1.0F);
-            }
+        tile.for_texels(1, [&](std::size_t i) {
+            const std::size_t there = tile.at(dx, dy, i);
+            const float red = tile.values[0][i] - tile.values[0][there];
+            const float green = tile.values[1][i] - tile.values[1][there];
+            const float blue = tile.values[2][i] - tile.values[2][there];
+            const float difference = grey({red * red, green * green, blue * blue}) /
+                                     (variances[i] + variances[there] + FLT_MIN);
+            differences[i] = masked(related[i], difference);
         });
+        tile.for_texels(1, [&](std::size_t i) { counts[i] = masked(related[i], 1.0F); });
         tile.for_rows(0, [&](std::size_t first, std::size_t end) {
             std::array<float, TILE_WIDTH> sum{};
             std::array<float, TILE_WIDTH> count{};
@@ -303,7 +280,7 @@ class Denoiser {
                 const auto* const masks = &neighbours[static_cast<std::size_t>(3 * row + 3)];
                 const auto add_row = [&](std::size_t i, const std::vector<float>& values,
                                          float before) {
-                    const std::size_t pair = tile.shifted(i, 0, row);
+                    const std::size_t pair = tile.at(0, row, i);
                     return before + masked(masks[0][i], values[pair - 1]) +
                            masked(masks[1][i], values[pair]) +
                            masked(masks[2][i], values[pair + 1]);
@@ -322,9 +299,9 @@ class Denoiser {
             }
             for (std::size_t k = 0; k < sums.size(); ++k) {
                 for (std::size_t i = first; i < end; ++i) {
-                    const float added =
-                        sums[k][i] + weight[i - first] * tile.values[k][tile.shifted(i, dx, dy)];
                     const float before = sums[k][i];
+                    const float added =
+                        before + weight[i - first] * tile.values[k][tile.at(dx, dy, i)];
                     sums[k][i] = weight[i - first] > 0.0F ? added : before;
                 }
             }
