@@ -1,6 +1,6 @@
-// The recording layer: pyramids, headers, lists that are too short, the state that runs leave
-// behind, and a host's device. Random cases (test/random) record lists of all kinds twice into
-// buffers that may be too short, with a guard behind them, also by thresholds in bound buffers.
+// The recording layer: headers of lists that are too short, refusals, a host's device and the
+// choice of one. Random cases (test/random) record lists of all kinds twice into buffers that may
+// be too short, with a guard behind them, also by thresholds in bound buffers.
 
 #include "gpu_test.hpp"
 #include "support/gpu.hpp"
@@ -8,13 +8,9 @@
 #include "support/temporary_directory.hpp"
 #include "support/workspace.hpp"
 
-#include <quadtile/quadtree.h>
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <random>
@@ -25,69 +21,6 @@ namespace quadtile::test {
 namespace {
 
 class Recording : public GpuTest {};
-
-// ---- Pyramids ---------------------------------------------------------------------------------
-
-// Levels 1 to TOP of all layers against the reference, bit for bit; the state is zero but for the
-// NaN counts in front.
-void expect_levels_equal(Gpu& gpu, const PyramidWorkspace& workspace, const MapView& map) {
-    const MapShape& shape = map.shape;
-    const std::vector<float> levels =
-        gpu.read<float>(workspace.levels, 0, workspace.levels.size_bytes() / sizeof(float));
-    const auto state = gpu.read<std::uint32_t>(
-        workspace.state, 0, workspace.state.size_bytes() / sizeof(std::uint32_t));
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        const reference::Pyramid expected = reference::build_pyramid(map, layer);
-        for (std::uint32_t level = 1; level < expected.levels.size(); ++level) {
-            const reference::Level& nodes = expected.levels[level];
-            for (std::uint32_t i = 0; i < nodes.width * nodes.height; ++i) {
-                const std::uint32_t x = i % nodes.width;
-                const std::uint32_t y = i / nodes.width;
-                const float actual =
-                    levels[pyramid_index(shape.width, shape.height, level, x, y, layer)];
-                ASSERT_EQ(std::bit_cast<std::uint32_t>(actual),
-                          std::bit_cast<std::uint32_t>(nodes.at(x, y)))
-                    << text_of(shape) << ", layer " << layer << ", level " << level << " (" << x
-                    << ", " << y << "): " << actual << " instead of " << nodes.at(x, y);
-            }
-        }
-        EXPECT_EQ(state[layer], expected.nan_texels);
-    }
-    EXPECT_EQ(counter_not_at_rest(state, shape), "");
-}
-
-// Several at once, without a barrier between them: they may overlap. Padding of 0 would win over
-// the negative ones.
-TEST_F(Recording, PyramidsEqualTheirTwins) {
-    for (const Variant& variant : all_variants()) {
-        Gpu gpu(device_for(variant));
-        const Pyramid pyramid(gpu.device());
-        std::vector<MapShape> shapes{{127, 129, 3}};
-        if (variant.limits.max_storage_buffer_range_bytes == 0) {
-            shapes.insert(shapes.end(),
-                          {{1, 1}, {1, 3}, {65, 64}, {500, 520}, {3, 4000, 2}, {1025, 1023}});
-        } else {
-            EXPECT_THROW((void)pyramid.requirements({1025, 1023}), Error);
-        }
-        std::vector<std::vector<float>> texels;
-        std::vector<PyramidWorkspace> workspaces;
-        texels.reserve(2 * shapes.size());  // views point into it
-        for (const MapShape& shape : shapes) {
-            texels.push_back(with_special_values(random_map(shape), 64));
-            workspaces.emplace_back(gpu, pyramid, MapView{texels.back().data(), shape});
-            texels.push_back(constant_map(shape, shape.width == 1 ? -INFINITY : -5.0F));
-            workspaces.emplace_back(gpu, pyramid, MapView{texels.back().data(), shape});
-        }
-        gpu.run([&](VkCommandBuffer commands) {
-            for (const PyramidWorkspace& workspace : workspaces) {
-                pyramid.record(commands, workspace.binding);
-            }
-        });
-        for (std::size_t i = 0; i < workspaces.size(); ++i) {
-            expect_levels_equal(gpu, workspaces[i], {texels[i].data(), workspaces[i].shape});
-        }
-    }
-}
 
 // ---- Lists ------------------------------------------------------------------------------------
 

@@ -300,6 +300,7 @@ TEST_F(Tiles, WhatCannotWorkIsRefusedByName) {
         {{FUSED}, {8, 8}, {growing}, "level 1"},
         {{FUSED}, {2, 2}, {Threshold::per_level({0.9F, std::nextafter(0.9F, 1.0F)})}, "level 1"},
         {{FUSED}, shape, {one}, "max_tiles is 5, but this map has at least ", {.max_tiles = 5}},
+        {{REFERENCE}, {8, 8}, {growing}, "level 1 has 2", {.max_tiles = 48}},
         {{SUBTREE}, shape, {one}, "needs the strategy", {.max_tiles = 1000}},
         {all,
          shape,

@@ -6,7 +6,8 @@ errors; only files are in the table below.
 - A number that is NaN, infinite without a reason, or out of the range that the error tells is a
   usage error of one line (exit status 2); one that is in range is not.
 - Help fits on two screens, and ends with the exit statuses.
-- An unknown option, one that is given twice or without its value, and an unknown choice are usage errors that name it.
+- An unknown option, one that is given twice or without its value, an unknown choice and an empty file name are usage
+  errors that name it; the baker and the shadow example take an empty name for none.
 - A file that is written and that another argument names, too, however either is spelled, is a usage
   error; no file changes.
 - Folders, links, full disks, names that are too long and missing permissions are errors of one line,
@@ -162,7 +163,7 @@ class Sandbox:
 def command_line(name, values):
     program, *command = name.split()
     arguments = [PROGRAMS[program], *command]
-    arguments += [value for key, value in values.items() if key.isupper() and value]
+    arguments += [value for key, value in values.items() if key.isupper() and value is not None]
     for key, value in values.items():
         if key.startswith("--") and value is not None:
             arguments.append(key if value is True else f"{key}={value}")
@@ -249,6 +250,9 @@ def check_words(name):
                 value = command["base"].get(key) or "1"
                 expect_refused({key: None, "": [f"{key}={value}"] * 2}, key)
                 expect_refused({key: None, "": [key]}, f"{key} needs a value")
+        for key, path in command["paths"].items() if name.split()[0] in ("quadtile", "quadtile-viewer") else ():
+            empty = {key: ""} if key.isupper() else {key: None, "": [key, ""]}
+            expect_refused(path.more | empty, f"{key} needs a file name")
         expect(sandbox.snapshot() == before, name, {}, "changes files")
 
 

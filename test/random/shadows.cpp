@@ -45,13 +45,20 @@ void place_levels(std::vector<ShadowProjection>& lights, const Walk& walk) {
                       lights.begin() + static_cast<std::ptrdiff_t>(walk.first));
 }
 
-// Moves the eyes by some steps of their boxes, or none, or out of them.
-void walk_on(Random& random, std::vector<ShadowProjection>& lights, std::vector<Walk>& walks) {
+// Moves the eyes by some steps of their boxes, or none, or out of them; and a light by quarters of
+// a texel, which is a step if they make whole ones and the light is parallel.
+void walk_on(Random& random, std::uint32_t map_extent, std::vector<ShadowProjection>& lights,
+             std::vector<Walk>& walks) {
     for (Walk& walk : walks) {
         const float far = walk.nearest_extent * (random.one_in(8) ? 16.0F : 0.5F);
         walk.eye[0] += random.one_in(2) ? 0.0F : far * (random.unit() - 0.5F);
         walk.eye[2] += random.one_in(2) ? 0.0F : far * (random.unit() - 0.5F);
         place_levels(lights, walk);
+    }
+    if (random.one_in(2)) {
+        ShadowProjection& light = lights[random.below(static_cast<std::uint32_t>(lights.size()))];
+        light.clip_from_world[12 + random.below(2)] +=
+            0.5F * static_cast<float>(random.below(13)) / static_cast<float>(map_extent);
     }
 }
 
@@ -176,7 +183,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
         if (random.one_in(6)) {
             lights = random_lights(random, options.lights, walks);
         }
-        walk_on(random, lights, walks);
+        walk_on(random, options.map_extent, lights, walks);
         std::vector<ShadowProjection> weighted = lights;
         for (ShadowProjection& light : weighted) {
             light.weight *= 0.25F * static_cast<float>(1U << fineness);

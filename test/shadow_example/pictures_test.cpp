@@ -14,12 +14,9 @@
 namespace quadtile::shadow {
 namespace {
 
-constexpr ShadowOptions RAYS_BASE{.map_extent = 128, .atlas_extent = 2048, .max_tiles = 1000};
-
 ShadowOptions with_lights(const std::vector<Light>& lights) {
-    ShadowOptions options = RAYS_BASE;
-    options.lights = layers_of(lights);
-    return options;
+    return {
+        .lights = layers_of(lights), .map_extent = 128, .atlas_extent = 2048, .max_tiles = 1000};
 }
 
 // Draws frames until the edges of shadows are found, also after things have moved, and compares the
@@ -58,7 +55,7 @@ Geometry squares_in_a_cube() {
 TEST_F(Shadows, OfSquaresAroundALampAreSquares) {
     for (const Light::Kind kind : {Light::Kind::point, Light::Kind::spot}) {
         std::vector<Light> lights{{.kind = kind, .angle_degrees = 80.0F}};
-        Rig rig(*machine_, squares_in_a_cube(), SMALL_PICTURE, with_lights(lights));
+        Rig rig(*machine_, squares_in_a_cube(), {160, 90}, with_lights(lights));
         for (int side = 0; side < 6; ++side) {
             SCOPED_TRACE(testing::Message() << "kind " << int(kind) << ", side " << side);
             glm::vec3 towards(0.0F);

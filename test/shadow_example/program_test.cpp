@@ -31,8 +31,8 @@ class ShadowProgram : public app::test::ProgramTest {
     ShadowProgram() { tells_progress_ = true; }  // warnings
 };
 
-// What is not in the properties of all options (test/options): scenes that are missing or empty,
-// found before a window is opened, the files of materials, and names that are told.
+// What is not in the properties of all options (test/options): an empty scene, found before a
+// window is opened, the files of materials, and names that are told.
 TEST_F(ShadowProgram, RefusesWithASentence) {
     (void)directory_.add("empty.obj", "# nothing\n");
     (void)directory_.add("floor.obj",
@@ -40,7 +40,6 @@ TEST_F(ShadowProgram, RefusesWithASentence) {
                          "v 0 0 0\nv 0 0 1\nv 1 0 0\nvt 0 0\nvt 0 1\nvt 1 0\nf 1/1 2/2 3/3\n");
     (void)directory_.add("floor.mtl", "newmtl wood\nmap_Kd wood.png\n");
     expect_refused({{{}, 2, "SCENE"},
-                    {{"no.glb"}, 1, "no.glb"},
                     {{"empty.obj", "--screenshot", "a.png"}, 1, "empty.obj"},
                     {{"floor.obj", "--screenshot", "a.jpg"}, 2, "--screenshot"},
                     {{"floor.obj", "--screenshot", "floor.mtl"}, 2, "floor.mtl"},

@@ -20,8 +20,6 @@ using baker::test::X;
 using baker::test::Y;
 using baker::test::Z;
 
-constexpr vk::Extent2D SMALL_PICTURE{160, 90};
-
 // Tests on a device; the validation layer, where it is installed, must be silent.
 class Shadows : public testing::Test {
  protected:

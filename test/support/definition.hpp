@@ -60,7 +60,8 @@ class Seen {
                        thresholds_.at(tile.level(), tile.x(), tile.y(), tile.layer());
                    return tile.importance ==
                               largest(tile.level(), tile.x(), tile.y(), tile.layer()) &&
-                          tile.threshold == threshold && !std::signbit(tile.threshold);
+                          tile.threshold == threshold && !std::signbit(threshold) &&
+                          std::fpclassify(threshold) != FP_SUBNORMAL;
                });
     }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -8,20 +7,13 @@
 namespace quadtile::test {
 
 // A PFM file, whose rows go from the bottom; those of the values go from the top.
-inline std::string pfm(std::span<const float> values, std::uint32_t width, bool colour = false,
-                       bool big_endian = false) {
+inline std::string pfm(std::span<const float> values, std::uint32_t width, bool colour = false) {
     const std::size_t row = std::size_t{width} * (colour ? 3 : 1);
     const std::size_t height = values.size() / row;
     std::string bytes = std::string(colour ? "PF" : "Pf") + "\n" + std::to_string(width) + " " +
-                        std::to_string(height) + (big_endian ? "\n1.0\n" : "\n-1.0\n");
+                        std::to_string(height) + "\n-1.0\n";
     for (std::size_t y = height; y-- > 0;) {
-        for (const float& value : values.subspan(y * row, row)) {
-            std::string word(reinterpret_cast<const char*>(&value), sizeof(float));
-            if (big_endian) {
-                std::ranges::reverse(word);
-            }
-            bytes += word;
-        }
+        bytes.append(reinterpret_cast<const char*>(&values[y * row]), row * sizeof(float));
     }
     return bytes;
 }

@@ -15,7 +15,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <random>
 #include <string>
 #include <tuple>
@@ -148,23 +147,6 @@ TEST(NodeThresholds, EveryNodeHasAPlaceOfItsOwn) {
     }
 }
 
-TEST(NodeThresholds, DenormalsAndNegativeZeroCountAsZero) {
-    NodeThresholds nodes(2, 2);
-    nodes.at(0, 0, 0) = -0.0F;
-    nodes.at(0, 1, 0) = std::nextafter(SMALLEST, 0.0F);
-    nodes.at(0, 0, 1) = SMALLEST;
-    nodes.at(1, 0, 0) = INFINITY;
-    for (const bool is_scaled : {false, true}) {
-        const Threshold threshold = Threshold::map(nodes);
-        const ResolvedThreshold resolved =
-            (is_scaled ? threshold.scaled(1.5F).scaled(2.0F) : threshold).resolve({2, 2});
-        EXPECT_FALSE(std::signbit(resolved.at(0, 0, 0, 0)));
-        EXPECT_EQ(resolved.at(0, 1, 0, 0), 0.0F);
-        EXPECT_EQ(resolved.at(0, 0, 1, 0), is_scaled ? 3 * SMALLEST : SMALLEST);
-        EXPECT_EQ(resolved.at(1, 0, 0, 0), INFINITY);
-    }
-}
-
 TEST(NodeThresholds, EveryParentAndChildMustBeMonotone) {
     for (const MapShape& shape : {MapShape{5, 4, 2}, MapShape{3, 3}, MapShape{1, 9}}) {
         const std::uint32_t top = top_level(shape.width, shape.height);
@@ -262,9 +244,12 @@ float expected_by_memory(float max_resolution, float nodes, const std::vector<fl
 
 TEST(MemoryThreshold, IsItsDefinition) {
     for (const MapShape& shape : odd_shapes()) {
-        const std::vector<float> fragments = test::random_fragments(shape);
+        std::vector<float> fragments = test::random_fragments(shape);
+        for (float& count : fragments) {
+            count *= 65537.0F;  // 32-bit floats would lose digits of their sums
+        }
         for (const float max_resolution : {0.0F, 3.0F, 100.0F, INFINITY}) {
-            for (const float nodes : {0.0F, 1.0F, 77.0F, 1e6F, INFINITY}) {
+            for (const float nodes : {0.0F, 1.0F, 77.0F, 1e9F, INFINITY}) {
                 const ResolvedThreshold thresholds =
                     Threshold::memory(max_resolution, nodes, {fragments.data(), shape})
                         .resolve(shape);
@@ -276,35 +261,6 @@ TEST(MemoryThreshold, IsItsDefinition) {
             }
         }
     }
-}
-
-TEST(MemoryThreshold, SumsOfCountsAreExact) {
-    // 2^24 + 256, also the number of nodes; 32-bit floats would lose the ones beside 2^24.
-    std::vector<float> fragments(256, 1.0F);
-    fragments[0] = 0x1p24F;
-    fragments[255] = 2.0F;
-    const Threshold threshold =
-        Threshold::memory(100.0F, 0x1p24F + 256.0F, view_of(fragments, 16, 16));
-    EXPECT_EQ(threshold.resolve({16, 16}).at(4, 0, 0, 0), 1.0F);
-}
-
-// Counts that are read as parts of 1, or not to the last bit.
-TEST(MemoryThreshold, FragmentsOfEveryFormatAreCounts) {
-    const MapShape shape{256, 256};
-    std::vector<std::uint16_t> shorts(65536);
-    std::iota(shorts.begin(), shorts.end(), 0);
-    std::vector<std::uint8_t> bytes(shorts.begin(), shorts.end());
-    const auto contents = [&](const void* texels, TexelFormat format) {
-        const MapView fragments{texels, {shape.width, shape.height, 1, format}};
-        return threshold_map_contents(Threshold::memory(9.0F, 2.0F, fragments), shape);
-    };
-    const std::vector<float> of_shorts(shorts.begin(), shorts.end());
-    const std::vector<float> of_bytes(bytes.begin(), bytes.end());
-    const auto expected = contents(of_shorts.data(), TexelFormat::r32_float);
-    EXPECT_EQ(contents(shorts.data(), TexelFormat::r16_unorm), expected);
-    EXPECT_EQ(contents(shorts.data(), TexelFormat::d16_unorm), expected);
-    EXPECT_EQ(contents(bytes.data(), TexelFormat::r8_unorm),
-              contents(of_bytes.data(), TexelFormat::r32_float));
 }
 
 TEST(MemoryThreshold, BadArgumentsAreNamed) {
@@ -332,8 +288,8 @@ TEST(MemoryThreshold, BadArgumentsAreNamed) {
 
 // ---- Budgets -----------------------------------------------------------------------------------
 
-// The bins of budget.h against all factors one by one, and what no factor keeps. Random cases
-// (test/random) look for the smallest factor.
+// The bins of budget.h against all factors one by one. Random cases (test/random) look for the
+// smallest factor, and for the least budget.
 
 float settled(float importance) {
     return std::bit_cast<float>(
@@ -356,93 +312,32 @@ std::uint32_t expected_bin(float importance, float threshold) {
     return split;
 }
 
-// A float that can be a threshold.
+// A float that can be a threshold: of any magnitude, or at the edge of what they may be.
 float random_threshold(std::mt19937& random) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(random()) % (BITS_INFINITY + 1));
+    constexpr float EDGES[] = {0.0F, DENORMAL, SMALLEST, 1.0F, 0x1p96F, LARGEST, INFINITY};
+    const auto word = static_cast<std::uint32_t>(random());
+    return word % 4 == 0 ? EDGES[word / 4 % 7] : std::bit_cast<float>(word % (BITS_INFINITY + 1));
 }
 
-const std::vector<float> SPECIAL_THRESHOLDS{0.0F,
-                                            DENORMAL,
-                                            std::nextafter(SMALLEST, 0.0F),
-                                            SMALLEST,
-                                            std::nextafter(SMALLEST, 1.0F),
-                                            0x1p-95F,
-                                            0.1F,
-                                            std::nextafter(1.0F, 0.0F),
-                                            1.0F,
-                                            std::nextafter(1.0F, 2.0F),
-                                            3.0F,
-                                            0x1p31F,
-                                            0x1.fcp31F,
-                                            0x1p32F,
-                                            0x1p96F,
-                                            0x1p127F,
-                                            LARGEST,
-                                            INFINITY};
-
-// Special values over each other, and at the borders of factors, where rounding may add one.
+// Importances at the borders of factors, where rounding may add one, and far from them.
 TEST(Budget, ScaledThresholdsAndBinsAreThoseOfTheDefinition) {
     EXPECT_EQ(budget_factor(BUDGET_FACTORS - 1), 0x1.fcp31F);
-    std::vector<float> importances = SPECIAL_THRESHOLDS;
-    importances.push_back(std::nanf(""));
-    importances.push_back(-1.0F);
-    for (const float importance : importances) {
-        const float v = settled(importance);
-        for (const float threshold : SPECIAL_THRESHOLDS) {
-            EXPECT_EQ(budget_bin(v, threshold), expected_bin(v, threshold))
-                << importance << " over " << threshold;
-        }
-    }
-    for (const float threshold : SPECIAL_THRESHOLDS) {
-        for (std::uint32_t i = 0; i < BUDGET_FACTORS; ++i) {
-            EXPECT_EQ(scaled_threshold(threshold, i), expected_scaled(threshold, i)) << i;
-        }
-    }
     std::mt19937 random(3);
     int rounded_down = 0;
-    for (int n = 0; n < 10000; ++n) {
+    for (int n = 0; n < 5000; ++n) {
         const float threshold = random_threshold(random);
         const std::uint32_t i = static_cast<std::uint32_t>(random()) % BUDGET_FACTORS;
         const float v = expected_scaled(threshold, i);
         ASSERT_EQ(scaled_threshold(threshold, i), v) << threshold << " times factor " << i;
-        for (const float near : {std::nextafter(v, 0.0F), v, std::nextafter(v, INFINITY)}) {
-            ASSERT_EQ(budget_bin(settled(near), threshold), expected_bin(settled(near), threshold))
-                << near << " over " << threshold;
+        for (const float importance : {std::nextafter(v, 0.0F), v, std::nextafter(v, INFINITY),
+                                       random_threshold(random), std::nanf(""), -1.0F}) {
+            const float key = settled(importance);
+            ASSERT_EQ(budget_bin(key, threshold), expected_bin(key, threshold))
+                << importance << " over " << threshold;
         }
         rounded_down += double{v} < double{threshold} * double{budget_factor(i)} ? 1 : 0;
     }
-    EXPECT_GT(rounded_down, 1000);
-}
-
-void expect_infeasible(const MapView& map, const Threshold& threshold, std::uint64_t least) {
-    EXPECT_EQ(reference::subdivide(map, threshold, {.max_tiles = least}).tiles.size(), least);
-    for (const std::uint64_t budget : {std::uint64_t{0}, least - 1}) {
-        EXPECT_THAT([&] { (void)reference::subdivide(map, threshold, {.max_tiles = budget}); },
-                    is_refused("max_tiles is " + std::to_string(budget) + ",",
-                               "at least " + std::to_string(least) + " tiles",
-                               "allow " + std::to_string(least) + " or more"));
-    }
-}
-
-TEST(Budget, WhatNoFactorKeepsIsRefused) {
-    const MapShape shape{4, 4, 3};
-    std::vector<float> texels = test::constant_map(shape, 1e30F);
-    const MapView map{texels.data(), shape};
-    expect_infeasible(map, Threshold::constant(1e30F), 3);  // the layers
-    expect_infeasible(map, Threshold::constant(1e20F), 48);
-    expect_infeasible(map, Threshold::constant(0.0F), 48);
-    expect_infeasible(map, Threshold::constant(DENORMAL), 48);
-    expect_infeasible(map, Threshold::per_level({1e30F, 1e30F, 0.0F}), 12);
-    texels[20] = INFINITY;
-    expect_infeasible(map, Threshold::constant(INFINITY), 9);
-    texels[0] = std::nanf("");
-    expect_infeasible(map, Threshold::constant(1e30F), 15);
-    EXPECT_THAT(
-        [&] {
-            (void)reference::subdivide(map, Threshold::per_level({1.0F, 2.0F, 2.0F}),
-                                       {.max_tiles = 48});
-        },
-        is_refused("level 1 has 2", "budget"));
+    EXPECT_GT(rounded_down, 500);
 }
 
 }  // namespace

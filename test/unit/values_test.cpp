@@ -57,29 +57,6 @@ TEST(Map, WhatTheReferenceCannotReadIsRefused) {
     }
 }
 
-// Exhaustive: all 65536 halves against the arithmetic of IEEE 754.
-TEST(Map, HalvesDecodeExactly) {
-    std::vector<std::uint16_t> halves(65536);
-    for (std::uint32_t i = 0; i < halves.size(); ++i) {
-        halves[i] = static_cast<std::uint16_t>(i);
-    }
-    const std::vector<float> floats =
-        reference::decode({halves.data(), {256, 256, 1, TexelFormat::r16_float}});
-    for (std::uint32_t i = 0; i < halves.size(); ++i) {
-        const int exponent = static_cast<int>((i >> 10U) & 31U);
-        const double fraction = static_cast<double>(i & 1023U) / 1024.0;
-        const double sign = (i & 0x8000U) != 0 ? -1.0 : 1.0;
-        if (exponent == 31) {
-            EXPECT_TRUE(fraction == 0.0 ? std::isinf(floats[i]) : std::isnan(floats[i])) << i;
-            continue;
-        }
-        const double value =
-            exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1.0 + fraction, exponent - 15);
-        EXPECT_EQ(floats[i], sign * value) << i;
-        EXPECT_EQ(std::signbit(floats[i]), sign < 0) << i;
-    }
-}
-
 // Exhaustive: the middle between each two halves goes to the even one, and the floats beside it to
 // the nearer one. Kernels and twins share this code, so that comparing them shows nothing.
 TEST(Map, FloatsRoundToTheNearestHalf) {
@@ -155,11 +132,6 @@ TEST(SrgbTables, FindTheCodeOfAllLight) {
 
 Tile tile_at(std::uint32_t level, std::uint32_t x, std::uint32_t y, std::uint32_t layer = 0) {
     return {tile_position(x, y), tile_node(level, 0, layer), 1.0F, 2.0F};
-}
-
-TEST(Tiles, RectanglesAreCutAtTheMapsEdge) {
-    EXPECT_EQ(texels_of(tile_at(2, 1, 0), 7, 3), (TexelRect{4, 0, 7, 3}));
-    EXPECT_EQ(texels_of(tile_at(0, 6, 2), 7, 3), (TexelRect{6, 2, 7, 3}));
 }
 
 // Catches layers that do not lie together, and columns before rows.
