@@ -3,13 +3,15 @@
 #include "sampling.hpp"
 #include "topology.hpp"
 
-#include <Eigen/IterativeLinearSolvers>
-#include <Eigen/SparseCore>
 #include <glm/geometric.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace quadtile::baker {
@@ -26,7 +28,8 @@ constexpr double SAMPLES_PER_TEXEL = 2.0;  // along the longer side of a seam
 constexpr double KNOWN_WEIGHT = 0.02;
 constexpr double UNKNOWN_WEIGHT = 0.002;
 constexpr int MAX_ITERATIONS = 1000;
-constexpr double TOLERANCE = 1e-4;  // relative to the first residual
+constexpr double TOLERANCE = 1e-4;        // relative to the first residual
+constexpr std::size_t RANGE = 1U << 13U;  // edges, triangles, samples or texels per work item
 
 // Height and distance from an edge at which a surface on it is looked for, in texels.
 constexpr double REACH = 0.5;
@@ -88,17 +91,31 @@ class SeamFinder {
             for (std::size_t i = 0; i < parted.size(); ++i) {
                 const glm::dvec3 offset = (static_cast<double>(i) + 0.5) /
                                           static_cast<double>(parted.size()) * crossing.along;
-                if (parted[i] == 0 &&
+                const std::atomic_ref<std::uint8_t> is_parted(parted[i]);
+                if (is_parted == 0 &&
                     meets(corners, crossing.first[0] + offset, crossing.first[1] + offset)) {
-                    parted[i] = 1;
+                    is_parted = 1;
                 }
             }
         }
     };
     [[nodiscard]] std::vector<Seam> find() const {
-        std::vector<Seam> seams;
         const std::vector<Edge> edges = sorted_edges(scene_, weld_nearby(scene_.positions));
-        for (std::size_t i = 0; i < edges.size(); ++i) {
+        std::vector<std::vector<Seam>> found((edges.size() + RANGE - 1) / RANGE);
+        parallel_for(found.size(), 0, [&](std::size_t k) { found[k] = find(edges, k * RANGE); });
+        std::vector<Seam> seams;
+        for (std::vector<Seam>& some : found) {
+            std::ranges::move(some, std::back_inserter(seams));
+        }
+        part(seams);
+        return seams;
+    }
+
+ private:
+    // Returns the seams of RANGE edges.
+    [[nodiscard]] std::vector<Seam> find(const std::vector<Edge>& edges, std::size_t first) const {
+        std::vector<Seam> seams;
+        for (std::size_t i = first; i < std::min(edges.size(), first + RANGE); ++i) {
             // If more than two triangles share an edge, each meets the next one that continues it.
             constexpr std::size_t MOST_TRIED = 8;
             const std::size_t end = std::min(edges.size(), i + 1 + MOST_TRIED);
@@ -113,11 +130,9 @@ class SeamFinder {
                 }
             }
         }
-        part(seams);
         return seams;
     }
 
- private:
     [[nodiscard]] Side side(const Edge& edge) const {
         const auto end = [&](std::uint32_t vertex) {
             return glm::dvec2(scene_.light_map_coordinates[vertex]) *
@@ -160,53 +175,61 @@ class SeamFinder {
         return result;
     }
 
-    // Finds the triangles that stand on seams. The pairs are divided by space until they are few.
-    void part(std::vector<Seam>& seams) const {
-        std::vector<std::uint32_t> numbers(seams.size());
-        std::iota(numbers.begin(), numbers.end(), 0U);
-        std::vector<std::uint32_t> triangles(scene_.triangles.size());
-        std::iota(triangles.begin(), triangles.end(), 0U);
-        part(seams, numbers, triangles, 0);
-    }
-    void part(std::vector<Seam>& seams, const std::vector<std::uint32_t>& numbers,
-              const std::vector<std::uint32_t>& triangles, int depth) const {
-        constexpr std::size_t FEW = 4096;
-        constexpr int DEEPEST = 48;
-        Box<glm::dvec3> box;
+    // A tree of seams: halves of halves of their numbers, by space, with the box around each. The
+    // halves of a node are 2 * node and 2 * node + 1.
+    using Numbers = std::span<std::uint32_t>;
+    using Boxes = std::vector<Box<glm::dvec3>>;
+
+    static void halve(const std::vector<Seam>& seams, Numbers numbers, std::size_t node,
+                      Boxes& boxes) {
+        boxes.resize(std::max(boxes.size(), node + 1));
         for (const std::uint32_t number : numbers) {
-            box.include(seams[number].crossing.box);
+            boxes[node].include(seams[number].crossing.box);
         }
-        const auto is_apart = [](const Box<glm::dvec3>& a, const Box<glm::dvec3>& b) {
-            return glm::any(glm::lessThan(a.high, b.low)) || glm::any(glm::lessThan(b.high, a.low));
-        };
-        std::vector<std::uint32_t> near;
-        for (const std::uint32_t triangle : triangles) {
-            Box<glm::dvec3> own;
-            std::ranges::for_each(scene_.corners(scene_.triangles[triangle]),
-                                  [&](const glm::dvec3& corner) { own.include(corner); });
-            if (!is_apart(own, box)) {
-                near.push_back(triangle);
-            }
-        }
-        if (numbers.size() * near.size() > FEW && numbers.size() > 1 && depth < DEEPEST) {
-            std::vector<std::uint32_t> sorted = numbers;
-            const glm::dvec3 size = box.size();
+        if (numbers.size() > 1) {
+            const glm::dvec3 size = boxes[node].size();
             const int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
-            const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-            std::ranges::nth_element(sorted, middle, {}, [&](std::uint32_t number) {
+            const std::size_t half = numbers.size() / 2;
+            const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(half);
+            std::ranges::nth_element(numbers, middle, {}, [&](std::uint32_t number) {
                 const Box<glm::dvec3>& own = seams[number].crossing.box;
                 return own.low[axis] + own.high[axis];
             });
-            part(seams, {sorted.begin(), middle}, near, depth + 1);
-            part(seams, {middle, sorted.end()}, near, depth + 1);
+            halve(seams, numbers.first(half), 2 * node, boxes);
+            halve(seams, numbers.subspan(half), 2 * node + 1, boxes);
+        }
+    }
+
+    static void visit_near(const Box<glm::dvec3>& box, Numbers numbers, std::size_t node,
+                           const Boxes& boxes, const auto& visit) {
+        if (glm::any(glm::lessThan(box.high, boxes[node].low)) ||
+            glm::any(glm::lessThan(boxes[node].high, box.low))) {
             return;
         }
-        for (const std::uint32_t triangle : near) {
-            const Corners3 corners = scene_.corners(scene_.triangles[triangle]);
-            for (const std::uint32_t number : numbers) {
-                seams[number].part_by(triangle, corners);
-            }
+        if (numbers.size() == 1) {
+            visit(numbers[0]);
+            return;
         }
+        const std::size_t half = numbers.size() / 2;
+        visit_near(box, numbers.first(half), 2 * node, boxes, visit);
+        visit_near(box, numbers.subspan(half), 2 * node + 1, boxes, visit);
+    }
+
+    // Finds the triangles that stand on seams.
+    void part(std::vector<Seam>& seams) const {
+        std::vector<std::uint32_t> numbers(seams.size());
+        std::iota(numbers.begin(), numbers.end(), 0U);
+        Boxes boxes;
+        halve(seams, numbers, 1, boxes);
+        const auto part_by = [&](std::size_t triangle) {
+            const Corners3 corners = scene_.corners(scene_.triangles[triangle]);
+            Box<glm::dvec3> box;
+            std::ranges::for_each(corners, [&](const glm::dvec3& corner) { box.include(corner); });
+            visit_near(box, numbers, 1, boxes, [&](std::uint32_t number) {
+                seams[number].part_by(static_cast<std::uint32_t>(triangle), corners);
+            });
+        };
+        parallel_for(scene_.triangles.size(), 0, part_by, RANGE);
     }
 
     // Returns the normal of the surface at one end of the edge; 0 if there is none.
@@ -234,61 +257,192 @@ class SeamFinder {
     const Extent& extent_;
 };
 
-using Index = std::int64_t;  // maps may have more texels than an int counts
-using Matrix = Eigen::SparseMatrix<double, Eigen::ColMajor, Index>;
-using Entries = std::vector<Eigen::Triplet<double, Index>>;
+// A sample of a seam. The light on one side of it less that on the other is the sum of weights *
+// texels, divided by the square root of the length that the sample stands for.
+struct Sample {
+    std::array<std::uint32_t, 8> texels;
+    std::array<float, 8> weights;
+};
 
-// Returns the entries of a matrix with a row per sample of a seam and a column per texel of the
-// map. A row times the map is the difference between the light on the two sides of the seam at that
-// sample, times the square root of the sample's weight. The solver minimises these differences.
-Entries differences_along(const std::vector<SeamFinder::Seam>& seams, const Extent& extent) {
-    Entries entries;
-    Index row = 0;
-    const glm::dvec2 size(extent.width, extent.height);
+// Returns the samples of all seams, with indices of the map's texels.
+std::vector<Sample> sample(const std::vector<SeamFinder::Seam>& seams, const Extent& extent) {
+    std::vector<std::size_t> starts;  // by seam: the samples of earlier ones
+    std::size_t total = 0;
     for (const SeamFinder::Seam& seam : seams) {
-        const std::size_t count = seam.parted.size();
-        const double samples = static_cast<double>(count);
-        const double root = std::sqrt(seam.length() / samples);
-        for (std::size_t i = 0; i < count; ++i) {
+        starts.push_back(total);
+        total += static_cast<std::size_t>(std::ranges::count(seam.parted, 0));
+    }
+    std::vector<Sample> samples(total);
+    const glm::dvec2 size(extent.width, extent.height);
+    parallel_for(seams.size(), 0, [&](std::size_t number) {
+        const SeamFinder::Seam& seam = seams[number];
+        const auto count = static_cast<double>(seam.parted.size());
+        const auto root = static_cast<float>(std::sqrt(seam.length() / count));
+        std::size_t next = starts[number];
+        for (std::size_t i = 0; i < seam.parted.size(); ++i) {
             if (seam.parted[i] != 0) {
                 continue;
             }
-            const auto add = [&](const Side& side, double factor) {
-                const BilinearFetch fetch = bilinear_fetch(
-                    extent,
-                    glm::mix(side.ends[0], side.ends[1], (static_cast<double>(i) + 0.5) / samples) /
-                        size);
+            Sample& sample = samples[next++];
+            const auto set = [&](const Side& side, std::size_t first, float factor) {
+                const double along = (static_cast<double>(i) + 0.5) / count;
+                const BilinearFetch fetch =
+                    bilinear_fetch(extent, glm::mix(side.ends[0], side.ends[1], along) / size);
                 for (std::size_t k = 0; k < 4; ++k) {
-                    entries.emplace_back(row, static_cast<Index>(fetch.texels[k]),
-                                         factor * fetch.weights[k]);
+                    sample.texels[first + k] = fetch.texels[k];
+                    sample.weights[first + k] = factor * fetch.weights[k];
                 }
             };
-            add(seam.a, root);
-            add(seam.b, -root);
-            ++row;
+            set(seam.a, 0, root);
+            set(seam.b, 4, -root);
         }
-    }
-    return entries;
+    });
+    return samples;
 }
 
-// Returns the texels that the entries read, and renumbers them from 0 in this order.
-std::vector<std::uint32_t> number_texels(Entries& entries, const Extent& extent) {
-    std::vector<Index> numbers(extent.texels());  // at first: whether it is read
-    for (const auto& entry : entries) {
-        numbers[static_cast<std::size_t>(entry.col())] = 1;
-    }
-    std::vector<std::uint32_t> texels;
-    for (std::uint32_t texel = 0; texel < numbers.size(); ++texel) {
-        if (numbers[texel] != 0) {
-            numbers[texel] = static_cast<Index>(texels.size());
-            texels.push_back(texel);
+// The light of the texels that samples read, changed so that both sides of seams agree: the changes
+// minimise the sum of |differences * (light + change)|^2 and weight * change^2, where
+// `differences` has a row per sample and a column per texel.
+//
+// Conjugate gradients, with the diagonal as their preconditioner. Each sample reads 8 texels, so no
+// eigenvalue of the preconditioned matrix is above 8 + 1; none is below weight / diagonal, which is
+// about UNKNOWN_WEIGHT. So the number of steps that reach TOLERANCE is bounded by some 300 in a map
+// of any size.
+class SeamBlend {
+ public:
+    SeamBlend(std::vector<Sample> samples, const LightMap& map) : samples_(std::move(samples)) {
+        // Texels are numbered by their first use, so that neighbours along a seam are neighbours.
+        constexpr std::uint32_t NONE = std::numeric_limits<std::uint32_t>::max();
+        std::vector<std::uint32_t> numbers(map.extent.texels(), NONE);
+        for (Sample& sample : samples_) {
+            for (std::uint32_t& texel : sample.texels) {
+                std::uint32_t& number = numbers[texel];
+                if (number == NONE) {
+                    number = static_cast<std::uint32_t>(texels_.size());
+                    texels_.push_back(texel);
+                    ends_.push_back(0);
+                }
+                texel = number;
+                ++ends_[number];
+            }
         }
+        std::exclusive_scan(ends_.begin(), ends_.end(), ends_.begin(), std::size_t{0});
+        uses_.resize(8 * samples_.size());
+        for (std::uint32_t i = 0; i < samples_.size(); ++i) {
+            for (std::size_t k = 0; k < 8; ++k) {
+                uses_[ends_[samples_[i].texels[k]]++] = {i, samples_[i].weights[k]};
+            }
+        }
+        weights_.resize(texels_.size());
+        diagonal_.resize(texels_.size());
+        differences_.resize(samples_.size());
+        for_texels([&](std::size_t i) {
+            weights_[i] = map.known[texels_[i]] != 0 ? KNOWN_WEIGHT : UNKNOWN_WEIGHT;
+            diagonal_[i] = weights_[i];
+            for (const Use& use : uses(i)) {
+                diagonal_[i] += double{use.weight} * use.weight;
+            }
+        });
     }
-    for (auto& entry : entries) {
-        entry = {entry.row(), numbers[static_cast<std::size_t>(entry.col())], entry.value()};
+
+    // Changes the texels of a plane. Values that are not finite stay, with all of their plane.
+    void blend(std::vector<glm::vec3>& plane, bool may_be_negative) {
+        std::vector<glm::dvec3> direction(texels_.size());
+        for_texels([&](std::size_t i) { direction[i] = plane[texels_[i]]; });
+        const glm::dvec3 total = sum([&](std::size_t i) { return direction[i]; });
+        if (!std::isfinite(total.x + total.y + total.z)) {
+            return;
+        }
+        std::vector<glm::dvec3> residual(texels_.size());
+        std::vector<glm::dvec3> product(texels_.size());
+        std::vector<glm::dvec3> change(texels_.size(), glm::dvec3(0.0));
+        multiply(direction);
+        glm::dvec3 rest = sum([&](std::size_t i) {
+            residual[i] = -gathered(i);
+            direction[i] = residual[i] / diagonal_[i];
+            return residual[i] * direction[i];
+        });
+        const glm::dvec3 enough = TOLERANCE * TOLERANCE * rest;
+        for (int k = 0; k < MAX_ITERATIONS && glm::any(glm::greaterThan(rest, enough)); ++k) {
+            multiply(direction);
+            const glm::dvec3 curvature = sum([&](std::size_t i) {
+                product[i] = gathered(i) + weights_[i] * direction[i];
+                return direction[i] * product[i];
+            });
+            // Channels that are done stay.
+            const glm::dvec3 step =
+                glm::mix(glm::dvec3(0.0), rest / curvature, glm::greaterThan(rest, enough));
+            const glm::dvec3 last = rest;
+            rest = sum([&](std::size_t i) {
+                change[i] += step * direction[i];
+                residual[i] -= step * product[i];
+                return residual[i] * residual[i] / diagonal_[i];
+            });
+            const glm::dvec3 kept = rest / glm::max(last, std::numeric_limits<double>::min());
+            for_texels([&](std::size_t i) {
+                direction[i] = residual[i] / diagonal_[i] + kept * direction[i];
+            });
+        }
+        for_texels([&](std::size_t i) {
+            glm::vec3& light = plane[texels_[i]];
+            light = glm::dvec3(light) + change[i];
+            light = may_be_negative ? light : glm::max(light, 0.0F);
+        });
     }
-    return texels;
-}
+
+ private:
+    struct Use {
+        std::uint32_t sample;
+        float weight;
+    };
+
+    void for_texels(const auto& work) const { parallel_for(texels_.size(), 0, work, RANGE); }
+
+    // Returns the sum over all texels, in an order that does not depend on the threads.
+    [[nodiscard]] glm::dvec3 sum(const auto& term) const {
+        std::vector<glm::dvec3> parts((texels_.size() + RANGE - 1) / RANGE, glm::dvec3(0.0));
+        parallel_for(parts.size(), 0, [&](std::size_t part) {
+            const std::size_t end = std::min(texels_.size(), (part + 1) * RANGE);
+            for (std::size_t i = part * RANGE; i < end; ++i) {
+                parts[part] += term(i);
+            }
+        });
+        return std::accumulate(parts.begin(), parts.end(), glm::dvec3(0.0));
+    }
+
+    [[nodiscard]] std::span<const Use> uses(std::size_t texel) const {
+        const std::size_t first = texel == 0 ? 0 : ends_[texel - 1];
+        return std::span(uses_).subspan(first, ends_[texel] - first);
+    }
+
+    // Sets the differences along the seams, of values by texel.
+    void multiply(const std::vector<glm::dvec3>& values) {
+        const auto multiply_row = [&](std::size_t i) {
+            differences_[i] = glm::dvec3(0.0);
+            for (std::size_t k = 0; k < 8; ++k) {
+                differences_[i] += double{samples_[i].weights[k]} * values[samples_[i].texels[k]];
+            }
+        };
+        parallel_for(samples_.size(), 0, multiply_row, RANGE);
+    }
+
+    // Returns the sum of differences that read a texel, times its weights there.
+    [[nodiscard]] glm::dvec3 gathered(std::size_t texel) const {
+        glm::dvec3 sum(0.0);
+        for (const Use& use : uses(texel)) {
+            sum += double{use.weight} * differences_[use.sample];
+        }
+        return sum;
+    }
+
+    std::vector<Sample> samples_;        // of numbers of texels
+    std::vector<std::uint32_t> texels_;  // of the map, by number
+    std::vector<std::size_t> ends_;      // by texel: of its uses
+    std::vector<Use> uses_;
+    std::vector<double> weights_;
+    std::vector<double> diagonal_;
+    std::vector<glm::dvec3> differences_;  // by sample
+};
 
 }  // namespace
 
@@ -297,45 +451,11 @@ std::size_t blend_seams(LightMap& map, const Scene& scene) {
         return 0;
     }
     const std::vector<SeamFinder::Seam> seams = SeamFinder(scene, map.extent).find();
-    Entries entries = differences_along(seams, map.extent);
-    if (entries.empty()) {
-        return 0;
+    SeamBlend blend(sample(seams, map.extent), map);
+    for (std::vector<glm::vec3>* const plane : map.planes()) {
+        // Irradiance is never negative; a band of spherical harmonics may be.
+        blend.blend(*plane, plane != &map.irradiance);
     }
-    const std::vector<std::uint32_t> texels = number_texels(entries, map.extent);
-    Matrix differences(entries.back().row() + 1, static_cast<Index>(texels.size()));
-    differences.setFromTriplets(entries.begin(), entries.end());
-    Eigen::VectorXd texel_weights(differences.cols());
-    for (Index i = 0; i < texel_weights.size(); ++i) {
-        texel_weights[i] =
-            map.known[texels[static_cast<std::size_t>(i)]] != 0 ? KNOWN_WEIGHT : UNKNOWN_WEIGHT;
-    }
-    // The changes that minimise the sum of |differences * (values + change)|^2 and weight *
-    // change^2.
-    const Matrix normal = differences.transpose() * differences;
-    const Matrix regular = normal + Matrix(texel_weights.asDiagonal());
-
-    const std::vector<std::vector<glm::vec3>*> planes = map.planes();
-    parallel_for(planes.size() * 3, 0, [&](std::size_t i) {
-        std::vector<glm::vec3>& plane = *planes[i / 3];
-        const auto channel = static_cast<int>(i % 3);
-        Eigen::VectorXd values(texel_weights.size());
-        for (Index k = 0; k < values.size(); ++k) {
-            values[k] = plane[texels[static_cast<std::size_t>(k)]][channel];
-        }
-        if (!values.allFinite()) {
-            return;
-        }
-        Eigen::ConjugateGradient<Matrix, Eigen::Lower | Eigen::Upper> solver;
-        solver.setMaxIterations(MAX_ITERATIONS);
-        solver.setTolerance(TOLERANCE);
-        values += solver.compute(regular).solve(-(normal * values));
-        for (Index k = 0; k < values.size(); ++k) {
-            const auto value = static_cast<float>(values[k]);
-            // Irradiance is never negative; a band of spherical harmonics may be.
-            plane[texels[static_cast<std::size_t>(k)]][channel] =
-                &plane == &map.irradiance ? std::max(value, 0.0F) : value;
-        }
-    });
     return seams.size();
 }
 

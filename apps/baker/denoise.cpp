@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cfloat>
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace quadtile::baker {
@@ -24,7 +26,8 @@ constexpr float SAME_WAY_COSINE = 0.9F;
 // Largest difference of light, in standard errors.
 constexpr float MOST_DIFFERENCE = 2.5F;
 constexpr int ERROR_RADIUS = 2;  // texels; the noise of a texel is that around it
-constexpr int BLOCK_ROWS = 32;   // rows per work item of a thread
+constexpr int TILE_WIDTH = 128;
+constexpr int TILE_HEIGHT = 64;
 
 // Returns a number per triangle, equal for triangles that are connected by points which are equal
 // in the scene and in the lightmap.
@@ -37,16 +40,23 @@ std::vector<std::uint32_t> number_charts(const Scene& scene) {
         }
         return vertex;
     };
-    std::vector<std::uint32_t> order = parents;
     const auto place = [&](std::uint32_t vertex) {
         const glm::vec3& position = scene.positions[vertex];
-        const glm::vec2& coordinates = scene.light_map_coordinates[vertex];
-        return std::array{coordinates.x, coordinates.y, position.x, position.y, position.z};
+        return std::tie(position.x, position.y, position.z);
     };
-    std::ranges::sort(order, {}, place);
+    std::vector<std::pair<std::array<float, 2>, std::uint32_t>> order(parents.size());
+    for (const std::uint32_t vertex : parents) {
+        const glm::vec2& coordinates = scene.light_map_coordinates[vertex];
+        order[vertex] = {{coordinates.x, coordinates.y}, vertex};
+    }
+    parallel_sort(order, [&](const auto& a, const auto& b) {
+        return a.first == b.first ? place(a.second) < place(b.second) : a.first < b.first;
+    });
     for (std::size_t i = 1; i < order.size(); ++i) {
-        if (place(order[i - 1]) == place(order[i])) {
-            parents[root(order[i])] = root(order[i - 1]);
+        const auto& [coordinates, vertex] = order[i];
+        const auto& [last_coordinates, last] = order[i - 1];
+        if (last_coordinates == coordinates && place(last) == place(vertex)) {
+            parents[root(vertex)] = root(last);
         }
     }
     for (const Triangle& triangle : scene.triangles) {
@@ -60,6 +70,62 @@ std::vector<std::uint32_t> number_charts(const Scene& scene) {
     return charts;
 }
 
+// Returns the value where the mask's bits are 1, and 0 where they are 0. Loops without branches
+// take several texels at once.
+float masked(std::uint32_t mask, float value) {
+    return std::bit_cast<float>(mask & std::bit_cast<std::uint32_t>(value));
+}
+
+// The texels of a rectangle, with a margin around it, a number per texel and value. Texels that are
+// unknown, or outside of the map, have no normal: none is related to them.
+struct Tile {
+    Tile(std::size_t value_count, int margin_texels)
+        : margin(margin_texels),
+          pitch(TILE_WIDTH + 2 * margin),
+          charts(static_cast<std::size_t>(pitch * (TILE_HEIGHT + 2 * margin))),
+          values(value_count, std::vector<float>(charts.size())) {}
+
+    // Returns the index of a texel by its distance from another.
+    [[nodiscard]] std::size_t at(int x, int y, std::size_t from) const {
+        return from + static_cast<std::size_t>(std::ptrdiff_t{y} * pitch + x);
+    }
+    // Calls work(first, end) for each row of the tile, and of a part of its margin.
+    void for_rows(int part, const auto& work) const {
+        for (int y = margin - part; y < margin + part + TILE_HEIGHT; ++y) {
+            const std::size_t first = at(margin - part, y, 0);
+            work(first, first + static_cast<std::size_t>(TILE_WIDTH + 2 * part));
+        }
+    }
+    void for_texels(int part, const auto& work) const {
+        for_rows(part, [&](std::size_t first, std::size_t end) {
+            for (std::size_t i = first; i < end; ++i) {
+                work(i);
+            }
+        });
+    }
+    // Sets for each texel whether the one at a distance is related to it, as a mask.
+    void relate(int part, int dx, int dy, std::vector<std::uint32_t>& related) const {
+        const auto& [x, y, z] = normals;
+        for_texels(part, [&](std::size_t i) {
+            const std::size_t j = at(dx, dy, i);
+            const float cosine = x[i] * x[j] + y[i] * y[j] + z[i] * z[j];
+            related[i] = (charts[i] == charts[j]) & (cosine > SAME_WAY_COSINE) ? ~0U : 0U;
+        });
+    }
+    [[nodiscard]] float light(std::size_t texel) const {
+        return grey({values[0][texel], values[1][texel], values[2][texel]});
+    }
+
+    int margin;
+    int pitch;
+    int left = 0;
+    int top = 0;
+    std::vector<std::uint32_t> charts;
+    std::array<std::vector<float>, 3> normals;
+    // Red, green and blue of each of the map's planes, then the error and its variance.
+    std::vector<std::vector<float>> values;
+};
+
 class Denoiser {
  public:
     Denoiser(LightMap& map, std::vector<float>& error, const SurfaceMap& surface,
@@ -69,182 +135,177 @@ class Denoiser {
           surface_(surface),
           charts_(number_charts(scene)),
           threads_(threads),
-          width_(static_cast<int>(map.extent.width)),
-          height_(static_cast<int>(map.extent.height)),
-          neighbours_(error.size()),
-          variances_(error.size()) {
-        for_texels([&](int x, int y) {
-            for (int k = 0; k < 9; ++k) {
-                const int u = x + k % 3 - 1;
-                const int v = y + k / 3 - 1;
-                if (is_inside(u, v) && are_related(texel(x, y), texel(u, v))) {
-                    neighbours_[texel(x, y)] |= static_cast<std::uint16_t>(1U << k);
-                }
-            }
-        });
-    }
+          planes_(map.planes()),
+          new_planes_(planes_.size(), std::vector<glm::vec3>(error.size())),
+          new_error_(error.size()),
+          variances_(error.size()) {}
 
     void pass(int step) {
-        for_texels([&](int x, int y) { variances_[texel(x, y)] = variance_at(x, y); });
-        std::vector<std::vector<glm::vec3>> planes;
-        for (const std::vector<glm::vec3>* const plane : map_.planes()) {
-            planes.push_back(*plane);
+        for_tiles(ERROR_RADIUS, [&](const Tile& tile) { find_variances(tile); });
+        for_tiles(2 * step + 1, [&](const Tile& tile) { filter(step, tile); });
+        for (std::size_t i = 0; i < planes_.size(); ++i) {
+            planes_[i]->swap(new_planes_[i]);
         }
-        std::vector<float> error = error_;
-        for_blocks([&](int top, int bottom) {
-            Rows rows{top, bottom, planes, error};
-            filter(step, rows);
-        });
-        for (std::size_t i = 0; i < planes.size(); ++i) {
-            *map_.planes()[i] = std::move(planes[i]);
-        }
-        error_ = std::move(error);
+        error_.swap(new_error_);
     }
 
  private:
-    // Rows from `top` to before `bottom`, of the planes and of the error after this pass.
-    struct Rows {
-        int top;
-        int bottom;
-        std::vector<std::vector<glm::vec3>>& planes;
-        std::vector<float>& error;
-    };
-
-    void for_blocks(const auto& work) const {
-        parallel_for((map_.extent.height + BLOCK_ROWS - 1) / BLOCK_ROWS, threads_,
-                     [&](std::size_t block) {
-                         const int top = static_cast<int>(block) * BLOCK_ROWS;
-                         work(top, std::min(top + BLOCK_ROWS, height_));
-                     });
+    void for_tiles(int margin, const auto& work) const {
+        const auto tile_row = [&](std::size_t row) {
+            Tile tile(3 * planes_.size() + 2, margin);
+            tile.top = static_cast<int>(row) * TILE_HEIGHT;
+            for (; tile.left < static_cast<int>(map_.extent.width); tile.left += TILE_WIDTH) {
+                load(tile);
+                work(tile);
+            }
+        };
+        parallel_for((map_.extent.height + TILE_HEIGHT - 1) / TILE_HEIGHT, threads_, tile_row);
     }
-    void for_texels(const auto& work) const {
-        for_blocks([&](int top, int bottom) {
-            for (int y = top; y < bottom; ++y) {
-                for (int x = 0; x < width_; ++x) {
-                    work(x, y);
+
+    // Calls work(texel, index in the tile) for the tile's texels, and those of a part of its
+    // margin, which are in the map.
+    void for_texels(const Tile& tile, int part, const auto& work) const {
+        const auto end = [&](int first, int size, std::uint32_t most) {
+            return std::min(first + size + part, static_cast<int>(most));
+        };
+        for (int y = std::max(tile.top - part, 0);
+             y < end(tile.top, TILE_HEIGHT, map_.extent.height); ++y) {
+            for (int x = std::max(tile.left - part, 0);
+                 x < end(tile.left, TILE_WIDTH, map_.extent.width); ++x) {
+                work(static_cast<std::size_t>(y) * map_.extent.width + static_cast<std::size_t>(x),
+                     tile.at(x - tile.left + tile.margin, y - tile.top + tile.margin, 0));
+            }
+        }
+    }
+
+    void load(Tile& tile) const {
+        tile.normals.fill(std::vector<float>(tile.charts.size()));
+        for_texels(tile, tile.margin, [&](std::size_t texel, std::size_t i) {
+            for (std::size_t k = 0; k + 2 < tile.values.size(); ++k) {
+                tile.values[k][i] = (*planes_[k / 3])[texel][static_cast<int>(k % 3)];
+            }
+            tile.values[3 * planes_.size()][i] = error_[texel];
+            tile.values.back()[i] = variances_[texel];
+            if (map_.known[texel] != 0) {
+                const std::uint32_t number = surface_.texels[texel];
+                tile.charts[i] = charts_[surface_.triangle[number]];
+                for (int c = 0; c < 3; ++c) {
+                    tile.normals[static_cast<std::size_t>(c)][i] = surface_.normal[number][c];
                 }
             }
         });
     }
 
-    [[nodiscard]] std::size_t texel(int x, int y) const {
-        return static_cast<std::size_t>(y) * map_.extent.width + static_cast<std::size_t>(x);
-    }
-    [[nodiscard]] bool is_inside(int x, int y) const {
-        return x >= 0 && x < width_ && y >= 0 && y < height_;
-    }
-    [[nodiscard]] bool are_related(std::size_t a, std::size_t b) const {
-        if (map_.known[a] == 0 || map_.known[b] == 0) {
-            return false;
-        }
-        const std::uint32_t here = surface_.texels[a];
-        const std::uint32_t there = surface_.texels[b];
-        return charts_[surface_.triangle[here]] == charts_[surface_.triangle[there]] &&
-               glm::dot(surface_.normal[here], surface_.normal[there]) > SAME_WAY_COSINE;
-    }
-
-    // Returns the variance of the noise, from the texels around. If a part of the directions meets
-    // a light, its variance grows with the light, so a shadow has less of it than the lit texels
+    // Finds the variance of the noise, from the texels around. If a part of the directions meets a
+    // light, its variance grows with the light, so a shadow has less of it than the lit texels
     // beside it.
-    [[nodiscard]] float variance_at(int x, int y) const {
-        const std::size_t here = texel(x, y);
-        float squares = 0.0F;
-        float light = 0.0F;
-        for (int v = y - ERROR_RADIUS; v <= y + ERROR_RADIUS; ++v) {
-            for (int u = x - ERROR_RADIUS; u <= x + ERROR_RADIUS; ++u) {
-                if (is_inside(u, v) && are_related(here, texel(u, v))) {
-                    squares += error_[texel(u, v)] * error_[texel(u, v)];
-                    light += grey(map_.irradiance[texel(u, v)]);
-                }
+    void find_variances(const Tile& tile) {
+        const std::vector<float>& errors = tile.values[3 * planes_.size()];
+        std::vector<float> squares(tile.charts.size());
+        std::vector<float> light(tile.charts.size());
+        std::vector<std::uint32_t> related(tile.charts.size());
+        for (int v = -ERROR_RADIUS; v <= ERROR_RADIUS; ++v) {
+            for (int u = -ERROR_RADIUS; u <= ERROR_RADIUS; ++u) {
+                tile.relate(0, u, v, related);
+                tile.for_texels(0, [&](std::size_t i) {
+                    const float error = errors[tile.at(u, v, i)];
+                    squares[i] += masked(related[i], error * error);
+                });
+                tile.for_texels(0, [&](std::size_t i) {
+                    light[i] += masked(related[i], tile.light(tile.at(u, v, i)));
+                });
             }
         }
-        return light > 0.0F ? squares / light * grey(map_.irradiance[here]) : 0.0F;
+        for_texels(tile, 0, [&](std::size_t texel, std::size_t i) {
+            variances_[texel] = light[i] > 0.0F ? squares[i] / light[i] * tile.light(i) : 0.0F;
+        });
     }
 
-    // Returns the squared difference from the texel at a distance, relative to that of noise on
-    // average; below 0: the texels are unrelated.
-    [[nodiscard]] float difference(int x, int y, int dx, int dy) const {
-        if (!is_inside(x + dx, y + dy)) {
-            return -1.0F;
-        }
-        const std::size_t here = texel(x, y);
-        const std::size_t there = texel(x + dx, y + dy);
-        if (!are_related(here, there)) {
-            return -1.0F;
-        }
-        const glm::vec3 change = map_.irradiance[here] - map_.irradiance[there];
-        return grey(change * change) / (variances_[here] + variances_[there] + FLT_MIN);
-    }
-
-    void filter(int step, Rows& rows) const {
+    void filter(int step, const Tile& tile) {
         constexpr float OWN = SPLINE[0] * SPLINE[0];
-        const std::size_t first = texel(0, rows.top);
-        std::vector<float> weights(texel(0, rows.bottom) - first, OWN);
-        for (std::size_t i = 0; i < weights.size(); ++i) {
-            scale(rows, first + i, OWN);
+        // By texel: the related ones among 3 x 3.
+        std::vector<std::vector<std::uint32_t>> neighbours(9, tile.charts);
+        for (int k = 0; k < 9; ++k) {
+            tile.relate(0, k % 3 - 1, k / 3 - 1, neighbours[static_cast<std::size_t>(k)]);
         }
-        for (int v = -2; v <= 2; ++v) {
-            for (int u = -2; u <= 2; ++u) {
-                if (u != 0 || v != 0) {
-                    add(u * step, v * step,
-                        SPLINE[static_cast<std::size_t>(std::abs(u))] *
-                            SPLINE[static_cast<std::size_t>(std::abs(v))],
-                        rows, weights);
-                }
+        std::vector<float> weights(tile.charts.size(), OWN);
+        std::vector<std::vector<float>> sums(tile.values.begin(), tile.values.end() - 1);
+        for (std::vector<float>& sum : sums) {
+            std::ranges::for_each(sum, [](float& value) { value *= OWN; });
+        }
+        for (int k = 0; k < 25; ++k) {
+            const int u = k % 5 - 2;
+            const int v = k / 5 - 2;
+            if (u != 0 || v != 0) {
+                add(tile, u * step, v * step,
+                    SPLINE[static_cast<std::size_t>(std::abs(u))] *
+                        SPLINE[static_cast<std::size_t>(std::abs(v))],
+                    neighbours, weights, sums);
             }
         }
-        for (std::size_t i = 0; i < weights.size(); ++i) {
-            scale(rows, first + i, 1.0F / weights[i]);
-        }
-    }
-
-    static void scale(Rows& rows, std::size_t texel, float factor) {
-        rows.error[texel] *= factor;
-        for (std::vector<glm::vec3>& plane : rows.planes) {
-            plane[texel] *= factor;
-        }
+        for_texels(tile, 0, [&](std::size_t texel, std::size_t i) {
+            const float factor = 1.0F / weights[i];
+            for (std::size_t k = 0; k + 1 < sums.size(); ++k) {
+                new_planes_[k / 3][texel][static_cast<int>(k % 3)] = sums[k][i] * factor;
+            }
+            new_error_[texel] = sums.back()[i] * factor;
+        });
     }
 
     // Adds to each texel the one at a distance, with a weight by their difference: the mean over 3
     // x 3 pairs around the two.
-    void add(int dx, int dy, float most, Rows& rows, std::vector<float>& weights) const {
-        const std::vector<std::vector<glm::vec3>*> sources = map_.planes();
-        const int first_row = std::max(rows.top - 1, 0);
-        const int end_row = std::min(rows.bottom + 1, height_);
-        std::vector<float> differences(texel(0, end_row - first_row));
-        for (int y = first_row; y < end_row; ++y) {
-            for (int x = 0; x < width_; ++x) {
-                differences[texel(x, y - first_row)] = difference(x, y, dx, dy);
+    static void add(const Tile& tile, int dx, int dy, float most,
+                    const std::vector<std::vector<std::uint32_t>>& neighbours,
+                    std::vector<float>& weights, std::vector<std::vector<float>>& sums) {
+        // Squared differences, relative to that of noise on average, of related texels.
+        std::vector<float> differences(tile.charts.size());
+        std::vector<float> counts(tile.charts.size());  // 1 or 0: whether it has one
+        std::vector<std::uint32_t> related(tile.charts.size());
+        const std::vector<float>& variances = tile.values.back();
+        tile.relate(1, dx, dy, related);
+        tile.for_texels(1, [&](std::size_t i) {
+            const std::size_t there = tile.at(dx, dy, i);
+            const float red = tile.values[0][i] - tile.values[0][there];
+            const float green = tile.values[1][i] - tile.values[1][there];
+            const float blue = tile.values[2][i] - tile.values[2][there];
+            const float difference = grey({red * red, green * green, blue * blue}) /
+                                     (variances[i] + variances[there] + FLT_MIN);
+            differences[i] = masked(related[i], difference);
+        });
+        tile.for_texels(1, [&](std::size_t i) { counts[i] = masked(related[i], 1.0F); });
+        tile.for_rows(0, [&](std::size_t first, std::size_t end) {
+            std::array<float, TILE_WIDTH> sum{};
+            std::array<float, TILE_WIDTH> count{};
+            for (int row = -1; row <= 1; ++row) {
+                const auto* const masks = &neighbours[static_cast<std::size_t>(3 * row + 3)];
+                const auto add_row = [&](std::size_t i, const std::vector<float>& values,
+                                         float before) {
+                    const std::size_t pair = tile.at(0, row, i);
+                    return before + masked(masks[0][i], values[pair - 1]) +
+                           masked(masks[1][i], values[pair]) +
+                           masked(masks[2][i], values[pair + 1]);
+                };
+                for (std::size_t i = first; i < end; ++i) {
+                    sum[i - first] = add_row(i, differences, sum[i - first]);
+                    count[i - first] = add_row(i, counts, count[i - first]);
+                }
             }
-        }
-        for (int y = rows.top; y < rows.bottom; ++y) {
-            for (int x = 0; x < width_; ++x) {
-                if (differences[texel(x, y - first_row)] < 0.0F) {
-                    continue;
-                }
-                const std::size_t here = texel(x, y);
-                float sum = 0.0F;
-                float count = 0.0F;
-                for (int k = 0; k < 9; ++k) {
-                    const bool counts = (neighbours_[here] >> k & 1) != 0;
-                    const int row = y + k / 3 - 1 - first_row;
-                    const float pair = counts ? differences[texel(x + k % 3 - 1, row)] : -1.0F;
-                    sum += std::max(pair, 0.0F);
-                    count += pair >= 0.0F ? 1.0F : 0.0F;
-                }
-                const float left = 1.0F - sum / (count * MOST_DIFFERENCE * MOST_DIFFERENCE);
-                if (!(left > 0.0F)) {
-                    continue;
-                }
-                const float weight = most * left * left;
-                const std::size_t there = texel(x + dx, y + dy);
-                weights[here - texel(0, rows.top)] += weight;
-                rows.error[here] += weight * error_[there];
-                for (std::size_t i = 0; i < sources.size(); ++i) {
-                    rows.planes[i][here] += weight * (*sources[i])[there];
+            std::array<float, TILE_WIDTH>& weight = sum;
+            for (std::size_t i = first; i < end; ++i) {
+                const float left =
+                    1.0F - sum[i - first] / (count[i - first] * MOST_DIFFERENCE * MOST_DIFFERENCE);
+                weight[i - first] = (counts[i] > 0.0F) & (left > 0.0F) ? most * left * left : 0.0F;
+                weights[i] += weight[i - first];
+            }
+            for (std::size_t k = 0; k < sums.size(); ++k) {
+                for (std::size_t i = first; i < end; ++i) {
+                    const float before = sums[k][i];
+                    const float added =
+                        before + weight[i - first] * tile.values[k][tile.at(dx, dy, i)];
+                    sums[k][i] = weight[i - first] > 0.0F ? added : before;
                 }
             }
-        }
+        });
     }
 
     LightMap& map_;
@@ -252,10 +313,10 @@ class Denoiser {
     const SurfaceMap& surface_;
     std::vector<std::uint32_t> charts_;  // by triangle
     std::uint32_t threads_;
-    int width_;
-    int height_;
-    std::vector<std::uint16_t> neighbours_;  // by texel: related texels among 3 x 3
-    std::vector<float> variances_;           // by texel
+    std::vector<std::vector<glm::vec3>*> planes_;
+    std::vector<std::vector<glm::vec3>> new_planes_;  // after the pass, and the error
+    std::vector<float> new_error_;
+    std::vector<float> variances_;  // by texel
 };
 
 }  // namespace

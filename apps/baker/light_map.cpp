@@ -1,5 +1,6 @@
 #include "light_map.hpp"
 
+#include "parallel.hpp"
 #include "picture.hpp"
 
 #include <quadtile/version.h>
@@ -22,12 +23,6 @@
 #include <thread>
 
 namespace quadtile::baker {
-
-namespace {
-
-enum : std::uint8_t { EMPTY, FILLED, WAITING };
-
-}  // namespace
 
 std::vector<std::vector<glm::vec3>*> LightMap::planes() {
     std::vector<std::vector<glm::vec3>*> all = {&irradiance};
@@ -63,48 +58,47 @@ LightMap page_of(const LightMap& map, const Pages& pages, std::uint32_t page) {
 }
 
 void dilate(LightMap& map, std::uint32_t rings) {
+    constexpr std::size_t RANGE = 1U << 16U;
     const std::vector<std::vector<glm::vec3>*> planes = map.planes();
-    std::vector<std::uint8_t> state(map.extent.texels());
-    for (std::size_t texel = 0; texel < state.size(); ++texel) {
-        state[texel] = map.known[texel] != 0 ? FILLED : EMPTY;
-    }
-
-    // Empty texels beside the last ring.
-    std::vector<std::size_t> ring;
-    const auto wait_beside = [&](std::size_t texel) {
-        visit_neighbours(map.extent, texel, [&](std::size_t neighbour) {
-            if (state[neighbour] == EMPTY) {
-                state[neighbour] = WAITING;
-                ring.push_back(neighbour);
+    std::vector<std::uint8_t> filled = map.known;
+    // Gives a texel the mean of its filled neighbours; returns whether it has some.
+    const auto fill = [&](std::size_t texel) {
+        bool has_some = false;
+        for (std::vector<glm::vec3>* plane : planes) {
+            glm::vec3 sum(0.0F);
+            float count = 0.0F;
+            visit_neighbours(map.extent, texel, [&](std::size_t neighbour) {
+                if (filled[neighbour] != 0) {
+                    sum += (*plane)[neighbour];
+                    count += 1.0F;
+                }
+            });
+            has_some = count > 0.0F;
+            if (!has_some) {
+                break;
+            }
+            (*plane)[texel] = sum / count;
+        }
+        return has_some;
+    };
+    std::vector<std::vector<std::size_t>> ring((filled.size() + RANGE - 1) / RANGE);
+    for (std::uint32_t i = 0; i < rings; ++i) {
+        parallel_for(ring.size(), 0, [&](std::size_t part) {
+            ring[part].clear();
+            const std::size_t end = std::min(filled.size(), (part + 1) * RANGE);
+            for (std::size_t texel = part * RANGE; texel < end; ++texel) {
+                if (filled[texel] == 0 && fill(texel)) {
+                    ring[part].push_back(texel);
+                }
             }
         });
-    };
-    for (std::size_t texel = 0; rings > 0 && texel < state.size(); ++texel) {
-        if (state[texel] == FILLED) {
-            wait_beside(texel);
+        bool is_last = true;
+        for (const std::vector<std::size_t>& part : ring) {
+            is_last = is_last && part.empty();
+            std::ranges::for_each(part, [&](std::size_t texel) { filled[texel] = 1; });
         }
-    }
-    for (std::uint32_t i = 0; i < rings && !ring.empty(); ++i) {
-        for (const std::size_t texel : ring) {
-            for (std::vector<glm::vec3>* plane : planes) {
-                glm::vec3 sum(0.0F);
-                float count = 0.0F;
-                visit_neighbours(map.extent, texel, [&](std::size_t neighbour) {
-                    if (state[neighbour] == FILLED) {
-                        sum += (*plane)[neighbour];
-                        count += 1.0F;
-                    }
-                });
-                (*plane)[texel] = sum / count;
-            }
-        }
-        for (const std::size_t texel : ring) {
-            state[texel] = FILLED;
-        }
-        std::vector<std::size_t> last;
-        last.swap(ring);
-        for (const std::size_t texel : last) {
-            wait_beside(texel);
+        if (is_last) {
+            return;
         }
     }
 }

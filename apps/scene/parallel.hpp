@@ -14,16 +14,20 @@
 namespace quadtile::baker {
 
 // Calls work(0) to work(count - 1), each once, in no particular order, from at most so many threads
-// (0: as many as processors). Rethrows an exception of one of the calls.
+// (0: as many as processors), which take `some` calls at a time. Rethrows an exception of one of
+// the calls.
 template <typename Work>
-void parallel_for(std::size_t count, std::uint32_t threads, const Work& work) {
+void parallel_for(std::size_t count, std::uint32_t threads, const Work& work,
+                  std::size_t some = 1) {
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;
     std::exception_ptr failure;
     const auto take = [&] {
         try {
-            for (std::size_t i = next++; i < count; i = next++) {
-                work(i);
+            for (std::size_t i = next.fetch_add(some); i < count; i = next.fetch_add(some)) {
+                for (std::size_t k = i; k < std::min(count, i + some); ++k) {
+                    work(k);
+                }
             }
         } catch (...) {
             next = count;
@@ -36,13 +40,30 @@ void parallel_for(std::size_t count, std::uint32_t threads, const Work& work) {
     }
     {
         std::vector<std::jthread> others;  // joined at the end of the block
-        for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) {
+        for (std::size_t i = 1; i < std::min<std::size_t>(threads, (count + some - 1) / some);
+             ++i) {
             others.emplace_back(take);
         }
         take();
     }
     if (failure) {
         std::rethrow_exception(failure);
+    }
+}
+
+// Sorts with all processors. The order of equal values does not depend on their number.
+template <typename Value, typename Less>
+void parallel_sort(std::vector<Value>& values, const Less& less) {
+    constexpr std::size_t RUNS = 16;
+    const auto at = [&](std::size_t run) {
+        return values.begin() + static_cast<std::ptrdiff_t>(values.size() * run / RUNS);
+    };
+    parallel_for(RUNS, 0, [&](std::size_t i) { std::sort(at(i), at(i + 1), less); });
+    for (std::size_t runs = 1; runs < RUNS; runs *= 2) {
+        parallel_for(RUNS / (2 * runs), 0, [&](std::size_t i) {
+            const std::size_t first = 2 * runs * i;
+            std::inplace_merge(at(first), at(first + runs), at(first + 2 * runs), less);
+        });
     }
 }
 

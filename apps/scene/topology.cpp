@@ -1,8 +1,11 @@
 #include "topology.hpp"
 
+#include "parallel.hpp"
+
 #include <glm/geometric.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace quadtile::baker {
@@ -19,7 +22,7 @@ std::vector<std::uint32_t> weld(const std::vector<glm::vec3>& positions, double 
         order.emplace_back(glm::dot(way, glm::dvec3(position)),
                            static_cast<std::uint32_t>(order.size()));
     }
-    std::ranges::sort(order);
+    parallel_sort(order, std::less<>());
     std::vector<std::uint32_t> points(positions.size());
     std::vector<std::pair<double, std::uint32_t>> found;
     for (const auto& [place, vertex] : order) {
@@ -61,8 +64,9 @@ std::vector<Edge> sorted_edges(const Scene& scene, const std::vector<std::uint32
             }
         }
     }
-    std::ranges::sort(edges, {},
-                      [](const Edge& edge) { return std::tuple(edge.low, edge.high, edge.side); });
+    parallel_sort(edges, [](const Edge& a, const Edge& b) {
+        return std::tie(a.low, a.high, a.side) < std::tie(b.low, b.high, b.side);
+    });
     return edges;
 }
 

@@ -64,6 +64,19 @@ TEST(Dilate, GoesRingByRing) {
     EXPECT_EQ(empty.irradiance, std::vector<glm::vec3>(16, glm::vec3(0.0F)));
 }
 
+// The map is filled part by part. Catches a ring that stops at the border of one.
+TEST(Dilate, CrossesParts) {
+    LightMap map = empty_light_map({701, 300});
+    for (std::size_t i = 0; i < map.known.size(); i += 7) {
+        if (i / 701 % 7 == 3) {
+            map.known[i] = 1;
+            map.irradiance[i] = glm::vec3(1.5F);
+        }
+    }
+    dilate(map, 6);
+    EXPECT_EQ(map.irradiance, std::vector<glm::vec3>(map.known.size(), glm::vec3(1.5F)));
+}
+
 // A strip of two quads in the plane z = 0 that meet at x = 1, each a chart of 16 x 16 texels in a
 // map of 48 x 24: its right one is upside down in the map.
 class Strip {
@@ -451,6 +464,43 @@ TEST(Denoise, StaysWithinCharts) {
     };
     EXPECT_TRUE(bytes_of_left(false, unknown(1.0F)) ==
                 bytes_of_left(false, unknown(std::numeric_limits<float>::quiet_NaN())));
+}
+
+// Catches light that is lost at the borders of the parts that a map is filtered in.
+TEST(Denoise, DoesNotDependOnThePlaceInTheMap) {
+    constexpr Extent LARGE{256, 128};
+    constexpr std::size_t SIDE = 60;
+    const auto denoised_at = [&](std::size_t left, std::size_t top) {
+        Scene scene;
+        scene.materials.emplace_back();
+        const auto place = [&](std::size_t x, std::size_t y) {
+            return glm::vec2(x, y) / glm::vec2(LARGE.width, LARGE.height);
+        };
+        add_quad(scene, square(0.0F), rectangle(place(left, top), place(left + SIDE, top + SIDE)));
+        LightMap map = empty_light_map(LARGE);
+        std::vector<float> error(LARGE.texels());
+        std::mt19937 random(3);
+        const auto visit = [&](const auto& work) {
+            for (std::size_t i = 0; i < SIDE * SIDE; ++i) {
+                work((top + i / SIDE) * LARGE.width + left + i % SIDE);
+            }
+        };
+        visit([&](std::size_t texel) {
+            map.known[texel] = 1;
+            map.irradiance[texel] = glm::vec3(1.0F + static_cast<float>(random() % 64) / 640.0F);
+            error[texel] = static_cast<float>(random() % 64) / 640.0F - 0.05F;
+        });
+        baker::denoise(map, error, make_surface_map(scene, LARGE), scene, 0);
+        std::vector<float> values;
+        visit([&](std::size_t texel) {
+            values.insert(values.end(), {map.irradiance[texel].y, error[texel]});
+        });
+        return values;
+    };
+    const std::vector<float> inside = denoised_at(2, 2);
+    for (const auto& [left, top] : {std::pair(100U, 40U), {123U, 3U}, {196U, 68U}}) {
+        EXPECT_TRUE(denoised_at(left, top) == inside) << left << ", " << top;
+    }
 }
 
 }  // namespace
