@@ -3,10 +3,8 @@
 
     report.py table results.json                Markdown tables on standard output, of what was run
     report.py levels results.json figure.png    the subdivision alone: per level against subtrees
-    report.py roofline results.json figure.png  bytes a second of each way from the map to its list,
-                                                under the roof of reading all texels
 
-Figures need matplotlib: Debian's python3-matplotlib.
+The figure needs matplotlib: Debian's python3-matplotlib.
 """
 
 import argparse
@@ -14,27 +12,24 @@ import json
 import sys
 import textwrap
 
-TILE_BYTES = 16  # bytes per tile in the list
-
 # The subdivision alone by levels per dispatch: label and benchmark.
 SUBDIVISIONS = {"per level": "subdivision_per_level", **{str(n): f"subdivision_subtree_{n}" for n in range(2, 9)}}
 
-# From the map to its tiles: benchmark, label, colour and marker.
-PIPELINES = [
-    ("pipeline_per_level", "pyramid + per level", "#c0392b", "v"),
-    ("pipeline_subtree_6", "pyramid + subtree (6)", "#d68910", "^"),
-    ("pipeline_fused", "fused", "#2c6fbb", "o"),
-    ("pipeline_fused_canonical", "fused, canonical", "#17a589", "s"),
-    ("pipeline_fused_budget", "fused, half the tiles", "#7d3c98", "D"),
-]
-
+# From the map to its tiles: label and benchmark.
+PIPELINES = {
+    "pyramid + per level": "pipeline_per_level",
+    "pyramid + subtree (6)": "pipeline_subtree_6",
+    "fused": "pipeline_fused",
+    "fused, canonical": "pipeline_fused_canonical",
+    "fused, half the tiles": "pipeline_fused_budget",
+}
 STAGES = {
     "empty dispatch": "empty_dispatch",
     "read all texels": "read_texels",
     "pyramid": "pyramid",
     "per level": "subdivision_per_level",
     "subtree (6)": "subdivision_subtree_6",
-    **{label: subject for subject, label, _, _ in PIPELINES},
+    **PIPELINES,
 }
 
 # Formats of a downsampler, and the formats whose traffic bounds them: as many bytes per texel, below and above.
@@ -53,7 +48,7 @@ class Results:
             document = json.load(file)
         self.context = document["context"]
         self.maps = {}  # (name, extent) -> {subject: microseconds}
-        # (name, extent) -> {counter: value}: tiles, tiles_left within a budget, map_bytes
+        # (name, extent) -> {counter: value}: tiles, tiles_left within a budget
         self.counters = {}
         self.downsampler = {}  # (reduction, formats, variant) -> {size: microseconds}
         self.skipped = {}  # (benchmark without size, reason) -> sizes
@@ -73,24 +68,13 @@ class Results:
             name, key = f"{subject}/{map_name}", subject
             times = self.maps.setdefault((map_name, size), {})
             counters = self.counters.setdefault((map_name, size), {})
-            for counter in ("tiles", "tiles_left", "map_bytes"):
+            for counter in ("tiles", "tiles_left"):
                 if counter in benchmark:
                     counters[counter] = int(benchmark[counter])
         if benchmark.get("error_occurred"):
             self.skipped.setdefault((name, benchmark["error_message"]), []).append(size)
         else:
             times[key] = benchmark["real_time"]
-
-    def gigabytes_per_second(self, map_key, subject):
-        """What must be read and written, each byte once, over the time; None where not measured."""
-        time = self.maps[map_key].get(subject)
-        if time is None:
-            return None
-        counters = self.counters[map_key]
-        tiles = 0
-        if subject.startswith("pipeline_"):
-            tiles = counters["tiles_left" if subject == "pipeline_fused_budget" else "tiles"]
-        return (counters["map_bytes"] + TILE_BYTES * tiles) / time * 1e-3
 
     def describe(self):
         context = self.context
@@ -222,45 +206,12 @@ def levels(results, path):
     save(figure, columns, f"Subdivision alone, per level against subtrees: {results.describe()}", path)
 
 
-def roofline(results, path):
-    """A panel for each content that has several sizes."""
-    panels = {}
-    for (name, extent), counters in results.counters.items():
-        if "map_bytes" in counters:
-            panels.setdefault(name, []).append((name, extent))
-    panels = {name: sorted(maps, key=lambda key: extent_of(key[1])) for name, maps in panels.items() if len(maps) > 1}
-    if not panels:
-        sys.exit("report.py: error: no map with read_texels in several sizes")
-    figure, axes, columns = make_panels(len(panels), 3, sharey=True)
-    for axis, (name, maps) in zip(axes, panels.items()):
-        labels = [f"{extent_of(extent)}²" for _, extent in maps]
-        for subject, label, colour, marker in [("read_texels", "roof: read all texels", "black", "_"), *PIPELINES]:
-            rates = [results.gigabytes_per_second(key, subject) for key in maps]
-            measured = [(place, rate) for place, rate in zip(labels, rates) if rate is not None]
-            if measured:
-                axis.plot(*zip(*measured), linewidth=1, marker=marker, markersize=4, color=colour, label=label)
-        axis.set_yscale("log")
-        axis.yaxis.set_major_formatter("{x:g}")
-        axis.tick_params(labelsize=7)
-        axis.grid(axis="y", which="both", linewidth=0.3)
-        axis.set_title(name, fontsize=9)
-        axis.set_ylabel("GB/s")
-    legend = {
-        text: handle for axis in axes for handle, text in zip(*axis.get_legend_handles_labels())
-    }
-    figure.legend(legend.values(), legend, loc="lower center", ncols=3, fontsize=8)
-    room = 0.5 / figure.get_figheight()  # half an inch for the legend
-    figure.get_layout_engine().set(rect=(0, room, 1, 1 - room))
-    save(figure, columns,
-         f"Texels of the map and {TILE_BYTES} bytes a tile, a second: {results.describe()}", path)
-
-
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("table", "levels", "roofline"):
+    for name in ("table", "levels"):
         command = commands.add_parser(name)
         command.add_argument("results", help="quadtile_bench --benchmark_out=FILE")
         if name != "table":
@@ -270,8 +221,7 @@ def main():
     if arguments.command == "table":
         print_tables(results)
     else:
-        draw = levels if arguments.command == "levels" else roofline
-        draw(results, arguments.figure)
+        levels(results, arguments.figure)
 
 
 if __name__ == "__main__":

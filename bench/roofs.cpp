@@ -96,10 +96,7 @@ void add_roofs(Session& session, const MapSource& source) {
         const auto read = std::make_shared<const ReadTexels>(
             session.gpu(), scene.pyramid().map.map_image(), shape);
         read->check(session.gpu(), scene.map().view());
-        const double map_bytes = static_cast<double>(shape.width) * shape.height * shape.layers *
-                                 static_cast<double>(texel_size_bytes(shape.format));
-        return Measurement{[read](VkCommandBuffer commands) { read->record(commands); },
-                           {{"map_bytes", map_bytes}}};
+        return Measurement{[read](VkCommandBuffer commands) { read->record(commands); }, {}};
     });
 }
 

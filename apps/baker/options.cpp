@@ -35,7 +35,7 @@ struct Preset {
     float pixels_per_texel;
     bool denoises;
 };
-// docs/baker.md has the errors and times of the presets.
+// bench/RESULTS.md has times.
 constexpr Preset MEDIUM{128, 1024, 4, 64, 64, 2.0F, true};
 constexpr std::array<app::Named<Preset>, 4> PRESETS{
     {{"draft", {64, 256, 2, 16, 32, 1.5F, true}},

@@ -308,9 +308,13 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
     const Strategy strategy = is_fused ? Strategy::fused : Strategy::subtree;
     const std::uint32_t subtree_levels = is_fused ? 6 : random_subtree_levels(choices);
     const auto tiles = static_cast<std::uint32_t>(expected.tiles.size());
-    const std::uint32_t capacity = choices.number("capacity", 1, tiles + 1, [&](Random& random) {
-        return random.one_in(2) ? tiles + random.below(2) : 1 + random.below(tiles);
-    });
+    const std::uint64_t capacity = std::min<std::uint64_t>(
+        choices.number("capacity", 1, tiles + 1,
+                       [&](Random& random) {
+                           return random.one_in(2) ? tiles + random.below(2)
+                                                   : 1 + random.below(tiles);
+                       }),
+        engine.gpu.device().info().max_tiles);
     const Order order = is_fused && choices.one_in("canonical", 2) ? Order::canonical : Order::any;
     const Subdivider& subdivider = engine.subdivider(strategy, subtree_levels);
     Recording made = prepare(engine, subdivider, test, capacity, expected.balance);
