@@ -105,11 +105,10 @@ struct Tile {
     }
     // Sets for each texel whether the one at a distance is related to it, as a mask.
     void relate(int part, int dx, int dy, std::vector<std::uint32_t>& related) const {
-        const auto& [x, y, z] = normals;
-        for_texels(part, [&](std::size_t i) {
+        for_texels(part, [&, &x = normals[0], &y = normals[1], &z = normals[2]](std::size_t i) {
             const std::size_t j = at(dx, dy, i);
             const float cosine = x[i] * x[j] + y[i] * y[j] + z[i] * z[j];
-            related[i] = (charts[i] == charts[j]) & (cosine > SAME_WAY_COSINE) ? ~0U : 0U;
+            related[i] = ((charts[i] == charts[j]) & (cosine > SAME_WAY_COSINE)) ? ~0U : 0U;
         });
     }
     [[nodiscard]] float light(std::size_t texel) const {
@@ -294,7 +293,8 @@ class Denoiser {
             for (std::size_t i = first; i < end; ++i) {
                 const float left =
                     1.0F - sum[i - first] / (count[i - first] * MOST_DIFFERENCE * MOST_DIFFERENCE);
-                weight[i - first] = (counts[i] > 0.0F) & (left > 0.0F) ? most * left * left : 0.0F;
+                weight[i - first] =
+                    ((counts[i] > 0.0F) & (left > 0.0F)) ? most * left * left : 0.0F;
                 weights[i] += weight[i - first];
             }
             for (std::size_t k = 0; k < sums.size(); ++k) {

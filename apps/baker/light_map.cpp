@@ -58,7 +58,7 @@ LightMap page_of(const LightMap& map, const Pages& pages, std::uint32_t page) {
 }
 
 void dilate(LightMap& map, std::uint32_t rings) {
-    constexpr std::size_t RANGE = 1U << 16U;
+    constexpr std::size_t TEXELS_A_PART = 1U << 16U;
     const std::vector<std::vector<glm::vec3>*> planes = map.planes();
     std::vector<std::uint8_t> filled = map.known;
     // Gives a texel the mean of its filled neighbours; returns whether it has some.
@@ -81,12 +81,12 @@ void dilate(LightMap& map, std::uint32_t rings) {
         }
         return has_some;
     };
-    std::vector<std::vector<std::size_t>> ring((filled.size() + RANGE - 1) / RANGE);
+    std::vector<std::vector<std::size_t>> ring((filled.size() + TEXELS_A_PART - 1) / TEXELS_A_PART);
     for (std::uint32_t i = 0; i < rings; ++i) {
         parallel_for(ring.size(), 0, [&](std::size_t part) {
             ring[part].clear();
-            const std::size_t end = std::min(filled.size(), (part + 1) * RANGE);
-            for (std::size_t texel = part * RANGE; texel < end; ++texel) {
+            const std::size_t end = std::min(filled.size(), (part + 1) * TEXELS_A_PART);
+            for (std::size_t texel = part * TEXELS_A_PART; texel < end; ++texel) {
                 if (filled[texel] == 0 && fill(texel)) {
                     ring[part].push_back(texel);
                 }

@@ -220,9 +220,10 @@ class ReferenceTracer : public Tracer {
         nodes_ += nodes;
         for (std::vector<ListNode>& list : lists) {
             std::ranges::sort(list, is_before);
-            const auto panes = std::ranges::stable_partition(
-                list, [](const ListNode& node) { return (node.order & IS_PANE) == 0; });
-            walk({list.begin(), panes.begin()}, panes, frame, tile);
+            const auto panes = std::stable_partition(
+                list.begin(), list.end(),
+                [](const ListNode& node) { return (node.order & IS_PANE) == 0; });
+            walk({list.begin(), panes}, {panes, list.end()}, frame, tile);
         }
     }
 

@@ -331,9 +331,9 @@ TEST_F(DownsamplerKernel, WhatCannotBeMadeIsRefusedByName) {
          "round the sizes of levels down"},
         {empty, "custom_glsl"},
         {can_make(R::custom) ? wrong : empty, can_make(R::custom) ? "reduction:3: error" : ""}};
-    for (const auto& [options, text, code] : rows) {
-        EXPECT_THAT([&] { const Downsampler downsampler(device_for(), options); },
-                    fails(code, text));
+    for (const auto& row : rows) {
+        EXPECT_THAT([&] { const Downsampler downsampler(device_for(), row.options); },
+                    fails(row.code, row.text));
     }
     const Device unable = Device::create({.disabled = {.storage_image_formats = true}});
     EXPECT_THAT([&] { const Downsampler downsampler(unable, rows[0].options); }, is_refused());
