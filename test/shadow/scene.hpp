@@ -21,16 +21,16 @@ using Rows = std::array<Row, 4>;
 
 inline Rows rows_of(const ShadowMatrix& matrix) {
     Rows rows{};
-    for (int i = 0; i < 16; ++i) {
-        rows[i % 4][i / 4] = matrix[i];
+    for (std::size_t i = 0; i < 16; ++i) {
+        rows[i % 4][static_cast<int>(i / 4)] = matrix[i];
     }
     return rows;
 }
 
 inline ShadowMatrix matrix_of(const Rows& rows) {
     ShadowMatrix matrix{};
-    for (int i = 0; i < 16; ++i) {
-        matrix[i] = static_cast<float>(rows[i % 4][i / 4]);
+    for (std::size_t i = 0; i < 16; ++i) {
+        matrix[i] = static_cast<float>(rows[i % 4][static_cast<int>(i / 4)]);
     }
     return matrix;
 }

@@ -37,8 +37,8 @@ class Seen {
                                 std::uint32_t layer) const {
         float most = -std::numeric_limits<float>::infinity();
         for (std::uint32_t j = y << level; j < std::min((y + 1) << level, shape_.height); ++j) {
-            const auto row =
-                texels_.begin() + (std::size_t{layer} * shape_.height + j) * shape_.width;
+            const float* const row =
+                texels_.data() + (std::size_t{layer} * shape_.height + j) * shape_.width;
             most =
                 std::max(most, *std::max_element(row + (x << level),
                                                  row + std::min((x + 1) << level, shape_.width)));
