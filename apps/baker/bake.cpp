@@ -486,13 +486,11 @@ class Bake {
                 light_.finish_lamps(pass.doubling > 0);
                 break;
             case Pass::Kind::direct:
-                light_.find_known();
                 light_.finish_direct();
                 light_.begin_moments();
                 break;
             case Pass::Kind::bounce: {
                 const bool is_last = pass.number == options_.bounces;
-                light_.find_known();
                 light_.finish_bounce(is_last && (options_.directional || options_.noise > 0.0));
                 if (is_last) {
                     light_.begin_moments();

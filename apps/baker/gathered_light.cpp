@@ -86,27 +86,22 @@ glm::vec3 GatheredLight::mean_of(const Accumulator& sums) const {
 }
 
 // Few directions see suns, so only a gathering decides which texels are known, if there is one.
-void GatheredLight::find_known() {
-    std::vector<double> inside((scene_.texels.count() + TEXEL_BLOCK - 1) / TEXEL_BLOCK);
-    for_sums([&](const PieceOfSums& sums, std::size_t i) {
-        // 1 also if no ray meets the texel.
-        const auto backs_of = [&](std::size_t texel) {
-            const double weight = joined(sums[texel].weight);
-            return weight > 0.0 ? static_cast<float>(joined(sums[texel].back) / weight) : 1.0F;
-        };
-        const float backs = backs_of(i);
-        bool is_inside = backs > ALL_BACKS;
-        if (!is_inside && backs > MOST_BACKS) {
-            scene_.texels.visit_neighbours(i, [&](std::size_t neighbour) {
-                is_inside = is_inside || backs_of(neighbour) < backs - LITTLE_CHANGE;
-            });
-        }
-        const bool is_met = joined(sums[i].weight) > 0.0;
-        state_.known[i] = is_met && !is_inside ? 1 : 0;
-        inside[i / TEXEL_BLOCK] += is_met && is_inside ? 1.0 : 0.0;
-    });
-    state_.inside_texels = static_cast<std::uint64_t>(total(inside));
-    forget_slivers();
+bool GatheredLight::find_known(const PieceOfSums& sums, std::size_t texel) {
+    // 1 also if no ray meets the texel.
+    const auto backs_of = [&](std::size_t i) {
+        const double weight = joined(sums[i].weight);
+        return weight > 0.0 ? static_cast<float>(joined(sums[i].back) / weight) : 1.0F;
+    };
+    const float backs = backs_of(texel);
+    bool is_inside = backs > ALL_BACKS;
+    if (!is_inside && backs > MOST_BACKS) {
+        scene_.texels.visit_neighbours(texel, [&](std::size_t neighbour) {
+            is_inside = is_inside || backs_of(neighbour) < backs - LITTLE_CHANGE;
+        });
+    }
+    const bool is_met = joined(sums[texel].weight) > 0.0;
+    state_.known[texel] = is_met && !is_inside ? 1 : 0;
+    return is_met && is_inside;
 }
 
 void GatheredLight::note_half() {
@@ -130,7 +125,9 @@ float GatheredLight::error_of(std::size_t texel, const glm::vec3& mean) const {
 
 void GatheredLight::set_irradiance(std::vector<glm::vec3>& irradiance, std::vector<float>& error) {
     begin_light(irradiance, error);
+    std::vector<double> inside((scene_.texels.count() + TEXEL_BLOCK - 1) / TEXEL_BLOCK);
     for_sums([&](const PieceOfSums& sums, std::size_t texel) {
+        inside[texel / TEXEL_BLOCK] += find_known(sums, texel) ? 1.0 : 0.0;
         for_sides(texel, [&](std::size_t i) {
             const glm::vec3 mean = mean_of(sums[i]);
             irradiance[i] = std::numbers::pi_v<float> * mean;
@@ -139,6 +136,8 @@ void GatheredLight::set_irradiance(std::vector<glm::vec3>& irradiance, std::vect
             }
         });
     });
+    state_.inside_texels = static_cast<std::uint64_t>(total(inside));
+    forget_slivers();
 }
 
 // Begins with darkness if there is no such light yet.

@@ -85,7 +85,7 @@ class GatheredLight {
     void move_lamp_sums();
     // Makes the light of all points, or its mean with that of as many other ones.
     void finish_lamps(bool is_more);
-    void find_known();
+    // Decide also which texels are known, in one reading of the sums.
     void finish_direct();
     // Keeps the light that the bounce has sent if passes follow that send it again.
     void finish_bounce(bool keeps_sent);
@@ -123,6 +123,8 @@ class GatheredLight {
     [[nodiscard]] LightMap make_map(bool is_whole);
 
  private:
+    // Returns whether a texel is inside of something; tells whether it is known.
+    [[nodiscard]] bool find_known(const PieceOfSums& sums, std::size_t texel);
     // Calls work(i) for texels, block by block, from several threads.
     static void for_texels(const Range& texels, const auto& work) {
         parallel_for((texels.size() + TEXEL_BLOCK - 1) / TEXEL_BLOCK, 0, [&](std::size_t block) {
