@@ -98,7 +98,10 @@ class GpuTracer : public Tracer {
 
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
         std::span<const ProjectionFrame> frames, const Stop& stop) override {
-        return requests_->request(frames, stop);
+        const auto start = Clock::now();
+        auto tiles = requests_->request(frames, stop);
+        statistics_.map_seconds += seconds_since(start);
+        return tiles;
     }
 
     void begin_pass(const std::vector<std::uint32_t>& open) override {
@@ -200,6 +203,7 @@ class GpuTracer : public Tracer {
     std::array<vk::UniquePipeline, 2> walks_;  // of other light; of sources; none until needed
 
     SubmissionSize submission_size_;
+    app::GpuTimer timer_{gpu_, 4};
     std::optional<GpuProbes> probes_;  // none until needed
     TracerStatistics statistics_;
 };
@@ -417,16 +421,20 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         commands.fillBuffer(*heads_.handle, 0,
                             vk::DeviceSize{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t), NO_NODE);
         app::memory_barrier(commands);
+        timer_.begin(commands);
         interface_.bind(commands, *cull_, parameters_);
         commands.dispatch((parameters_.clusters + 63) / 64,
                           static_cast<std::uint32_t>(batch.size()), 1);
         app::memory_barrier(commands);
+        timer_.mark(commands, 1);
         interface_.bind(commands, *rasterise_, parameters_);
         commands.dispatchIndirect(*state_.handle, 0);
         app::memory_barrier(commands);
+        timer_.mark(commands, 2);
         interface_.bind(commands, *walk, parameters_);
         const std::uint32_t blocks_x = std::min(blocks, LARGEST_DISPATCH);
         commands.dispatch(blocks_x, (blocks + blocks_x - 1) / blocks_x, 1);
+        timer_.mark(commands, 3);
         commands.copyBuffer(*state_.handle, *results_back_.handle,
                             vk::BufferCopy{.size = sizeof(TraceState)});
         commands.copyBuffer(*results_.handle, *results_back_.handle,
@@ -434,6 +442,14 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
     });
     const double seconds = seconds_since(start);
+    if (const auto marks = timer_.marks()) {
+        const auto between = [&](std::size_t mark) {
+            return 1e-3 * ((*marks)[mark + 1] - (*marks)[mark]);
+        };
+        statistics_.cull_seconds += between(0);
+        statistics_.rasterise_seconds += between(1);
+        statistics_.walk_seconds += between(2);
+    }
     TraceState state;
     std::memcpy(&state, results_back_.mapped, sizeof(state));
     const std::uint64_t nodes = std::min(state.nodes, parameters_.node_capacity);
