@@ -1,5 +1,7 @@
 #include "scene.hpp"
 
+#include "parallel.hpp"
+
 #include <glm/glm.hpp>
 
 #include <algorithm>
@@ -133,22 +135,22 @@ std::uint64_t spread(std::uint64_t bits) {
 std::vector<PlaceOnCurve> sort_along_curve(const Scene& scene, const glm::dvec3& lower,
                                            const glm::dvec3& extent) {
     constexpr double CELLS = 2097151.0;  // 21 bits
-    std::vector<PlaceOnCurve> places;
-    places.reserve(scene.triangles.size());
-    for (const Triangle& triangle : scene.triangles) {
+    std::vector<PlaceOnCurve> places(scene.triangles.size());
+    const auto place = [&](std::size_t i) {
         glm::dvec3 middle(0.0);
-        for (const std::uint32_t vertex : triangle.vertices) {
+        for (const std::uint32_t vertex : scene.triangles[i].vertices) {
             middle += glm::dvec3(scene.positions[vertex]) / 3.0;
         }
         const glm::dvec3 cell =
             glm::clamp((middle - lower) / glm::max(extent, glm::dvec3(1e-300)), 0.0, 1.0) * CELLS;
-        places.push_back({spread(static_cast<std::uint64_t>(cell.x)) |
-                              spread(static_cast<std::uint64_t>(cell.y)) << 1U |
-                              spread(static_cast<std::uint64_t>(cell.z)) << 2U,
-                          static_cast<std::uint32_t>(places.size())});
-    }
-    std::ranges::sort(places, {}, [](const PlaceOnCurve& place) {
-        return std::tuple(place.code, place.triangle);
+        places[i] = {spread(static_cast<std::uint64_t>(cell.x)) |
+                         spread(static_cast<std::uint64_t>(cell.y)) << 1U |
+                         spread(static_cast<std::uint64_t>(cell.z)) << 2U,
+                     static_cast<std::uint32_t>(i)};
+    };
+    parallel_for(places.size(), 0, place, SHORT_CALLS);
+    parallel_sort(places, [](const PlaceOnCurve& a, const PlaceOnCurve& b) {
+        return std::tie(a.code, a.triangle) < std::tie(b.code, b.triangle);
     });
     return places;
 }
