@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cfloat>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>
@@ -319,12 +320,22 @@ std::vector<std::uint32_t> charts_of(const Scene& scene) {
     return charts;
 }
 
-void denoise(LightMap& map, std::vector<float>& error, const SurfaceMap& surface,
-             const std::vector<std::uint32_t>& charts, std::uint32_t threads) {
+double denoise(LightMap& map, std::vector<float>& error, const SurfaceMap& surface,
+               const std::vector<std::uint32_t>& charts, std::uint32_t threads) {
+    const auto square = [&] {
+        std::vector<double> sums((error.size() + SHORT_CALLS - 1) / SHORT_CALLS);
+        const auto add = [&](std::size_t i) {
+            sums[i / SHORT_CALLS] += map.known[i] != 0 ? double{error[i]} * error[i] : 0.0;
+        };
+        parallel_for(error.size(), threads, add, SHORT_CALLS);
+        return std::accumulate(sums.begin(), sums.end(), 0.0);
+    };
+    const double before = square();
     Denoiser denoiser(map, error, surface, charts, threads);
     for (int i = 0; i < PASSES; ++i) {
         denoiser.pass(1 << i);
     }
+    return std::sqrt(square() / before);
 }
 
 }  // namespace quadtile::baker

@@ -25,18 +25,13 @@
 
 #include <unistd.h>
 
-#include <quadtile/images.hpp>
-#include <quadtile/reference.hpp>
-
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <future>
 #include <iostream>
 #include <map>
-#include <numbers>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -82,14 +77,7 @@ class Run {
     void prepare() {
         set_threads(options_.threads > 0 ? options_.threads : ranks_.fair_threads());
         check_outputs();
-        if (!options_.reference) {
-            gpu_is_open_ = std::async(std::launch::async, [&] {
-                instance_.emplace("quadtile-bake", std::span<const char* const>(),
-                                  options_.validation);
-                gpu_.emplace(*instance_, options_.device, vk::SurfaceKHR(),
-                             ranks_.number_on_host());
-            });
-        }
+        gpu_is_open_ = std::async(std::launch::async, [&] { open_gpu(); });
         load();
         sky_ = choose_light(options_, generator_, scene_,
                             [&](const std::string& message) { warn(message); });
@@ -257,12 +245,17 @@ class Run {
                                    : read_probe_points(options_.probe_points, scene_.origin);
     }
 
+    void open_gpu() {
+        if (!options_.reference) {
+            instance_.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
+            gpu_.emplace(*instance_, options_.device, vk::SurfaceKHR(), ranks_.number_on_host());
+        }
+    }
+
     // Checks that the lightmap suits the device and this host's memory before work begins.
     void check_sizes() {
         const bool has_backs = std::ranges::any_of(scene_.materials, &Material::double_sided);
-        if (gpu_is_open_.valid()) {
-            gpu_is_open_.get();
-        }
+        gpu_is_open_.get();
         tiles_ = suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
         std::optional<std::uint64_t> tracer_bytes;
         if (!gpu_) {
@@ -371,21 +364,6 @@ class Run {
         return result;
     }
 
-    // Denoises the map, and returns the remaining noise.
-    [[nodiscard]] double denoise_map(BakeResult& result) {
-        const auto norm = [&] {
-            double squares = 0.0;
-            for (std::size_t i = 0; i < result.error.size(); ++i) {
-                squares +=
-                    result.map.known[i] != 0 ? double{result.error[i]} * result.error[i] : 0.0;
-            }
-            return std::sqrt(squares);
-        };
-        const double before = norm();
-        denoise(result.map, result.error, surface_, charts_.get(), options_.threads);
-        return *result.noise * norm() / before;
-    }
-
     // Writes a file that appears with all others.
     void add_output(const std::filesystem::path& path, std::string_view bytes) {
         app::OutputFile& file =
@@ -457,7 +435,10 @@ class Run {
         report_.covered_texels = written < extent_.texels() ? surface_.texels.first_from(written)
                                                             : surface_.texels.count();
         if (options_.denoises && result.noise.value_or(0.0) > 0.0) {
-            measure("denoise", [&] { report_.denoised = denoise_map(result); });
+            measure("denoise", [&] {
+                report_.denoised = *result.noise * denoise(map, result.error, surface_,
+                                                           charts_.get(), options_.threads);
+            });
         }
         result.error = {};
         surface_ = {.overlapping_texels = surface_.overlapping_texels};
