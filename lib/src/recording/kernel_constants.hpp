@@ -79,33 +79,26 @@ struct UpperLevels {
 
 // Returns the words of one level that is handed over in groups of 2^levels, with so many words per
 // node and per slot.
-[[nodiscard]] constexpr std::uint32_t handover_words(std::uint32_t width, std::uint32_t height,
-                                                     std::uint32_t level, std::uint32_t levels,
-                                                     std::uint32_t edge_rule,
-                                                     std::uint32_t node_words,
-                                                     std::uint32_t slot_words) {
-    const std::uint32_t groups = blocks_along(width, level, levels, edge_rule) *
-                                 blocks_along(height, level, levels, edge_rule);
-    const std::uint32_t nodes =
-        mip_extent(width, level, edge_rule) * mip_extent(height, level, edge_rule);
+[[nodiscard]] constexpr uint handover_words(uint width, uint height, uint level, uint levels,
+                                            uint edge_rule, uint node_words, uint slot_words) {
+    const uint groups = blocks_along(width, level, levels, edge_rule) *
+                        blocks_along(height, level, levels, edge_rule);
+    const uint nodes = mip_extent(width, level, edge_rule) * mip_extent(height, level, edge_rule);
     return 2 * groups + node_words * nodes + slot_words * groups * slots_of_group(levels);
 }
 
-[[nodiscard]] constexpr std::uint32_t state_words_per_layer(
-    std::uint32_t width, std::uint32_t height, std::uint32_t top_level, std::uint32_t edge_rule,
-    std::uint32_t node_words, std::uint32_t slot_words) {
-    std::uint32_t words = 1;
-    for (std::uint32_t level = BLOCK_LEVELS; level < top_level;
-         level += step_levels(level, top_level)) {
+[[nodiscard]] constexpr uint state_words_per_layer(uint width, uint height, uint top_level,
+                                                   uint edge_rule, uint node_words,
+                                                   uint slot_words) {
+    uint words = 1;
+    for (uint level = BLOCK_LEVELS; level < top_level; level += step_levels(level, top_level)) {
         words += handover_words(width, height, level, step_levels(level, top_level), edge_rule,
                                 node_words, slot_words);
     }
     return words;
 }
 
-[[nodiscard]] constexpr std::uint32_t fused_words_per_layer(std::uint32_t width,
-                                                            std::uint32_t height,
-                                                            std::uint32_t top_level) {
+[[nodiscard]] constexpr uint fused_words_per_layer(uint width, uint height, uint top_level) {
     return LAYER_WORDS - 1 +
            state_words_per_layer(width, height, top_level, EDGE_ROUND_UP, 0, FUSED_SLOT_WORDS);
 }
