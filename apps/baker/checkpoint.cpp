@@ -77,7 +77,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
 namespace {
 
 // Magic number with the byte order, because numbers are written as in memory.
-constexpr std::uint64_t MAGIC = 0x38454b41'42544451;  // "QDTBAKE8"
+constexpr std::uint64_t MAGIC = 0x39454b41'42544451;  // "QDTBAKE9"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
@@ -224,8 +224,9 @@ void visit_state(auto& file, auto& checkpoint) {
 // Visits the contents of Writer and Reader after the magic number, in this order.
 void visit(auto& file, auto& state) {
     visit_state(file, state);
-    file.all(state.lamp_sums);
-    file.all(state.lamp_moments);
+    for (auto& sums : state.lamp_sums) {
+        file.all(sums);
+    }
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class PieceOfSums {
     // Reads sums of `fronts` and, behind `back_texels` places, of backs; 0: there are none. Adds up
     // those of all ranks for the rank `to`.
     void read(Tracer& tracer, const Range& fronts, std::size_t back_texels, Ranks& ranks,
-              std::optional<std::uint32_t> to);
+              std::uint32_t to);
 
     [[nodiscard]] const Accumulator& operator[](std::size_t place) const {
         const bool is_front = back_texels_ == 0 || place < back_texels_;
@@ -78,8 +78,7 @@ class GatheredLight {
     void finish_light(const PointLight& light);
     // Begins with all points of these patches.
     void begin_lamps(const std::vector<LampPatch>& patches, bool is_more);
-    // Adds this rank's sums of a point of a lamp's patch to all texels. Moments count in the first
-    // pass.
+    // Adds the light of a patch to all texels, by this rank's sums of one of its points.
     void add_lamp_point(const LampPatch& lamp, const LampPoint& point, bool is_first_half);
     // Moves the sums of all ranks to the first one; the others begin anew.
     void move_lamp_sums();
@@ -134,20 +133,17 @@ class GatheredLight {
             }
         });
     }
-    // Calls work(sums, i) for texels with the sums of the rank `to`, or of this one.
-    void for_sums(const Range& texels, std::optional<std::uint32_t> to, const auto& work) {
-        for (std::size_t first = texels.first; first < texels.end; first += PIECE_TEXELS) {
-            const Range piece{first, std::min(texels.end, first + PIECE_TEXELS)};
-            sums_.read(tracer_, with_neighbours(piece), scene_.back_texels(), ranks_, to);
-            if (to.value_or(ranks_.number()) == ranks_.number()) {
-                for_texels(piece, [&](std::size_t i) { work(sums_, i); });
-            }
-        }
-    }
-    // Does so for this rank's texels, with the sums of all ranks.
+    // Calls work(sums, i) for this rank's texels, with the sums of all ranks.
     void for_sums(const auto& work) {
         for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
-            for_sums(ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK), rank, work);
+            const Range texels = ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK);
+            for (std::size_t first = texels.first; first < texels.end; first += PIECE_TEXELS) {
+                const Range piece{first, std::min(texels.end, first + PIECE_TEXELS)};
+                sums_.read(tracer_, with_neighbours(piece), scene_.back_texels(), ranks_, rank);
+                if (rank == ranks_.number()) {
+                    for_texels(piece, [&](std::size_t i) { work(sums_, i); });
+                }
+            }
         }
     }
     // Calls side(i) for a texel's front, and for its back if a surface has two sides.
@@ -206,8 +202,10 @@ class GatheredLight {
     BakeState& state_;
     PieceOfSums sums_;  // memory that is kept: new memory takes longer than some passes
     double scale_ = 1.0;
-    double lamp_scale_ = 1.0;   // units of LampSums for an irradiance of 1
-    float half_weight_ = 1.0F;  // weight of the change since half of the directions
+    double lamp_scale_ = 1.0;  // units of LampSums for an irradiance of 1
+    std::vector<LampTriangle> lamp_triangles_;
+    std::vector<std::uint32_t> lamp_firsts_;  // of each patch's triangles, and the end
+    float half_weight_ = 1.0F;                // weight of the change since half of the directions
 };
 
 }  // namespace quadtile::baker
