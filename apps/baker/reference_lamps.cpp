@@ -38,14 +38,15 @@ void ReferenceLamps::receive(const LampParameters& parameters, std::size_t texel
     const glm::vec3 normal = side == 0 ? surface_.normal[texel] : -surface_.normal[texel];
     const float points = lamps::points_of(parameters, centre, across, down);
     glm::vec3 of_points(0.0F);
-    for (float y = 0.0F; y < points; ++y) {
-        for (float x = 0.0F; x < points; ++x) {
-            const glm::vec3 place = lamps::place_of(x, y, points, across, down);
-            for (std::uint32_t i = parameters.first_triangle; i < parameters.end_triangle; ++i) {
-                of_points += lamps::triangle_light(triangles_[i], centre, place, normal) *
-                             lamps::vector_of(triangles_[i].radiance);
+    for (std::uint32_t i = parameters.first_triangle; i < parameters.end_triangle; ++i) {
+        float light = 0.0F;
+        for (float y = 0.0F; y < points; ++y) {
+            for (float x = 0.0F; x < points; ++x) {
+                const glm::vec3 place = lamps::place_of(x, y, points, across, down);
+                light += lamps::triangle_light(triangles_[i], centre, place, normal);
             }
         }
+        of_points += light * lamps::vector_of(triangles_[i].radiance);
     }
     const glm::vec3 open = lamps::mean_over(of_points, points);
     if (!(greatest_of(open) > 0.0F)) {

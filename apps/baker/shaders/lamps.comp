@@ -98,16 +98,16 @@ void receive(ivec2 texel, uint number, uint side, vec3 normal) {
     const vec3 down = vec3(patches[first + 6], patches[first + 7], patches[first + 8]);
     const float points = points_of(parameters, centre, across, down);
     precise vec3 of_points = vec3(0.0);
-    for (float y = 0.0; y < points; ++y) {
-        for (float x = 0.0; x < points; ++x) {
-            const vec3 place = place_of(x, y, points, across, down);
-            for (uint i = parameters.first_triangle; i < parameters.end_triangle; ++i) {
-                const LampTriangle triangle = triangles[i];
-                precise const vec3 light =
-                    triangle_light(triangle, centre, place, normal) * vector_of(triangle.radiance);
-                of_points = of_points + light;
+    for (uint i = parameters.first_triangle; i < parameters.end_triangle; ++i) {
+        const LampTriangle triangle = triangles[i];
+        precise float light = 0.0;
+        for (float y = 0.0; y < points; ++y) {
+            for (float x = 0.0; x < points; ++x) {
+                const vec3 place = place_of(x, y, points, across, down);
+                light = light + triangle_light(triangle, centre, place, normal);
             }
         }
+        of_points = of_points + light * vector_of(triangle.radiance);
     }
     const vec3 open = mean_over(of_points, points);
     if (!(max(open.x, max(open.y, open.z)) > 0.0)) {
