@@ -18,6 +18,7 @@
 #include <ranges>
 #include <span>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace quadtile::baker {
@@ -74,13 +75,8 @@ class Bake {
             watcher_.traced();
         }
         result_.noise = light_.noise();
-        light_.gather();
-        if (!ranks_.is_first()) {
-            return std::move(result_);
-        }
-        result_.error = light_.error();
         result_.inside_texels = state_.inside_texels;
-        result_.map = light_.make_map(!result_.interrupted);
+        std::tie(result_.map, result_.error) = light_.make_map(!result_.interrupted);
         return std::move(result_);
     }
 

@@ -257,22 +257,15 @@ class SeamFinder {
     const Extent& extent_;
 };
 
-// A sample of a seam. The light on one side of it less that on the other is the sum of weights *
-// texels, divided by the square root of the length that the sample stands for.
-struct Sample {
-    std::array<std::uint32_t, 8> texels;
-    std::array<float, 8> weights;
-};
-
 // Returns the samples of all seams, with indices of the map's texels.
-std::vector<Sample> sample(const std::vector<SeamFinder::Seam>& seams, const Extent& extent) {
+std::vector<SeamSample> sample(const std::vector<SeamFinder::Seam>& seams, const Extent& extent) {
     std::vector<std::size_t> starts;  // by seam: the samples of earlier ones
     std::size_t total = 0;
     for (const SeamFinder::Seam& seam : seams) {
         starts.push_back(total);
         total += static_cast<std::size_t>(std::ranges::count(seam.parted, 0));
     }
-    std::vector<Sample> samples(total);
+    std::vector<SeamSample> samples(total);
     const glm::dvec2 size(extent.width, extent.height);
     parallel_for(seams.size(), 0, [&](std::size_t number) {
         const SeamFinder::Seam& seam = seams[number];
@@ -283,7 +276,7 @@ std::vector<Sample> sample(const std::vector<SeamFinder::Seam>& seams, const Ext
             if (seam.parted[i] != 0) {
                 continue;
             }
-            Sample& sample = samples[next++];
+            SeamSample& sample = samples[next++];
             const auto set = [&](const Side& side, std::size_t first, float factor) {
                 const double along = (static_cast<double>(i) + 0.5) / count;
                 const BilinearFetch fetch =
@@ -310,19 +303,10 @@ std::vector<Sample> sample(const std::vector<SeamFinder::Seam>& seams, const Ext
 // of any size.
 class SeamBlend {
  public:
-    SeamBlend(std::vector<Sample> samples, const LightMap& map) : samples_(std::move(samples)) {
-        // Texels are numbered by their first use, so that neighbours along a seam are neighbours.
-        constexpr std::uint32_t NONE = std::numeric_limits<std::uint32_t>::max();
-        std::vector<std::uint32_t> numbers(map.extent.texels(), NONE);
-        for (Sample& sample : samples_) {
-            for (std::uint32_t& texel : sample.texels) {
-                std::uint32_t& number = numbers[texel];
-                if (number == NONE) {
-                    number = static_cast<std::uint32_t>(texels_.size());
-                    texels_.push_back(texel);
-                    ends_.push_back(0);
-                }
-                texel = number;
+    SeamBlend(const Seams& seams, const std::vector<std::uint8_t>& known)
+        : samples_(seams.samples), texels_(seams.texels), ends_(texels_.size()) {
+        for (const SeamSample& sample : samples_) {
+            for (const std::uint32_t number : sample.texels) {
                 ++ends_[number];
             }
         }
@@ -337,7 +321,7 @@ class SeamBlend {
         diagonal_.resize(texels_.size());
         differences_.resize(samples_.size());
         for_texels([&](std::size_t i) {
-            weights_[i] = map.known[texels_[i]] != 0 ? KNOWN_WEIGHT : UNKNOWN_WEIGHT;
+            weights_[i] = known[texels_[i]] != 0 ? KNOWN_WEIGHT : UNKNOWN_WEIGHT;
             diagonal_[i] = weights_[i];
             for (const Use& use : uses(i)) {
                 diagonal_[i] += double{use.weight} * use.weight;
@@ -435,9 +419,9 @@ class SeamBlend {
         return sum;
     }
 
-    std::vector<Sample> samples_;        // of numbers of texels
-    std::vector<std::uint32_t> texels_;  // of the map, by number
-    std::vector<std::size_t> ends_;      // by texel: of its uses
+    const std::vector<SeamSample>& samples_;
+    const std::vector<std::uint32_t>& texels_;
+    std::vector<std::size_t> ends_;  // by texel: of its uses
     std::vector<Use> uses_;
     std::vector<double> weights_;
     std::vector<double> diagonal_;
@@ -446,17 +430,33 @@ class SeamBlend {
 
 }  // namespace
 
-std::size_t blend_seams(LightMap& map, const Scene& scene) {
+Seams find_seams(const Scene& scene, const Extent& extent) {
     if (scene.light_map_coordinates.empty()) {
-        return 0;
+        return {};
     }
-    const std::vector<SeamFinder::Seam> seams = SeamFinder(scene, map.extent).find();
-    SeamBlend blend(sample(seams, map.extent), map);
+    const std::vector<SeamFinder::Seam> found = SeamFinder(scene, extent).find();
+    Seams seams{found.size(), sample(found, extent), {}};
+    // Numbered by their first use, so that neighbours along a seam are neighbours.
+    constexpr std::uint32_t NONE = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> numbers(extent.texels(), NONE);
+    for (SeamSample& sample : seams.samples) {
+        for (std::uint32_t& texel : sample.texels) {
+            if (numbers[texel] == NONE) {
+                numbers[texel] = static_cast<std::uint32_t>(seams.texels.size());
+                seams.texels.push_back(texel);
+            }
+            texel = numbers[texel];
+        }
+    }
+    return seams;
+}
+
+void blend_seams(LightMap& map, const Seams& seams) {
+    SeamBlend blend(seams, map.known);
     for (std::vector<glm::vec3>* const plane : map.planes()) {
         // Irradiance is never negative; a band of spherical harmonics may be.
         blend.blend(*plane, plane != &map.irradiance);
     }
-    return seams.size();
 }
 
 }  // namespace quadtile::baker

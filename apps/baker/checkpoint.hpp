@@ -3,9 +3,11 @@
 #pragma once
 
 #include "bake_state.hpp"
+#include "parallel.hpp"
 
 #include "shaders/bake.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -37,10 +39,19 @@ class Fingerprint {
     void add(const T& value) {
         add(&value, sizeof(value));
     }
+    // Adds the fingerprints of blocks, which all processors find.
     template <typename T>
     void add_all(const std::vector<T>& values) {
+        constexpr std::size_t BLOCK = 1U << 18U;
+        std::vector<std::uint64_t> blocks((values.size() + BLOCK - 1) / BLOCK);
+        parallel_for(blocks.size(), 0, [&](std::size_t i) {
+            Fingerprint block;
+            const std::size_t first = i * BLOCK;
+            block.add(&values[first], std::min(BLOCK, values.size() - first) * sizeof(T));
+            blocks[i] = block.value();
+        });
         add(std::uint64_t{values.size()});
-        add(values.data(), values.size() * sizeof(T));
+        add(blocks.data(), blocks.size() * sizeof(std::uint64_t));
     }
 
     [[nodiscard]] std::uint64_t value() const { return value_; }

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cfloat>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>
@@ -28,47 +29,6 @@ constexpr float MOST_DIFFERENCE = 2.5F;
 constexpr int ERROR_RADIUS = 2;  // texels; the noise of a texel is that around it
 constexpr int TILE_WIDTH = 128;
 constexpr int TILE_HEIGHT = 64;
-
-// Returns a number per triangle, equal for triangles that are connected by points which are equal
-// in the scene and in the lightmap.
-std::vector<std::uint32_t> number_charts(const Scene& scene) {
-    std::vector<std::uint32_t> parents(scene.positions.size());
-    std::iota(parents.begin(), parents.end(), 0U);
-    const auto root = [&](std::uint32_t vertex) {
-        while (parents[vertex] != vertex) {
-            vertex = parents[vertex] = parents[parents[vertex]];
-        }
-        return vertex;
-    };
-    const auto place = [&](std::uint32_t vertex) {
-        const glm::vec3& position = scene.positions[vertex];
-        return std::tie(position.x, position.y, position.z);
-    };
-    std::vector<std::pair<std::array<float, 2>, std::uint32_t>> order(parents.size());
-    for (const std::uint32_t vertex : parents) {
-        const glm::vec2& coordinates = scene.light_map_coordinates[vertex];
-        order[vertex] = {{coordinates.x, coordinates.y}, vertex};
-    }
-    parallel_sort(order, [&](const auto& a, const auto& b) {
-        return a.first == b.first ? place(a.second) < place(b.second) : a.first < b.first;
-    });
-    for (std::size_t i = 1; i < order.size(); ++i) {
-        const auto& [coordinates, vertex] = order[i];
-        const auto& [last_coordinates, last] = order[i - 1];
-        if (last_coordinates == coordinates && place(last) == place(vertex)) {
-            parents[root(vertex)] = root(last);
-        }
-    }
-    for (const Triangle& triangle : scene.triangles) {
-        parents[root(triangle.vertices[1])] = root(triangle.vertices[0]);
-        parents[root(triangle.vertices[2])] = root(triangle.vertices[0]);
-    }
-    std::vector<std::uint32_t> charts;
-    for (const Triangle& triangle : scene.triangles) {
-        charts.push_back(root(triangle.vertices[0]));
-    }
-    return charts;
-}
 
 // Returns the value where the mask's bits are 1, and 0 where they are 0. Loops without branches
 // take several texels at once.
@@ -128,11 +88,11 @@ struct Tile {
 class Denoiser {
  public:
     Denoiser(LightMap& map, std::vector<float>& error, const SurfaceMap& surface,
-             const Scene& scene, std::uint32_t threads)
+             const std::vector<std::uint32_t>& charts, std::uint32_t threads)
         : map_(map),
           error_(error),
           surface_(surface),
-          charts_(number_charts(scene)),
+          charts_(charts),
           threads_(threads),
           planes_(map.planes()),
           new_planes_(planes_.size(), std::vector<glm::vec3>(error.size())),
@@ -311,7 +271,7 @@ class Denoiser {
     LightMap& map_;
     std::vector<float>& error_;
     const SurfaceMap& surface_;
-    std::vector<std::uint32_t> charts_;  // by triangle
+    const std::vector<std::uint32_t>& charts_;  // by triangle
     std::uint32_t threads_;
     std::vector<std::vector<glm::vec3>*> planes_;
     std::vector<std::vector<glm::vec3>> new_planes_;  // after the pass, and the error
@@ -321,12 +281,61 @@ class Denoiser {
 
 }  // namespace
 
-void denoise(LightMap& map, std::vector<float>& error, const SurfaceMap& surface,
-             const Scene& scene, std::uint32_t threads) {
-    Denoiser denoiser(map, error, surface, scene, threads);
+std::vector<std::uint32_t> charts_of(const Scene& scene) {
+    std::vector<std::uint32_t> parents(scene.positions.size());
+    std::iota(parents.begin(), parents.end(), 0U);
+    const auto root = [&](std::uint32_t vertex) {
+        while (parents[vertex] != vertex) {
+            vertex = parents[vertex] = parents[parents[vertex]];
+        }
+        return vertex;
+    };
+    const auto place = [&](std::uint32_t vertex) {
+        const glm::vec3& position = scene.positions[vertex];
+        return std::tie(position.x, position.y, position.z);
+    };
+    std::vector<std::pair<std::array<float, 2>, std::uint32_t>> order(parents.size());
+    for (const std::uint32_t vertex : parents) {
+        const glm::vec2& coordinates = scene.light_map_coordinates[vertex];
+        order[vertex] = {{coordinates.x, coordinates.y}, vertex};
+    }
+    parallel_sort(order, [&](const auto& a, const auto& b) {
+        return a.first == b.first ? place(a.second) < place(b.second) : a.first < b.first;
+    });
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        const auto& [coordinates, vertex] = order[i];
+        const auto& [last_coordinates, last] = order[i - 1];
+        if (last_coordinates == coordinates && place(last) == place(vertex)) {
+            parents[root(vertex)] = root(last);
+        }
+    }
+    for (const Triangle& triangle : scene.triangles) {
+        parents[root(triangle.vertices[1])] = root(triangle.vertices[0]);
+        parents[root(triangle.vertices[2])] = root(triangle.vertices[0]);
+    }
+    std::vector<std::uint32_t> charts;
+    for (const Triangle& triangle : scene.triangles) {
+        charts.push_back(root(triangle.vertices[0]));
+    }
+    return charts;
+}
+
+double denoise(LightMap& map, std::vector<float>& error, const SurfaceMap& surface,
+               const std::vector<std::uint32_t>& charts, std::uint32_t threads) {
+    const auto square = [&] {
+        std::vector<double> sums((error.size() + SHORT_CALLS - 1) / SHORT_CALLS);
+        const auto add = [&](std::size_t i) {
+            sums[i / SHORT_CALLS] += map.known[i] != 0 ? double{error[i]} * error[i] : 0.0;
+        };
+        parallel_for(error.size(), threads, add, SHORT_CALLS);
+        return std::accumulate(sums.begin(), sums.end(), 0.0);
+    };
+    const double before = square();
+    Denoiser denoiser(map, error, surface, charts, threads);
     for (int i = 0; i < PASSES; ++i) {
         denoiser.pass(1 << i);
     }
+    return std::sqrt(square() / before);
 }
 
 }  // namespace quadtile::baker

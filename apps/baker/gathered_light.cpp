@@ -37,20 +37,22 @@ Value value_at(const std::vector<Value>& values, std::size_t i) {
 
 }  // namespace
 
-void PieceOfSums::read(Tracer& tracer, const Range& fronts, std::size_t back_texels, Ranks& ranks,
-                       std::uint32_t to) {
+void PieceOfSums::read(Tracer& tracer, const Range& fronts, std::size_t back_texels) {
     first_ = fronts.first;
     back_texels_ = back_texels;
-    const auto read_side = [&](std::vector<Accumulator>& sums, std::size_t first) {
-        sums.resize(fronts.size());
-        tracer.read_sums(first, sums);
-        ranks.add_up({reinterpret_cast<std::uint64_t*>(sums.data()),
-                      sums.size() * sizeof(Accumulator) / sizeof(std::uint64_t)},
-                     to);
-    };
-    read_side(fronts_, first_);
+    fronts_.resize(fronts.size());
+    tracer.read_sums(first_, fronts_);
+    backs_.resize(back_texels > 0 ? fronts.size() : 0);
     if (back_texels > 0) {
-        read_side(backs_, first_ + back_texels);
+        tracer.read_sums(first_ + back_texels, backs_);
+    }
+}
+
+void PieceOfSums::add_up(Ranks& ranks, std::uint32_t to) {
+    for (std::vector<Accumulator>* const sums : {&fronts_, &backs_}) {
+        ranks.add_up({reinterpret_cast<std::uint64_t*>(sums->data()),
+                      sums->size() * sizeof(Accumulator) / sizeof(std::uint64_t)},
+                     to);
     }
 }
 
@@ -473,15 +475,6 @@ float GatheredLight::error_at(std::size_t texel) const {
             value_at(state_.lamps_error, texel));
 }
 
-std::vector<float> GatheredLight::error() const {
-    std::vector<float> error(scene_.texels.extent().texels());
-    for_texels({0, error.size()}, [&](std::size_t i) {
-        const std::uint32_t number = scene_.texels[i];
-        error[i] = number < scene_.texels.count() ? error_at(number) : 0.0F;
-    });
-    return error;
-}
-
 std::optional<double> GatheredLight::noise() const {
     const double noise = noise_by([&](std::size_t i) { return error_at(i); });
     return std::isfinite(noise) ? std::optional(noise) : std::nullopt;
@@ -519,7 +512,25 @@ void GatheredLight::forget_slivers() {
     });
 }
 
-LightMap GatheredLight::make_map(bool is_whole) {
+std::pair<LightMap, std::vector<float>> GatheredLight::make_map(bool is_whole) {
+    state_.indirect.resize(scene_.texels.places(), glm::vec3(0.0F));
+    state_.indirect_error.resize(scene_.texels.places(), 0.0F);
+    for_texels(own_, [&](std::size_t i) {
+        state_.indirect[i] = direct_at(i) + state_.indirect[i];
+        state_.indirect_error[i] = error_at(i);
+    });
+    state_.sources = {};
+    state_.lamps = {};
+    state_.direct = {};
+    gather(state_.known, false);
+    gather(state_.indirect, false);
+    gather(state_.indirect_error, false);
+    for (std::vector<glm::vec3>& moment : state_.moments) {
+        gather(moment, false);
+    }
+    if (!ranks_.is_first()) {
+        return {};
+    }
     // Frees the values of covered texels.
     const auto by_texel = [&]<typename Value>(std::vector<Value>& of_covered) {
         std::vector<Value> values(scene_.texels.extent().texels());
@@ -528,16 +539,19 @@ LightMap GatheredLight::make_map(bool is_whole) {
         of_covered = {};
         return values;
     };
-    state_.indirect.resize(scene_.texels.places(), glm::vec3(0.0F));
-    for_texels({0, scene_.texels.count()},
-               [&](std::size_t i) { state_.indirect[i] = direct_at(i) + state_.indirect[i]; });
-    state_.sources = {};
-    state_.lamps = {};
-    state_.direct = {};
     LightMap map;
     map.extent = scene_.texels.extent();
-    map.irradiance = by_texel(state_.indirect);
-    map.known = by_texel(state_.known);
+    std::vector<float> error;
+    // New memory takes most of the time, by one thread each.
+    parallel_for(3, 0, [&](std::size_t i) {
+        if (i == 0) {
+            map.irradiance = by_texel(state_.indirect);
+        } else if (i == 1) {
+            error = by_texel(state_.indirect_error);
+        } else {
+            map.known = by_texel(state_.known);
+        }
+    });
     if (directional_ && is_whole) {
         // Y00 and Y1m (real spherical harmonics) of light from (x, y, z).
         constexpr float Y0 = 0.282094792F;
@@ -547,12 +561,12 @@ LightMap GatheredLight::make_map(bool is_whole) {
         map.radiance_sh[2] = by_texel(state_.moments[2]);
         map.radiance_sh[3] = by_texel(state_.moments[0]);
         for (std::size_t band = 0; band < 4; ++band) {
-            for (glm::vec3& coefficient : map.radiance_sh[band]) {
-                coefficient *= band == 0 ? Y0 : Y1;
-            }
+            std::vector<glm::vec3>& values = map.radiance_sh[band];
+            const float factor = band == 0 ? Y0 : Y1;
+            for_texels({0, values.size()}, [&](std::size_t i) { values[i] *= factor; });
         }
     }
-    return map;
+    return {std::move(map), std::move(error)};
 }
 
 }  // namespace quadtile::baker

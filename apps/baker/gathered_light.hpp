@@ -11,11 +11,14 @@
 #include "tracer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace quadtile::baker {
@@ -29,10 +32,10 @@ constexpr std::size_t PIECE_TEXELS = 256 * TEXEL_BLOCK;
 // Sums of a pass: those of a range of texels and their neighbours.
 class PieceOfSums {
  public:
-    // Reads sums of `fronts` and, behind `back_texels` places, of backs; 0: there are none. Adds up
-    // those of all ranks for the rank `to`.
-    void read(Tracer& tracer, const Range& fronts, std::size_t back_texels, Ranks& ranks,
-              std::uint32_t to);
+    // Reads sums of `fronts` and, behind `back_texels` places, of backs; 0: there are none.
+    void read(Tracer& tracer, const Range& fronts, std::size_t back_texels);
+    // Adds up those of all ranks for the rank `to`.
+    void add_up(Ranks& ranks, std::uint32_t to);
 
     [[nodiscard]] const Accumulator& operator[](std::size_t place) const {
         const bool is_front = back_texels_ == 0 || place < back_texels_;
@@ -93,13 +96,11 @@ class GatheredLight {
     void begin_moments();
     void finish_moment(std::uint32_t axis);
 
-    // Moves the light of all ranks to the first one.
+    // Moves the light of all ranks to the first one, for a checkpoint.
     void gather();
 
     // Returns the mean over the known texels.
     [[nodiscard]] double mean_irradiance() const;
-    // Returns the error of all light, by texel, grey, estimated from two halves of the directions.
-    [[nodiscard]] std::vector<float> error() const;
     // Returns the root mean square error of the known texels' light, relative to their mean light,
     // estimated from the second halves of the directions. None: no light, or no halves.
     [[nodiscard]] std::optional<double> noise() const;
@@ -118,8 +119,9 @@ class GatheredLight {
         Emission emission, bool reflects,
         const std::function<void(std::size_t first, std::span<const glm::vec4>)>& take) const;
 
-    // Takes the light out of the state. Directional light needs a whole bake.
-    [[nodiscard]] LightMap make_map(bool is_whole);
+    // Takes the light of all ranks out of the state, for the first one, and its error, by texel,
+    // grey, estimated from two halves of the directions. Directional light needs a whole bake.
+    [[nodiscard]] std::pair<LightMap, std::vector<float>> make_map(bool is_whole);
 
  private:
     // Returns whether a texel is inside of something; tells whether it is known.
@@ -133,17 +135,53 @@ class GatheredLight {
             }
         });
     }
-    // Calls work(sums, i) for this rank's texels, with the sums of all ranks.
+    // Calls work(sums, i) for this rank's texels, with the sums of all ranks, which work on theirs
+    // at once. Reads a piece, adds up the one before and works on that before it at once.
     void for_sums(const auto& work) {
-        for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
-            const Range texels = ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK);
-            for (std::size_t first = texels.first; first < texels.end; first += PIECE_TEXELS) {
-                const Range piece{first, std::min(texels.end, first + PIECE_TEXELS)};
-                sums_.read(tracer_, with_neighbours(piece), scene_.back_texels(), ranks_, rank);
-                if (rank == ranks_.number()) {
-                    for_texels(piece, [&](std::size_t i) { work(sums_, i); });
+        struct Piece {
+            Range texels;
+            std::uint32_t to;  // rank
+        };
+        std::vector<Piece> pieces;
+        for (std::size_t first = 0; first < scene_.texels.count(); first += PIECE_TEXELS) {
+            for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
+                const Range part = ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK);
+                if (first < part.size()) {
+                    pieces.push_back({{part.first + first,
+                                       std::min(part.end, part.first + first + PIECE_TEXELS)},
+                                      rank});
                 }
             }
+        }
+        std::future<void> is_worked;
+        std::future<void> is_read;
+        for (std::size_t i = 0; i <= pieces.size(); ++i) {
+            if (is_read.valid()) {
+                is_read.get();
+            }
+            std::swap(sums_[0], sums_[1]);
+            if (i < pieces.size()) {
+                is_read = std::async(std::launch::async, [this, &piece = pieces[i]] {
+                    sums_[0].read(tracer_, with_neighbours(piece.texels), scene_.back_texels());
+                });
+            }
+            if (i == 0) {
+                continue;
+            }
+            const Piece& piece = pieces[i - 1];
+            sums_[1].add_up(ranks_, piece.to);
+            if (piece.to == ranks_.number()) {
+                if (is_worked.valid()) {
+                    is_worked.get();
+                }
+                std::swap(sums_[1], sums_[2]);
+                is_worked = std::async(std::launch::async, [this, &piece, &work] {
+                    for_texels(piece.texels, [&](std::size_t texel) { work(sums_[2], texel); });
+                });
+            }
+        }
+        if (is_worked.valid()) {
+            is_worked.get();
         }
     }
     // Calls side(i) for a texel's front, and for its back if a surface has two sides.
@@ -200,7 +238,9 @@ class GatheredLight {
     bool directional_;
     bool light_shares_;
     BakeState& state_;
-    PieceOfSums sums_;  // memory that is kept: new memory takes longer than some passes
+    // That are read, added up, worked on. Memory that is kept: new memory takes longer than some
+    // passes.
+    std::array<PieceOfSums, 3> sums_;
     double scale_ = 1.0;
     double lamp_scale_ = 1.0;  // units of LampSums for an irradiance of 1
     std::vector<LampTriangle> lamp_triangles_;

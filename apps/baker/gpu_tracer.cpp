@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -44,6 +45,28 @@ constexpr std::uint64_t MAPS_BYTES = 192U << 20U;  // of all importance maps at 
 
 std::uint32_t blocks_of(const TracedTile& tile) {
     return (tile.width * tile.height + BLOCK_PIXELS - 1) / BLOCK_PIXELS;
+}
+
+// Returns clusters, and behind them the boxes of their groups.
+std::vector<TriangleCluster> with_groups(std::vector<TriangleCluster> clusters) {
+    const std::size_t count = clusters.size();
+    for (std::size_t first = 0; first < count; first += CLUSTERS_IN_GROUP) {
+        const std::size_t end = std::min<std::size_t>(first + CLUSTERS_IN_GROUP, count);
+        TriangleCluster group{};
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            float low = std::numeric_limits<float>::max();
+            float high = std::numeric_limits<float>::lowest();
+            for (std::size_t i = first; i < end; ++i) {
+                low = std::min(low, clusters[i].centre[axis] - clusters[i].half_extent[axis]);
+                high = std::max(high, clusters[i].centre[axis] + clusters[i].half_extent[axis]);
+            }
+            group.centre[axis] = 0.5F * (low + high);
+            // The kernel's own margin is larger than the rounding here.
+            group.half_extent[axis] = 0.5F * (high - low);
+        }
+        clusters.push_back(group);
+    }
+    return clusters;
 }
 
 // Importance maps, pyramids, sums and thresholds take about 40 bytes per texel.
@@ -99,7 +122,10 @@ class GpuTracer : public Tracer {
 
     [[nodiscard]] std::vector<std::vector<MapTile>> request_tiles(
         std::span<const ProjectionFrame> frames, const Stop& stop) override {
-        return requests_->request(frames, stop);
+        const auto start = Clock::now();
+        auto tiles = requests_->request(frames, stop);
+        statistics_.map_seconds += seconds_since(start);
+        return tiles;
     }
 
     void begin_pass(const std::vector<std::uint32_t>& open) override {
@@ -170,6 +196,8 @@ class GpuTracer : public Tracer {
     void download(const app::Buffer& source, std::uint64_t first, std::span<std::byte> bytes);
 
     static void add_parts(const Waiting& whole, std::deque<Waiting>& waiting);
+    // Returns the work of finding a tile's clusters.
+    [[nodiscard]] double cull_work() const { return 16.0 + parameters_.clusters / 256.0; }
     [[nodiscard]] double work_of(const Waiting& tile) const;
     [[nodiscard]] std::vector<Waiting> take_batch(std::deque<Waiting>& waiting,
                                                   std::size_t end) const;
@@ -211,7 +239,8 @@ class GpuTracer : public Tracer {
     std::array<vk::UniquePipeline, 2> walks_;  // of other light; of sources; none until needed
 
     SubmissionSize submission_size_;
-    std::optional<GpuLamps> lamps_;    // of a pass of lamps
+    std::optional<GpuLamps> lamps_;  // of a pass of lamps
+    app::GpuTimer timer_{gpu_, 4};
     std::optional<GpuProbes> probes_;  // none until needed
     TracerStatistics statistics_;
 };
@@ -242,9 +271,9 @@ void GpuTracer::make_buffers() {
     readback_ = gpu_.make_buffer(staging_bytes, Usage::eTransferDst, app::MemoryUse::readback);
 
     const std::span<const TracedTriangle> triangles(scene_.triangles);
-    const std::span<const TriangleCluster> clusters(scene_.clusters);
+    const std::vector<TriangleCluster> clusters = with_groups(scene_.clusters);
     triangles_ = gpu_.make_buffer(triangles.size_bytes(), storage);
-    clusters_ = gpu_.make_buffer(clusters.size_bytes(), storage);
+    clusters_ = gpu_.make_buffer(std::span(clusters).size_bytes(), storage);
     frames_ = gpu_.make_buffer(std::uint64_t{256} * sizeof(ProjectionFrame), Usage::eStorageBuffer,
                                app::MemoryUse::upload);
     tiles_ = gpu_.make_buffer(MOST_TILES * sizeof(TracedTile), Usage::eStorageBuffer,
@@ -274,7 +303,7 @@ void GpuTracer::make_buffers() {
     alpha_texels_ = make_or_empty(std::as_bytes(std::span(scene_.alpha_texels)));
     covered_words_ = make_or_empty(std::as_bytes(std::span(scene_.texels.words())));
     gpu_.upload(*triangles_.handle, std::as_bytes(triangles));
-    gpu_.upload(*clusters_.handle, std::as_bytes(clusters));
+    gpu_.upload(*clusters_.handle, std::as_bytes(std::span(clusters)));
 
     interface_.write(
         0, std::array{*triangles_.handle, *clusters_.handle, *frames_.handle, *tiles_.handle,
@@ -365,7 +394,7 @@ std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
 
 // Returns the work of a tile: its lists, their heads, and the clusters that cull reads.
 double GpuTracer::work_of(const Waiting& tile) const {
-    return tile.nodes + double{BLOCK_PIXELS} * blocks_of(tile.tile) + 0.25 * parameters_.clusters;
+    return tile.nodes + double{BLOCK_PIXELS} * blocks_of(tile.tile) + cull_work();
 }
 
 // Takes tiles before `end` from the front, as many as fit; none if the first one does not fit, or
@@ -429,16 +458,19 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         commands.fillBuffer(*heads_.handle, 0,
                             vk::DeviceSize{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t), NO_NODE);
         app::memory_barrier(commands);
+        timer_.begin(commands);
         interface_.bind(commands, *cull_, parameters_);
-        commands.dispatch((parameters_.clusters + 63) / 64,
-                          static_cast<std::uint32_t>(batch.size()), 1);
+        commands.dispatch(static_cast<std::uint32_t>(batch.size()), 1, 1);
         app::memory_barrier(commands);
+        timer_.mark(commands, 1);
         interface_.bind(commands, *rasterise_, parameters_);
         commands.dispatchIndirect(*state_.handle, 0);
         app::memory_barrier(commands);
+        timer_.mark(commands, 2);
         interface_.bind(commands, *walk, parameters_);
         const std::uint32_t blocks_x = std::min(blocks, LARGEST_DISPATCH);
         commands.dispatch(blocks_x, (blocks + blocks_x - 1) / blocks_x, 1);
+        timer_.mark(commands, 3);
         commands.copyBuffer(*state_.handle, *results_back_.handle,
                             vk::BufferCopy{.size = sizeof(TraceState)});
         commands.copyBuffer(*results_.handle, *results_back_.handle,
@@ -446,6 +478,14 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
     });
     const double seconds = seconds_since(start);
+    if (const auto marks = timer_.marks()) {
+        const auto between = [&](std::size_t mark) {
+            return 1e-3 * ((*marks)[mark + 1] - (*marks)[mark]);
+        };
+        statistics_.cull_seconds += between(0);
+        statistics_.rasterise_seconds += between(1);
+        statistics_.walk_seconds += between(2);
+    }
     TraceState state;
     std::memcpy(&state, results_back_.mapped, sizeof(state));
     const std::uint64_t nodes = std::min(state.nodes, parameters_.node_capacity);
@@ -453,7 +493,7 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         statistics_.most_pool_bytes,
         std::uint64_t{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t) + nodes * sizeof(ListNode));
     submission_size_.note(static_cast<double>(nodes) + double{BLOCK_PIXELS} * blocks +
-                              0.25 * parameters_.clusters * static_cast<double>(batch.size()),
+                              cull_work() * static_cast<double>(batch.size()),
                           seconds);
 }
 

@@ -9,18 +9,18 @@
 #include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfFrameBuffer.h>
 #include <OpenEXR/ImfHeader.h>
+#include <OpenEXR/ImfIO.h>
 #include <OpenEXR/ImfOutputFile.h>
-#include <OpenEXR/ImfStdIO.h>
 #include <OpenEXR/ImfStringAttribute.h>
 #include <OpenEXR/ImfThreading.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <list>
 #include <numbers>
 #include <stdexcept>
-#include <thread>
 
 namespace quadtile::baker {
 
@@ -109,10 +109,12 @@ namespace {
 LightMap converted(LightMap map, Quantity quantity) {
     const bool is_mask = quantity == Quantity::shadow_mask;
     for (std::vector<glm::vec3>* const plane : map.planes()) {
-        for (glm::vec3& texel : *plane) {
+        const auto convert = [&](std::size_t i) {
+            glm::vec3& texel = (*plane)[i];
             // Blended seams may exceed both ends.
             texel = is_mask ? glm::clamp(texel, 0.0F, 1.0F) : texel * std::numbers::inv_pi_v<float>;
-        }
+        };
+        parallel_for(plane->size(), 0, convert, SHORT_CALLS);
     }
     return map;
 }
@@ -146,15 +148,35 @@ struct Channels {
                                                  stride * sizeof(float)));
             return;
         }
-        std::vector<Imath::half>& rounded = halves.emplace_back();
-        rounded.reserve(count);
-        for (std::size_t i = 0; i < count; ++i) {
+        std::vector<Imath::half>& rounded = halves.emplace_back(count);
+        std::atomic_ref cut_values(cut);
+        const auto round = [&](std::size_t i) {
             const float value = values[i * stride];
-            rounded.emplace_back(std::clamp(value, -LARGEST_HALF, LARGEST_HALF));
-            cut += std::abs(value) > LARGEST_HALF ? 1 : 0;
-        }
+            rounded[i] = std::clamp(value, -LARGEST_HALF, LARGEST_HALF);
+            if (std::abs(value) > LARGEST_HALF) {
+                ++cut_values;
+            }
+        };
+        parallel_for(count, 0, round, SHORT_CALLS);
         pixels.insert(name, Imf::Slice::Make(Imf::HALF, rounded.data(), header.dataWindow()));
     }
+};
+
+// Writes to a string.
+class StringStream : public Imf::OStream {
+ public:
+    explicit StringStream(std::string& bytes) : Imf::OStream("lightmap"), bytes_(bytes) {}
+
+    void write(const char* bytes, int size) override {
+        bytes_.replace(at_, static_cast<std::size_t>(size), bytes, static_cast<std::size_t>(size));
+        at_ += static_cast<std::size_t>(size);
+    }
+    std::uint64_t tellp() override { return at_; }
+    void seekp(std::uint64_t at) override { at_ = at; }
+
+ private:
+    std::string& bytes_;
+    std::size_t at_ = 0;
 };
 
 }  // namespace
@@ -172,17 +194,19 @@ LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {
             lights.push_back(std::max({light.r, light.g, light.b}));
         }
     }
-    std::ranges::sort(lights);
-    const float brightest = lights.empty() ? 0.0F : lights.back();
-    const float bright = lights.empty() ? 0.0F : lights[lights.size() * 99 / 100];
+    const auto last = lights.begin() + static_cast<std::ptrdiff_t>(lights.size() * 99 / 100);
+    std::ranges::nth_element(lights, last);
+    const float brightest = lights.empty() ? 0.0F : *std::max_element(last, lights.end());
+    const float bright = lights.empty() ? 0.0F : *last;
     const float white = bright > 0.0F ? bright : brightest > 0.0F ? brightest : 1.0F;
     app::Picture picture(map.extent.width, map.extent.height);
-    for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+    const auto draw = [&](std::size_t i) {
         for (int c = 0; c < 3; ++c) {
             picture.pixels[i][static_cast<std::size_t>(c)] = static_cast<std::uint8_t>(
                 std::lround(255.0F * std::clamp(map.irradiance[i][c] / white, 0.0F, 1.0F)));
         }
-    }
+    };
+    parallel_for(map.irradiance.size(), 0, draw, SHORT_CALLS);
     const double unit = quantity == Quantity::radiance ? std::numbers::inv_pi : 1.0;
     return {app::encode_png(picture), white * unit, brightest * unit};
 }
@@ -209,17 +233,20 @@ LightMapExr encode_light_map_exr(const LightMap& map, Quantity quantity, bool ha
     const std::vector<float> alpha(map.known.begin(), map.known.end());
     channels.add("A", alpha);
 
-    const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const int threads = static_cast<int>(threads_of(0));
     if (Imf::globalThreadCount() < threads) {
         Imf::setGlobalThreadCount(threads);  // for the whole program; compression takes longest
     }
-    Imf::StdOSStream stream;
+    LightMapExr exr;
+    exr.bytes.reserve(map.irradiance.size() * sizeof(glm::vec4));  // memory only as it is used
+    StringStream stream(exr.bytes);
     {
         Imf::OutputFile image(stream, channels.header, threads);  // complete when destroyed
         image.setFrameBuffer(channels.pixels);
         image.writePixels(height);
     }
-    return {stream.str(), channels.cut};
+    exr.cut = channels.cut;
+    return exr;
 }
 
 }  // namespace quadtile::baker

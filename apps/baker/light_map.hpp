@@ -51,12 +51,27 @@ void visit_neighbours(const Extent& extent, std::size_t texel, const Visit& visi
 // `known` stays unchanged.
 void dilate(LightMap& map, std::uint32_t rings);
 
-// Makes both sides of each seam agree. Seams are edges that two triangles share in the scene (by
-// position, with normals within 30 degrees of each other) but not in the lightmap. A seam ends
-// where a third surface stands on it, or less than half a texel beside it. Least squares over the
-// texels that bilinear filtering reads along the seams weigh the difference across the seam against
-// the change of the texels. Call it after dilate. Deterministic. Returns the number of seams.
-std::size_t blend_seams(LightMap& map, const Scene& scene);
+// A sample of a seam. The light on one side of it less that on the other is the sum of weights *
+// texels, divided by the square root of the length that the sample stands for.
+struct SeamSample {
+    std::array<std::uint32_t, 8> texels;  // numbers in Seams::texels
+    std::array<float, 8> weights;
+};
+
+// Seams: edges that two triangles share in the scene (by position, with normals within 30 degrees
+// of each other) but not in the lightmap. A seam ends where a third surface stands on it, or less
+// than half a texel beside it.
+struct Seams {
+    std::size_t count = 0;
+    std::vector<SeamSample> samples;
+    std::vector<std::uint32_t> texels;  // of the map: those that samples read
+};
+[[nodiscard]] Seams find_seams(const Scene& scene, const Extent& extent);
+
+// Makes both sides of each seam agree. Least squares over the texels that bilinear filtering reads
+// along the seams weigh the difference across the seam against the change of the texels. Call it
+// after dilate. Deterministic.
+void blend_seams(LightMap& map, const Seams& seams);
 
 enum class Quantity {
     irradiance,

@@ -10,6 +10,7 @@
 #include "load_scene.hpp"
 #include "memory.hpp"
 #include "options.hpp"
+#include "parallel.hpp"
 #include "preview.hpp"
 #include "ranks.hpp"
 #include "reference_tracer.hpp"
@@ -24,17 +25,13 @@
 
 #include <unistd.h>
 
-#include <quadtile/images.hpp>
-#include <quadtile/reference.hpp>
-
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <csignal>
+#include <future>
 #include <iostream>
 #include <map>
-#include <numbers>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -78,7 +75,9 @@ class Run {
 
     // Prepares everything that may fail because of the command or this host.
     void prepare() {
+        set_threads(options_.threads > 0 ? options_.threads : ranks_.fair_threads());
         check_outputs();
+        gpu_is_open_ = std::async(std::launch::async, [&] { open_gpu(); });
         load();
         sky_ = choose_light(options_, generator_, scene_,
                             [&](const std::string& message) { warn(message); });
@@ -246,14 +245,17 @@ class Run {
                                    : read_probe_points(options_.probe_points, scene_.origin);
     }
 
-    // Opens the device. Checks that the lightmap suits it and this host's memory before work
-    // begins.
-    void check_sizes() {
-        const bool has_backs = std::ranges::any_of(scene_.materials, &Material::double_sided);
+    void open_gpu() {
         if (!options_.reference) {
             instance_.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
             gpu_.emplace(*instance_, options_.device, vk::SurfaceKHR(), ranks_.number_on_host());
         }
+    }
+
+    // Checks that the lightmap suits the device and this host's memory before work begins.
+    void check_sizes() {
+        const bool has_backs = std::ranges::any_of(scene_.materials, &Material::double_sided);
+        gpu_is_open_.get();
         tiles_ = suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
         std::optional<std::uint64_t> tracer_bytes;
         if (!gpu_) {
@@ -305,6 +307,7 @@ class Run {
                               (count > 1 ? std::to_string(count) + " x " : "") + name;
         }
         report_.ranks = ranks_.count();
+        set_threads(options_.threads);  // only the first rank goes on
         tracer_.reset();
         gpu_.reset();
         surface_.patches = {};
@@ -329,6 +332,10 @@ class Run {
             !std::filesystem::exists(options_.bake.checkpoint)) {
             warn("nothing to resume: there is no checkpoint " + checkpoint + "; it begins anew");
             tells_where = false;
+        }
+        if (ranks_.is_first()) {
+            charts_ = std::async(std::launch::async, [&] { return charts_of(scene_); });
+            seams_ = std::async(std::launch::async, [&] { return find_seams(scene_, extent_); });
         }
         ProgressLine line(options_.quiet || !ranks_.is_first());
         BakeResult result;
@@ -355,21 +362,6 @@ class Run {
         line.end();
         app::check_validation(instance_ ? instance_->validation_messages() : 0);
         return result;
-    }
-
-    // Denoises the map, and returns the remaining noise.
-    [[nodiscard]] double denoise_map(BakeResult& result) const {
-        const auto norm = [&] {
-            double squares = 0.0;
-            for (std::size_t i = 0; i < result.error.size(); ++i) {
-                squares +=
-                    result.map.known[i] != 0 ? double{result.error[i]} * result.error[i] : 0.0;
-            }
-            return std::sqrt(squares);
-        };
-        const double before = norm();
-        denoise(result.map, result.error, surface_, scene_, options_.threads);
-        return *result.noise * norm() / before;
     }
 
     // Writes a file that appears with all others.
@@ -443,12 +435,19 @@ class Run {
         report_.covered_texels = written < extent_.texels() ? surface_.texels.first_from(written)
                                                             : surface_.texels.count();
         if (options_.denoises && result.noise.value_or(0.0) > 0.0) {
-            measure("denoise", [&] { report_.denoised = denoise_map(result); });
+            measure("denoise", [&] {
+                report_.denoised = *result.noise * denoise(map, result.error, surface_,
+                                                           charts_.get(), options_.threads);
+            });
         }
         result.error = {};
         surface_ = {.overlapping_texels = surface_.overlapping_texels};
         measure("dilate", [&] { dilate(map, options_.dilation_rings); });
-        measure("seams", [&] { report_.seams = blend_seams(map, scene_); });
+        measure("seams", [&] {
+            const Seams seams = seams_.get();
+            report_.seams = seams.count;
+            blend_seams(map, seams);
+        });
         measure("write", [&] {
             write_pages(map);
             if (!result.probes.empty()) {
@@ -536,6 +535,10 @@ class Run {
     std::optional<app::Instance> instance_;
     std::optional<app::Gpu> gpu_;
     std::unique_ptr<Tracer> tracer_;
+    std::future<void> gpu_is_open_;
+    // Of the first rank: how triangles are linked, which it finds while it traces.
+    std::future<std::vector<std::uint32_t>> charts_;
+    std::future<Seams> seams_;
     BakeReport report_;
     std::vector<app::OutputFile> outputs_;
     std::vector<std::filesystem::path> output_paths_;  // of complete bakes

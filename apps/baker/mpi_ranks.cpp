@@ -2,6 +2,7 @@
 #include "ranks.hpp"
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <array>
 #include <atomic>
@@ -48,6 +49,7 @@ class MpiRanks : public Ranks {
         count_ = static_cast<std::uint32_t>(count);
         MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host_);
         number_on_host_ = number_in(host_);
+        share_processors();
         if (count_ > 1) {
             make_slots();
         }
@@ -173,6 +175,19 @@ class MpiRanks : public Ranks {
         int number = 0;
         MPI_Comm_rank(ranks, &number);
         return static_cast<std::uint32_t>(number);
+    }
+
+    // mpirun may have bound each rank to its own processors, or none.
+    void share_processors() {
+        cpu_set_t own;
+        CPU_ZERO(&own);
+        ::sched_getaffinity(0, sizeof(own), &own);
+        cpu_set_t all = own;
+        MPI_Allreduce(&own, &all, sizeof(own), MPI_BYTE, MPI_BOR, host_);
+        int on_host = 1;
+        MPI_Comm_size(host_, &on_host);
+        fair_threads_ =
+            static_cast<std::uint32_t>(std::clamp(CPU_COUNT(&all) / on_host, 1, CPU_COUNT(&own)));
     }
 
     template <typename T>

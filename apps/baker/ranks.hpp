@@ -37,6 +37,8 @@ class Ranks {
     [[nodiscard]] bool is_first() const noexcept { return number_ == 0; }
     // Returns the number among the ranks of the same host, from 0.
     [[nodiscard]] std::uint32_t number_on_host() const noexcept { return number_on_host_; }
+    // Returns the share of the host's processors while all of its ranks work; 0: all.
+    [[nodiscard]] std::uint32_t fair_threads() const noexcept { return fair_threads_; }
     // Returns "rank 2 of 4 on 'host'".
     [[nodiscard]] virtual std::string name() const { return "rank 0 of 1"; }
     // Ends all ranks at once, without their destructors.
@@ -92,6 +94,7 @@ class Ranks {
     std::uint32_t number_ = 0;
     std::uint32_t count_ = 1;
     std::uint32_t number_on_host_ = 0;
+    std::uint32_t fair_threads_ = 0;
 
  private:
     mutable std::mutex mutex_;

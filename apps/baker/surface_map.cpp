@@ -12,6 +12,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -33,7 +34,8 @@ constexpr float SAMPLES_A_TEXEL = SAMPLES * SAMPLES;
 // rounded coordinates do not.
 constexpr double OVERLAP_MARGIN = static_cast<double>(TEXEL) / 64;
 
-constexpr std::size_t LEAST_TILES_AT_ONCE = 32;  // so that all threads have some
+constexpr std::size_t LEAST_TILES_AT_ONCE = 32;
+constexpr std::size_t TILES_A_THREAD = 4;  // at least, so that all end at about the same time
 
 constexpr float MIN_COVERAGE = 1e-6F;
 
@@ -461,18 +463,19 @@ SurfaceTexel surface_of(const Scene& scene, const TexelSums& sums) {
     return texel;
 }
 
-void add_texel(SurfaceMap& map, const SurfaceTexel& texel, bool has_emitters, bool has_patches) {
-    map.coverage.push_back(texel.coverage);
-    map.albedo.push_back(texel.albedo);
-    map.normal.push_back(texel.normal);
-    map.smooth.push_back(texel.smooth);
-    map.double_sided.push_back(texel.double_sided);
-    map.triangle.push_back(texel.triangle);
+// Calls visit(array, member) for the arrays of a map, and what they hold of a texel.
+void visit_arrays(SurfaceMap& map, bool has_emitters, bool has_patches, const auto& visit) {
+    visit(map.coverage, &SurfaceTexel::coverage);
+    visit(map.albedo, &SurfaceTexel::albedo);
+    visit(map.normal, &SurfaceTexel::normal);
+    visit(map.smooth, &SurfaceTexel::smooth);
+    visit(map.double_sided, &SurfaceTexel::double_sided);
+    visit(map.triangle, &SurfaceTexel::triangle);
     if (has_emitters) {
-        map.emission.push_back(texel.emission);
+        visit(map.emission, &SurfaceTexel::emission);
     }
     if (has_patches) {
-        map.patches.push_back(texel.patch);
+        visit(map.patches, &SurfaceTexel::patch);
     }
 }
 
@@ -491,32 +494,65 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
     std::vector<std::uint32_t> covered((extent.texels() + 31) / 32);
     // Rows of tiles that are made together. Only they take memory for texels without charts.
     const std::size_t tiles_at_once =
-        std::max(LEAST_TILES_AT_ONCE / tiles.columns(), std::size_t{1}) * tiles.columns();
+        std::max(
+            std::max(LEAST_TILES_AT_ONCE, TILES_A_THREAD * threads_of(threads)) / tiles.columns(),
+            std::size_t{1}) *
+        tiles.columns();
+    std::vector<SurfaceTexel> texels;
+    std::vector<std::size_t> ends;  // by row of texels: of the covered ones in the map
+    std::size_t total = 0;
+    const auto grow = [&](std::size_t size) {
+        std::vector<std::function<void()>> all;
+        visit_arrays(map, has_emitters, has_patches, [&](auto& array, auto) {
+            all.emplace_back([&array, &extent, size] {
+                array.reserve(extent.texels() + 1);  // takes no memory until it is used
+                array.resize(size);
+            });
+        });
+        parallel_for(all.size(), threads, [&](std::size_t i) { all[i](); });
+    };
     for (std::size_t first = 0; first < tiles.count(); first += tiles_at_once) {
         const std::size_t end = std::min(tiles.count(), first + tiles_at_once);
-        const std::size_t begin = std::size_t{tiles.texels(first, extent).top} * extent.width;
-        std::vector<SurfaceTexel> texels(
-            std::size_t{tiles.texels(end - 1, extent).bottom} * extent.width - begin);
+        const std::uint32_t top = tiles.texels(first, extent).top;
+        ends.assign(tiles.texels(end - 1, extent).bottom - top, 0);
+        texels.resize(ends.size() * extent.width);
+        const std::size_t begin = std::size_t{top} * extent.width;
         parallel_for(end - first, threads, [&](std::size_t i) {
             const TexelRange range = tiles.texels(first + i, extent);
             const std::vector<TexelSums> sums = sum_tile(
                 scene, extent, range, tiles.triangles(first + i), overlapping_of[first + i]);
+            std::size_t overlaps = 0;
             auto texel = sums.begin();
             for (std::size_t y = range.top; y < range.bottom; ++y) {
+                std::size_t count = 0;
                 for (std::size_t x = range.left; x < range.right; ++x, ++texel) {
-                    texels[y * extent.width + x - begin] = surface_of(scene, *texel);
-                    overlapping += texel->overlaps ? 1 : 0;
+                    SurfaceTexel& result = texels[y * extent.width + x - begin];
+                    result = surface_of(scene, *texel);
+                    count += result.coverage > 0.0F ? 1 : 0;
+                    overlaps += texel->overlaps ? 1 : 0;
+                }
+                std::atomic_ref(ends[y - top]) += count;
+            }
+            overlapping += overlaps;
+        });
+        for (std::size_t& row : ends) {
+            row = total += row;
+        }
+        grow(total + 1);
+        parallel_for(ends.size(), threads, [&](std::size_t row) {
+            std::vector<const SurfaceTexel*> of_row;
+            for (std::size_t i = row * extent.width; i < (row + 1) * extent.width; ++i) {
+                if (texels[i].coverage > 0.0F) {
+                    of_row.push_back(&texels[i]);
+                    std::atomic_ref(covered[(begin + i) / 32]) |= 1U << (begin + i) % 32;
                 }
             }
+            visit_arrays(map, has_emitters, has_patches, [&](auto& array, auto member) {
+                std::ranges::transform(of_row, &array[ends[row] - of_row.size()],
+                                       [&](const SurfaceTexel* texel) { return texel->*member; });
+            });
         });
-        for (std::size_t i = 0; i < texels.size(); ++i) {
-            if (texels[i].coverage > 0.0F) {
-                covered[(begin + i) / 32] |= 1U << (begin + i) % 32;
-                add_texel(map, texels[i], has_emitters, has_patches);
-            }
-        }
     }
-    add_texel(map, {}, has_emitters, has_patches);
     map.texels = CoveredTexels(extent, covered);
     map.overlapping_texels = overlapping;
     std::set<std::uint32_t> triangles;
@@ -528,11 +564,15 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
 }
 
 std::vector<std::uint32_t> objects_without_texels(const Scene& scene, const Extent& extent) {
+    std::vector<double> areas(scene.triangles.size());
+    const auto measure = [&](std::size_t i) {
+        const std::optional<Corners> corners = corners_of(scene, scene.triangles[i], extent);
+        areas[i] = corners ? 0.5 * std::abs(doubled_area(*corners)) : 0.0;
+    };
+    parallel_for(areas.size(), 0, measure, SHORT_CALLS);
     std::map<std::size_t, std::pair<std::uint32_t, double>> objects;  // first triangle and area
     for (std::uint32_t i = 0; i < scene.triangles.size(); ++i) {
-        const std::optional<Corners> corners = corners_of(scene, scene.triangles[i], extent);
-        auto& [first, area] = objects.try_emplace(part_of(scene, i).instance, i, 0.0).first->second;
-        area += corners ? 0.5 * std::abs(doubled_area(*corners)) : 0.0;
+        objects.try_emplace(part_of(scene, i).instance, i, 0.0).first->second.second += areas[i];
     }
     std::vector<std::uint32_t> without;
     for (const auto& [object, place] : objects) {

@@ -1,12 +1,15 @@
 #include "traced_scene.hpp"
 
+#include "parallel.hpp"
 #include "scene.hpp"
 #include "surface_map.hpp"
 
 #include <glm/glm.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -198,7 +201,9 @@ double density_of(const Areas& areas) {
 double density_of_share(std::vector<Areas> areas) {
     std::erase_if(
         areas, [](const Areas& area) { return !(area.light_map > 0.0) || !(area.surface > 0.0); });
-    std::ranges::sort(areas, {}, [](const Areas& area) { return area.light_map / area.surface; });
+    parallel_sort(areas, [](const Areas& a, const Areas& b) {
+        return a.light_map / a.surface < b.light_map / b.surface;
+    });
     double all = 0.0;
     for (const Areas& area : areas) {
         all += area.light_map;
@@ -218,23 +223,30 @@ double density_of_share(std::vector<Areas> areas) {
 double largest_texel_of(const Scene& scene, const std::vector<Areas>& areas,
                         const Extent& light_map) {
     double sparsest = 0.0;
-    std::vector<float> small_ones(light_map.texels());
+    std::vector<std::pair<std::size_t, std::size_t>> small_ones;  // texel and triangle
     for (std::size_t i = 0; i < areas.size(); ++i) {
+        if (areas[i].light_map >= 1.0) {
+            sparsest = std::max(sparsest, areas[i].surface / areas[i].light_map);
+            continue;
+        }
         const glm::vec2 place = scene.light_map_coordinates[scene.triangles[i].vertices[0]] *
                                 glm::vec2(light_map.width, light_map.height);
         const auto x =
             std::min(static_cast<std::uint32_t>(std::max(place.x, 0.0F)), light_map.width - 1);
         const auto y =
             std::min(static_cast<std::uint32_t>(std::max(place.y, 0.0F)), light_map.height - 1);
-        if (areas[i].light_map < 1.0) {
-            small_ones[std::size_t{y} * light_map.width + x] +=
-                static_cast<float>(areas[i].surface);
-        } else {
-            sparsest = std::max(sparsest, areas[i].surface / areas[i].light_map);
-        }
+        small_ones.emplace_back(std::size_t{y} * light_map.width + x, i);
+    }
+    parallel_sort(small_ones, std::less<>());
+    float most = 0.0F;
+    float sum = 0.0F;
+    for (std::size_t i = 0; i < small_ones.size(); ++i) {
+        const bool is_first = i == 0 || small_ones[i].first != small_ones[i - 1].first;
+        sum = (is_first ? 0.0F : sum) + static_cast<float>(areas[small_ones[i].second].surface);
+        most = std::max(most, sum);
     }
     // A small one may lie in four texels, and so may its neighbours.
-    return sparsest + 9.0 * std::ranges::max(small_ones);
+    return sparsest + 9.0 * most;
 }
 
 }  // namespace
@@ -251,17 +263,22 @@ std::uint32_t packed_normal(const glm::dvec3& normal) {
 TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels, float pixels_per_texel) {
     TracedScene traced{.texels = std::move(texels)};
     const Extent light_map = traced.texels.extent();
-    Box<glm::dvec3> box;
-    std::vector<Areas> areas;
-    areas.reserve(scene.triangles.size());
-    for (const Triangle& triangle : scene.triangles) {
-        for (const std::uint32_t vertex : triangle.vertices) {
-            box.include(scene.positions[vertex]);
+    const std::size_t count = scene.triangles.size();
+    std::vector<Areas> areas(count);
+    std::vector<Box<glm::dvec3>> boxes((count + SHORT_CALLS - 1) / SHORT_CALLS);
+    const auto measure = [&](std::size_t i) {
+        for (const std::uint32_t vertex : scene.triangles[i].vertices) {
+            boxes[i / SHORT_CALLS].include(scene.positions[vertex]);
         }
-        areas.push_back(areas_of(scene, triangle, light_map));
-        if (areas.back().light_map > 0.0) {
-            traced.surface_area += areas.back().surface;
-            traced.light_map_area += areas.back().light_map;
+        areas[i] = areas_of(scene, scene.triangles[i], light_map);
+    };
+    parallel_for(count, 0, measure, SHORT_CALLS);
+    Box<glm::dvec3> box;
+    std::ranges::for_each(boxes, [&](const Box<glm::dvec3>& part) { box.include(part); });
+    for (const Areas& area : areas) {
+        if (area.light_map > 0.0) {
+            traced.surface_area += area.surface;
+            traced.light_map_area += area.light_map;
         }
     }
     if (!(traced.surface_area > 0.0)) {
@@ -286,63 +303,95 @@ TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels, float pi
         box.high = glm::min(box.high, median + FARTHEST_NEIGHBOUR * pixel);
     }
     traced.largest_texel = largest_texel_of(scene, areas, light_map) / traced.unit_area;
-    traced.triangles.reserve(scene.triangles.size());
     AlphaTextures alpha = make_alpha_textures(scene);
     const auto alpha_of = [&](std::uint32_t index) -> const AlphaTexture& {
         return alpha.materials[scene.triangles[index].material];
     };
-    std::vector<PlaceOnCurve> places = sort_along_curve(scene, box.low, box.size());
-    std::stable_partition(places.begin(), places.end(), [&](const PlaceOnCurve& place) {
-        return has_holes(scene, scene.triangles[place.triangle], alpha_of(place.triangle));
+    std::size_t with_holes = 0;
+    const std::vector<std::uint32_t> order = order_by_boxes(scene, [&](std::uint32_t index) {
+        const bool is_first = has_holes(scene, scene.triangles[index], alpha_of(index));
+        with_holes += is_first ? 1 : 0;
+        return is_first;
     });
-    for (const auto& [code, index] : places) {
-        const Triangle& triangle = scene.triangles[index];
-        if (has_holes(scene, triangle, alpha_of(index))) {
-            traced.alpha_triangles.push_back(alpha_triangle(scene, triangle, alpha_of(index)));
-        }
-        traced.has_two_sides =
-            traced.has_two_sides || scene.materials[triangle.material].double_sided;
-        TracedTriangle& result = traced.triangles.emplace_back();
-        result.normal = packed_normal(scene.plane_normal(triangle));
-        traced.is_smooth = traced.is_smooth || scene.is_smooth(triangle);
+    traced.alpha_triangles.resize(with_holes);
+    traced.triangles.resize(count);
+    std::atomic<bool> has_two_sides = false;
+    std::atomic<bool> is_smooth = false;
+    std::atomic<bool> some_are_far = false;
+    const auto distance_of = [&](std::size_t i) {
         double distance = 0.0;
-        for (std::size_t i = 0; i < 3; ++i) {
-            const std::uint32_t vertex = triangle.vertices[i];
-            const glm::dvec3 exact = glm::dvec3(scene.positions[vertex]) - traced.centre;
-            const glm::vec3 position(exact);
-            distance = std::max(distance, glm::length(exact));
-            result.positions[3 * i] = position.x;
-            result.positions[3 * i + 1] = position.y;
-            result.positions[3 * i + 2] = position.z;
+        for (const std::uint32_t vertex : scene.triangles[order[i]].vertices) {
+            distance = std::max(distance,
+                                glm::length(glm::dvec3(scene.positions[vertex]) - traced.centre));
+        }
+        return distance;
+    };
+    const auto resolves_itself = [&](std::size_t i) {
+        return distance_of(i) * traced.triangles[i].density <= FARTHEST_PIXEL;
+    };
+    const auto is_far = [&](std::size_t i) {
+        return !resolves_itself(i) || distance_of(i) > FARTHEST_EDGE * pixel;
+    };
+    const auto fill = [&](std::size_t i) {
+        const std::uint32_t index = order[i];
+        const Triangle& triangle = scene.triangles[index];
+        if (i < traced.alpha_triangles.size()) {
+            traced.alpha_triangles[i] = alpha_triangle(scene, triangle, alpha_of(index));
+        }
+        if (scene.materials[triangle.material].double_sided) {
+            has_two_sides = true;
+        }
+        if (scene.is_smooth(triangle)) {
+            is_smooth = true;
+        }
+        TracedTriangle& result = traced.triangles[i];
+        result.normal = packed_normal(scene.plane_normal(triangle));
+        for (std::size_t k = 0; k < 3; ++k) {
+            const std::uint32_t vertex = triangle.vertices[k];
+            const glm::vec3 position(glm::dvec3(scene.positions[vertex]) - traced.centre);
+            result.positions[3 * k] = position.x;
+            result.positions[3 * k + 1] = position.y;
+            result.positions[3 * k + 2] = position.z;
             const glm::vec2 texel =
                 scene.light_map_coordinates[vertex] * glm::vec2(light_map.width, light_map.height);
-            result.light_map[2 * i] = texel.x;
-            result.light_map[2 * i + 1] = texel.y;
+            result.light_map[2 * k] = texel.x;
+            result.light_map[2 * k + 1] = texel.y;
         }
         if (areas[index].light_map > 0.0 && areas[index].surface > 0.0) {
             result.density =
                 pixels_per_texel * static_cast<float>(std::min(density_of(areas[index]), densest));
         }
-        const bool resolves_itself = distance * result.density <= FARTHEST_PIXEL;
-        if (!resolves_itself || distance > FARTHEST_EDGE * pixel) {
+        if (is_far(i)) {
+            some_are_far = true;
+        }
+    };
+    parallel_for(count, 0, fill, SHORT_CALLS);
+    for (std::size_t i = 0; some_are_far && i < count; ++i) {
+        if (is_far(i)) {
             const auto finest = std::ranges::find(areas, densest, density_of);
             throw std::runtime_error(
-                scene.place_of(index, traced.centre) +
+                scene.place_of(order[i], traced.centre) +
                 " is too far from the rest of the scene for texels as small as those of " +
-                scene.name_of(resolves_itself ? static_cast<std::size_t>(finest - areas.begin())
-                                              : index) +
+                scene.name_of(resolves_itself(i) ? static_cast<std::size_t>(finest - areas.begin())
+                                                 : order[i]) +
                 "; move it closer, leave it out, or make the lightmap smaller with --size");
         }
     }
+    traced.has_two_sides = has_two_sides;
+    traced.is_smooth = is_smooth;
     if (!traced.alpha_triangles.empty()) {
         traced.alpha_texels = std::move(alpha.texels);
     }
-    for (std::size_t first = 0; first < traced.triangles.size(); first += CLUSTER_TRIANGLES) {
-        const std::size_t end =
-            std::min<std::size_t>(first + CLUSTER_TRIANGLES, traced.triangles.size());
-        traced.clusters.push_back(
-            cluster_around(traced.triangles.data() + first, traced.triangles.data() + end));
-    }
+    traced.clusters.resize((count + CLUSTER_TRIANGLES - 1) / CLUSTER_TRIANGLES);
+    parallel_for(
+        traced.clusters.size(), 0,
+        [&](std::size_t i) {
+            const std::size_t first = i * CLUSTER_TRIANGLES;
+            const std::size_t end = std::min<std::size_t>(first + CLUSTER_TRIANGLES, count);
+            traced.clusters[i] =
+                cluster_around(traced.triangles.data() + first, traced.triangles.data() + end);
+        },
+        SHORT_CALLS / CLUSTER_TRIANGLES);
     return traced;
 }
 

@@ -54,6 +54,11 @@ struct TracerStatistics {
     std::uint64_t nodes = 0;            // of all tiles
     std::uint64_t repeated_tiles = 0;   // tiles that did not fit at first
     std::uint64_t most_pool_bytes = 0;  // list heads and nodes in use at a time
+    double map_seconds = 0.0;           // importance maps and their tiles, with the host's wait
+    // By the device's clock, if it has one.
+    double cull_seconds = 0.0;
+    double rasterise_seconds = 0.0;
+    double walk_seconds = 0.0;
 
     // Adds the counts of another tracer at the same time.
     void add(const TracerStatistics& other) {
@@ -63,6 +68,10 @@ struct TracerStatistics {
         nodes += other.nodes;
         repeated_tiles += other.repeated_tiles;
         most_pool_bytes = std::max(most_pool_bytes, other.most_pool_bytes);
+        map_seconds += other.map_seconds;
+        cull_seconds += other.cull_seconds;
+        rasterise_seconds += other.rasterise_seconds;
+        walk_seconds += other.walk_seconds;
     }
 };
 

@@ -1,8 +1,10 @@
+#include "parallel.hpp"
 #include "parse_gltf.hpp"
 
 #include <glm/glm.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -97,15 +99,24 @@ class GltfReader {
         if (!whole || from.normalized) {
             fail(place + ": its indices are not unsigned integers");
         }
-        indices.reserve(from.count);
-        for (std::size_t i = 0; i < from.count; ++i) {
+        indices.resize(from.count);
+        std::atomic<bool> are_in_range = true;
+        const auto read = [&](std::size_t i) {
+            const double index = component(from, i, 0);
+            if (index < static_cast<double>(vertices)) {
+                indices[i] = static_cast<std::uint32_t>(index);
+            } else {
+                are_in_range = false;
+            }
+        };
+        parallel_for(from.count, 0, read, SHORT_CALLS);
+        for (std::size_t i = 0; !are_in_range; ++i) {
             const double index = component(from, i, 0);
             if (index >= static_cast<double>(vertices)) {
                 fail(place + ": index " + std::to_string(i) + " refers to vertex " +
                      std::to_string(static_cast<std::uint32_t>(index)) + ", but it has " +
                      std::to_string(vertices) + " vertices; export the scene again");
             }
-            indices.push_back(static_cast<std::uint32_t>(index));
         }
         return indices;
     }
@@ -354,25 +365,35 @@ class GltfReader {
         const double sign = glm::determinant(linear) < 0.0 ? -1.0 : 1.0;
         const double scale =
             std::max({glm::length(linear[0]), glm::length(linear[1]), glm::length(linear[2])});
-        for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t first = file_.positions.size();
+        const bool has_light_map = light_map || takes_some;
+        file_.positions.resize(first + count);
+        scene.normals.resize(first + count);
+        scene.texture_coordinates.resize(first + count);
+        scene.light_map_coordinates.resize(has_light_map ? first + count : 0);
+        std::vector<double> grids((count + SHORT_CALLS - 1) / SHORT_CALLS);
+        const auto read = [&](std::size_t i) {
             const glm::dvec3 own = vector(positions, i);
-            file_.grid = std::max(file_.grid, scale * float_grid(own));
-            file_.positions.emplace_back(transform * glm::dvec4(own, 1.0));
+            double& grid = grids[i / SHORT_CALLS];
+            grid = std::max(grid, scale * float_grid(own));
+            file_.positions[first + i] = transform * glm::dvec4(own, 1.0);
             glm::dvec3 normal(0.0);
             if (normals) {
                 normal = sign * (cofactors * vector(*normals, i));
                 const double length = glm::length(normal);
                 normal = length > 0.0 ? normal / length : glm::dvec3(0.0);
             }
-            scene.normals.emplace_back(normal);
-            scene.texture_coordinates.push_back(textures ? coordinates(*textures, i)
-                                                         : glm::vec2(0.0F));
-            if (light_map || takes_some) {
-                scene.light_map_coordinates.push_back(
+            scene.normals[first + i] = normal;
+            scene.texture_coordinates[first + i] =
+                textures ? coordinates(*textures, i) : glm::vec2(0.0F);
+            if (has_light_map) {
+                scene.light_map_coordinates[first + i] =
                     light_map ? coordinates(*light_map, i)
-                              : glm::vec2(std::numeric_limits<float>::quiet_NaN()));
+                              : glm::vec2(std::numeric_limits<float>::quiet_NaN());
             }
-        }
+        };
+        parallel_for(count, 0, read, SHORT_CALLS);
+        file_.grid = std::max(file_.grid, std::ranges::max(grids));
     }
 
     // Adds the vertices' colours, white before the first primitive that has them.

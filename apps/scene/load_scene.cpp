@@ -1,4 +1,5 @@
 #include "load_file.hpp"
+#include "parallel.hpp"
 #include "textures.hpp"
 
 #include <glm/geometric.hpp>
@@ -7,10 +8,11 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 namespace quadtile::baker {
 
@@ -46,7 +48,13 @@ glm::dvec3 area_vector(const Scene& scene, const Triangle& triangle) {
     return glm::cross(b - a, c - a);
 }
 
-enum class Verdict { good, not_finite, without_area, coordinates_not_finite, too_large };
+enum class Verdict : std::uint8_t {
+    good,
+    not_finite,
+    without_area,
+    coordinates_not_finite,
+    too_large
+};
 
 Verdict judge(const Scene& scene, const Triangle& triangle) {
     for (const std::uint32_t vertex : triangle.vertices) {
@@ -133,7 +141,9 @@ class Finisher {
         }
         const auto moved = [&](const glm::dvec3& place) { return glm::vec3(place - scene.origin); };
         scene.positions.resize(file_.positions.size());
-        std::ranges::transform(file_.positions, scene.positions.begin(), moved);
+        parallel_for(
+            scene.positions.size(), 0,
+            [&](std::size_t i) { scene.positions[i] = moved(file_.positions[i]); }, SHORT_CALLS);
         for (std::size_t i = 0; i < file_.light_positions.size(); ++i) {
             scene.point_lights[i].position = moved(file_.light_positions[i]);
         }
@@ -147,10 +157,14 @@ class Finisher {
     void take_triangles() {
         std::array<std::size_t, 4> counts{};  // by Verdict
         const Scene& from = file_.scene;
+        std::vector<Verdict> verdicts(from.triangles.size());
+        parallel_for(
+            verdicts.size(), 0,
+            [&](std::size_t i) { verdicts[i] = judge(from, from.triangles[i]); }, SHORT_CALLS);
+        reserve();
         std::size_t next_part = 0;
         for (std::size_t i = 0; i < from.triangles.size(); ++i) {
-            const Triangle& triangle = from.triangles[i];
-            const Verdict verdict = judge(from, triangle);
+            const Verdict verdict = verdicts[i];
             if (verdict == Verdict::too_large) {
                 refuse(path_, from.place_of(i) +
                                   " is too large for 32-bit floats; move its vertices to the rest "
@@ -168,10 +182,9 @@ class Finisher {
             if (!from.light_map_coordinates.empty() && !takes_all_coordinates_) {
                 check_coordinates(i);
             }
-            const glm::vec3 plane_normal(glm::normalize(area_vector(from, triangle)));
-            Triangle taken = triangle;
+            Triangle taken = from.triangles[i];
             for (std::uint32_t& vertex : taken.vertices) {
-                vertex = take_vertex(vertex, plane_normal);
+                vertex = take_vertex(vertex, from.triangles[i]);
             }
             taken_.triangles.push_back(taken);
         }
@@ -189,8 +202,18 @@ class Finisher {
         }
     }
 
+    void reserve() {
+        const std::size_t vertices = file_.scene.positions.size();
+        taken_.triangles.reserve(file_.scene.triangles.size());
+        taken_.positions.reserve(vertices);
+        taken_.normals.reserve(vertices);
+        taken_.texture_coordinates.reserve(vertices);
+        taken_.light_map_coordinates.reserve(file_.scene.light_map_coordinates.size());
+        taken_.source_vertices.reserve(vertices);
+    }
+
     // Returns a vertex of the file, once unless corners need their own triangle's normal.
-    std::uint32_t take_vertex(std::uint32_t vertex, const glm::vec3& plane_normal) {
+    std::uint32_t take_vertex(std::uint32_t vertex, const Triangle& triangle) {
         const Scene& from = file_.scene;
         Scene& to = taken_;
         const bool flat = !usable_normal(from.normals[vertex]);
@@ -205,7 +228,8 @@ class Finisher {
         flat_corners_ += flat ? 1 : 0;
         to.positions.push_back(from.positions[vertex]);
         to.source_vertices.push_back(vertex);
-        to.normals.push_back(flat ? plane_normal : glm::normalize(from.normals[vertex]));
+        to.normals.push_back(flat ? glm::vec3(glm::normalize(area_vector(from, triangle)))
+                                  : glm::normalize(from.normals[vertex]));
         const glm::vec2 texture_coordinates = from.texture_coordinates[vertex];
         to.texture_coordinates.push_back(finite(texture_coordinates) ? texture_coordinates
                                                                      : glm::vec2(0.0F));
@@ -308,7 +332,14 @@ std::optional<std::string> read_bytes(const std::filesystem::path& path) {
     if (!stream) {
         return std::nullopt;
     }
-    std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    std::string bytes;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    bytes.reserve(error ? 0 : size);
+    std::vector<char> part(1U << 20U);
+    while (stream) {
+        stream.read(part.data(), static_cast<std::streamsize>(part.size()));
+        bytes.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+    }
     if (stream.bad()) {
         return std::nullopt;
     }

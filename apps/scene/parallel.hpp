@@ -7,15 +7,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace quadtile::baker {
 
+// Sets how many threads share work unless it says so; 0: as many as processors, as at first.
+void set_threads(std::uint32_t threads);
+// Returns that number for 0, and others as they are.
+[[nodiscard]] std::uint32_t threads_of(std::uint32_t threads);
+// Calls `take`, which must not throw, from this thread and, as soon as they are idle, from up to
+// `threads - 1` of the threads that wait for work. Returns when all have returned.
+void share(std::size_t threads, const std::function<void()>& take);
+
+// Calls that are taken at a time if they are short.
+constexpr std::size_t SHORT_CALLS = 1U << 13U;
+
 // Calls work(0) to work(count - 1), each once, in no particular order, from at most so many threads
-// (0: as many as processors), which take `some` calls at a time. Rethrows an exception of one of
-// the calls.
+// (0: see set_threads), which take `some` calls at a time. Rethrows an exception of one of the
+// calls.
 template <typename Work>
 void parallel_for(std::size_t count, std::uint32_t threads, const Work& work,
                   std::size_t some = 1) {
@@ -35,17 +46,7 @@ void parallel_for(std::size_t count, std::uint32_t threads, const Work& work,
             failure = std::current_exception();
         }
     };
-    if (threads == 0) {
-        threads = std::max(1U, std::thread::hardware_concurrency());
-    }
-    {
-        std::vector<std::jthread> others;  // joined at the end of the block
-        for (std::size_t i = 1; i < std::min<std::size_t>(threads, (count + some - 1) / some);
-             ++i) {
-            others.emplace_back(take);
-        }
-        take();
-    }
+    share(std::min<std::size_t>(threads_of(threads), (count + some - 1) / some), take);
     if (failure) {
         std::rethrow_exception(failure);
     }

@@ -40,7 +40,7 @@ TEST(SeamKinds, EndWhereASurfaceStands) {
         for (const std::size_t texel : scene.texels(0)) {
             map.irradiance[texel] = glm::vec3(1.0F);
         }
-        blend_seams(map, scene.scene);
+        blend_seams(map, find_seams(scene.scene, map.extent));
         const auto dark = [&](std::size_t z) { return map.irradiance[scene.texels(1)[z]].x; };
         EXPECT_EQ(dark(3) == 0.0F && dark(4) == 0.0F, wall.parts) << wall.corner.x << wall.corner.z;
         EXPECT_EQ(dark(0) > 0.01F, wall.is_open_beside) << wall.corner.x << wall.corner.z;

@@ -52,7 +52,10 @@ QUADTILE_SHARED uint hole_threshold(uint triangle, uint frame_bits, uint tile_bi
 // Triangles of a cluster, which one workgroup traces.
 const uint CLUSTER_TRIANGLES = 64;
 
-// CLUSTER_TRIANGLES consecutive triangles, and the box around them.
+// Consecutive clusters whose common box is tested first; a power of two, at most 64.
+const uint CLUSTERS_IN_GROUP = 64;
+
+// The box around CLUSTER_TRIANGLES consecutive triangles, or around a group of clusters.
 struct TriangleCluster {
     float centre[3];  // world units
     float half_extent[3];
