@@ -2,6 +2,7 @@
 
 #include "quadtile_baker_gpu_shaders.hpp"
 
+#include "gpu_lamps.hpp"
 #include "gpu_probes.hpp"
 #include "map_requests.hpp"
 #include "parallel.hpp"
@@ -144,6 +145,7 @@ class GpuTracer : public Tracer {
             gpu_.upload(*triangles_.handle, std::as_bytes(std::span(triangles)));
             has_open_ = !open.empty();
         }
+        lamps_.reset();
         clear_sums();
     }
     void set_outgoing(std::size_t first, std::span<const glm::vec4> outgoing) override {
@@ -165,6 +167,15 @@ class GpuTracer : public Tracer {
     void set_sums(std::size_t first, std::span<const Accumulator> sums) override {
         upload(accumulators_, first * sizeof(Accumulator), std::as_bytes(sums));
     }
+
+    void begin_lamps(const SurfaceMap& surface, std::span<const LampTriangle> triangles,
+                     LampSums& sums) override {
+        lamps_.emplace(gpu_,
+                       std::array{*accumulators_.handle, *covered_words_.handle, *outgoing_.handle},
+                       surface, triangles, sums);
+    }
+    void add_lamp(const LampParameters& parameters) override { lamps_->add(parameters); }
+    void read_lamps() override { lamps_->read(); }
 
     [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
                                               std::span<const glm::vec4> points) override {
@@ -261,6 +272,7 @@ class GpuTracer : public Tracer {
 
     SubmissionSize submission_size_;
     Clock::time_point last_end_;       // of a submission
+    std::optional<GpuLamps> lamps_;    // of a pass of lamps
     std::optional<GpuProbes> probes_;  // none until needed
     TracerStatistics statistics_;
 };

@@ -10,6 +10,7 @@
 #include <glm/vec4.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -19,6 +20,8 @@
 #include <vector>
 
 namespace quadtile::baker {
+
+struct SurfaceMap;
 
 using Clock = std::chrono::steady_clock;
 [[nodiscard]] inline double seconds_since(Clock::time_point start) {
@@ -72,6 +75,14 @@ struct TracerStatistics {
     }
 };
 
+// Sums of lamps over the finished points of a pass: whole numbers of a unit, so that they do not
+// depend on the order. Numbers by place, of TracedScene::sum_count: the irradiance; grey irradiance
+// without occlusion, the part of it whose rays have met the texel, and of the first half of the
+// points the irradiance and that part. By covered texel, or none: the irradiance times each
+// component of its direction.
+using LampSums = std::array<std::vector<std::uint64_t>, 5>;
+constexpr std::array<std::size_t, 5> LAMP_NUMBERS{3, 4, 3, 3, 3};
+
 constexpr std::size_t MOST_PROBES = 262144;  // and rays through probes traced together
 using Stop = std::function<bool()>;
 
@@ -105,6 +116,14 @@ class Tracer {
     virtual void clear_sums() = 0;
     // Replaces sums from `first` on, to go on from them.
     virtual void set_sums(std::size_t first, std::span<const Accumulator> sums) = 0;
+
+    // Begins a pass of lamps with these sums. All must outlive it.
+    virtual void begin_lamps(const SurfaceMap& surface, std::span<const LampTriangle> triangles,
+                             LampSums& sums) = 0;
+    // Adds the light of some triangles to the sums of lamps, by the sums of the pass so far.
+    virtual void add_lamp(const LampParameters& parameters) = 0;
+    // Brings the sums of begin_lamps up to date.
+    virtual void read_lamps() = 0;
 
     // Returns the nearest surfaces to each point along the ray of each frame through it, frame by
     // frame, at most MOST_PROBES. Frames are from probe_frame. Points are relative to the scene's
