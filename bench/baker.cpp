@@ -40,6 +40,9 @@ struct Arguments {
     std::uint32_t truth_samples = 1024;
     bool truth_of_texels = false;
     std::vector<std::uint32_t> directions{64, 128, 256, 512, 1024, 2048, 4096};
+    std::vector<float> pixels_per_texel{1.0F};
+    std::vector<float> sun;  // direction of the light; empty: none beside those of the scene
+    std::vector<std::uint32_t> sun_directions{64};
 };
 
 double seconds_since(Clock::time_point start) {
@@ -73,8 +76,7 @@ class Baker {
           sky_(sky),
           arguments_(arguments),
           instance_("quadtile_baker_bench", {}, false),
-          gpu_(instance_, {}, {}),
-          traced_(make_traced_scene(scene_, surface_.texels, PIXELS_PER_TEXEL)) {}
+          gpu_(instance_, {}, {}) {}
 
     [[nodiscard]] std::string device_name() const {
         return gpu_.physical_device().getProperties().deviceName.data();
@@ -82,22 +84,35 @@ class Baker {
 
     // "error" is the RMSE without the truth's own; is_noise 1: the RMSE is less than twice that and
     // says little. --report of quadtile-bake counts the work.
-    bench::Row row(std::uint32_t directions, const Truth& truth) {
+    bench::Row row(float pixels_per_texel, std::uint32_t sun_directions, std::uint32_t directions,
+                   const Truth& truth) {
+        const TracedScene traced = make_traced_scene(scene_, surface_.texels, pixels_per_texel);
         const TileOptions tiles =
-            suited_tiles(surface_.texels.extent(), PIXELS_PER_TEXEL, POOL_BYTES);
+            suited_tiles(surface_.texels.extent(), pixels_per_texel, POOL_BYTES);
         const std::unique_ptr<Tracer> tracer =
-            make_gpu_tracer(gpu_, traced_, tiles, {.pool_bytes = POOL_BYTES});
+            make_gpu_tracer(gpu_, traced, tiles, {.pool_bytes = POOL_BYTES});
         const auto start = Clock::now();
         const BakeResult result =
-            bake(traced_, surface_, scene_.suns, scene_.point_lights, Lamps(), sky_, tiles,
-                 {.directions = directions, .bounces = arguments_.bounces}, *tracer, {});
+            bake(traced, surface_, scene_.suns, scene_.point_lights, Lamps(), sky_, tiles,
+                 {.directions = directions,
+                  .bounces = arguments_.bounces,
+                  .sun_directions = sun_directions},
+                 *tracer, {});
         const double seconds = seconds_since(start);
         const Difference difference = compare(result.map.irradiance, result.map.known, truth);
         const auto number = [](auto value) { return static_cast<double>(value); };
         const auto percent = [&](double value) { return 100.0 * value / truth.mean; };
-        return {{"directions", number(directions)},
+        const TracerStatistics& statistics = tracer->statistics();
+        return {{"pixels", pixels_per_texel, 3},
+                {"sun", number(sun_directions)},
+                {"directions", number(directions)},
                 {"seconds", seconds, 3},
-                {"peak_MiB", number(tracer->statistics().most_pool_bytes) / number(MIB), 2},
+                {"maps", statistics.map_seconds, 3},
+                {"cull", statistics.cull_seconds, 3},
+                {"rasterise", statistics.rasterise_seconds, 3},
+                {"walk", statistics.walk_seconds, 3},
+                {"fragments", number(statistics.nodes)},
+                {"peak_MiB", number(statistics.most_pool_bytes) / number(MIB), 2},
                 {"RMSE_%", percent(difference.rmse), 3},
                 {"error", difference.error, 5},
                 {"bias_%", percent(difference.bias), 4},
@@ -106,15 +121,12 @@ class Baker {
     }
 
  private:
-    static constexpr float PIXELS_PER_TEXEL = 1.0F;
-
     const Scene& scene_;
     const SurfaceMap& surface_;
     const Sky& sky_;
     const Arguments& arguments_;
     app::Instance instance_;
     app::Gpu gpu_;
-    TracedScene traced_;
 };
 
 void write_city(const Arguments& arguments) {
@@ -128,10 +140,11 @@ void measure(const Arguments& arguments) {
     if (scene.light_map_coordinates.empty()) {
         throw std::runtime_error("the scene has no lightmap coordinates");
     }
-    for (Sun& sun : scene.suns) {
-        sun.angular_diameter_degrees = 0.0F;  // as in the path tracer
-    }
     const Sky sky = choose_sky(scene);
+    if (arguments.sun.size() == 3) {
+        const glm::vec3 direction(arguments.sun[0], arguments.sun[1], arguments.sun[2]);
+        scene.suns.push_back({.direction = glm::normalize(direction), .irradiance = glm::vec3(3)});
+    }
     const SurfaceMap surface = make_surface_map(
         scene,
         given_extent(arguments).value_or(scene.light_map_extent.value_or(Extent{1024, 1024})));
@@ -148,9 +161,14 @@ void measure(const Arguments& arguments) {
         arguments.bounces, arguments.truth_samples, truth.used_texels, truth.mean, truth.error));
     print("device: " + baker.device_name());
     bench::Tables tables;
-    (void)baker.row(1, truth);  // warms up: drivers compile and allocate in the first run
-    for (const std::uint32_t directions : arguments.directions) {
-        tables.add("directions", "", baker.row(directions, truth));
+    // Warms up: drivers compile and allocate in the first run.
+    (void)baker.row(1.0F, 1, 1, truth);
+    for (const float pixels : arguments.pixels_per_texel) {
+        for (const std::uint32_t of_sun : arguments.sun_directions) {
+            for (const std::uint32_t directions : arguments.directions) {
+                tables.add("directions", "", baker.row(pixels, of_sun, directions, truth));
+            }
+        }
     }
 }
 
@@ -167,6 +185,11 @@ void define_options(CLI::App& app, Arguments& arguments) {
     app.add_flag("--truth-of-texels", arguments.truth_of_texels,
                  "In the truth surfaces send the mean light of their texels, as in the baker");
     app.add_option("--directions", arguments.directions, "A list")->delimiter(',');
+    app.add_option("--pixels-per-texel", arguments.pixels_per_texel, "A list")->delimiter(',');
+    app.add_option("--sun-direction", arguments.sun, "X,Y,Z: adds a sun of irradiance 3")
+        ->delimiter(',')
+        ->expected(3);
+    app.add_option("--sun-directions", arguments.sun_directions, "A list")->delimiter(',');
 }
 
 }  // namespace

@@ -212,12 +212,12 @@ class Bake {
                      !is_direct(pass) && !is_of_source(pass));
         const double scale = choose_scale(pass, directions);
         light_.set_scale(scale);
-        if (pass.kind == Pass::Kind::lamps) {
-            light_.begin_lamps(passes_.lamp_patches(), pass.doubling > 0);
-        }
         tracer_.begin_pass(pass.kind == Pass::Kind::light
                                ? triangles_in_plane(scene_, lights_[pass.number].position)
                                : std::vector<std::uint32_t>());
+        if (pass.kind == Pass::Kind::lamps) {
+            light_.begin_lamps(passes_.lamp_patches(), pass.doubling > 0);
+        }
         if (std::exchange(has_sums_, false) && ranks_.is_first()) {
             read_sums(options_.checkpoint, scene_.sum_count(),
                       [&](std::size_t first, std::span<const Accumulator> sums) {

@@ -4,6 +4,7 @@
 
 #include "bake.hpp"
 #include "ranks.hpp"
+#include "tracer.hpp"
 
 #include <glm/vec3.hpp>
 
@@ -13,20 +14,6 @@
 
 namespace quadtile::baker {
 
-// Sums of lamps over the finished points of a pass: whole numbers of a unit, so that sums do not
-// depend on the order.
-struct LampSums {
-    std::array<std::int64_t, 3> irradiance{};
-    // Grey irradiance without occlusion, and the part of it whose rays have met the texel.
-    std::int64_t open = 0;
-    std::int64_t met = 0;
-    // Sums of the first half of the points.
-    std::int64_t half = 0;  // grey irradiance
-    std::int64_t half_met = 0;
-};
-// Red, green and blue of each axis, for a front.
-using LampMoments = std::array<std::int64_t, 9>;
-
 // A bake that is under way: all that it needs to go on.
 struct BakeState {
     // Fingerprint of everything that the lightmap depends on: scene, light and options.
@@ -35,13 +22,12 @@ struct BakeState {
     std::uint32_t directions_done = 0;  // finished directions of the pass
     std::uint64_t tiles_done = 0;       // finished tiles of the next direction
     std::vector<std::uint8_t> more;     // passes of more directions or points, as Pass::Kind
-    // Arrays by covered texel (CoveredTexels::places); `sources`, `lamps`, `lamp_sums`, `direct`,
-    // `sent` and `indirect` by TracedScene::sum_count. Empty: none yet, or not needed.
-    std::vector<glm::vec3> sources;         // irradiance straight from suns and point lights
-    std::vector<glm::vec3> lamps;           // irradiance straight from lamps
-    std::vector<LampSums> lamp_sums;        // of the running pass
-    std::vector<LampMoments> lamp_moments;  // of the running pass
-    std::vector<glm::vec3> direct;          // irradiance straight from other emitters and sky
+    LampSums lamp_sums;                 // of the running pass
+    // Arrays by covered texel (CoveredTexels::places); `sources`, `lamps`, `direct`, `sent` and
+    // `indirect` by TracedScene::sum_count. Empty: none yet, or not needed.
+    std::vector<glm::vec3> sources;  // irradiance straight from suns and point lights
+    std::vector<glm::vec3> lamps;    // irradiance straight from lamps
+    std::vector<glm::vec3> direct;   // irradiance straight from other emitters and sky
     // Light of other surfaces for the running pass; empty: `indirect`.
     std::vector<glm::vec3> sent;
     std::vector<glm::vec3> indirect;  // light of other surfaces from the last bounce

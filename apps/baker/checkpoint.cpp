@@ -224,8 +224,9 @@ void visit_state(auto& file, auto& checkpoint) {
 // Visits the contents of Writer and Reader after the magic number, in this order.
 void visit(auto& file, auto& state) {
     visit_state(file, state);
-    file.all(state.lamp_sums);
-    file.all(state.lamp_moments);
+    for (auto& sums : state.lamp_sums) {
+        file.all(sums);
+    }
 }
 
 }  // namespace

@@ -35,14 +35,6 @@ Value value_at(const std::vector<Value>& values, std::size_t i) {
     return values.empty() ? Value(0.0F) : values[i];
 }
 
-// Adds up the words of all ranks.
-template <typename Value>
-void add_up_words(Ranks& ranks, std::span<Value> values, std::uint32_t to) {
-    ranks.add_up({reinterpret_cast<std::uint64_t*>(values.data()),
-                  values.size_bytes() / sizeof(std::uint64_t)},
-                 to);
-}
-
 }  // namespace
 
 void PieceOfSums::read(Tracer& tracer, const Range& fronts, std::size_t back_texels) {
@@ -57,8 +49,11 @@ void PieceOfSums::read(Tracer& tracer, const Range& fronts, std::size_t back_tex
 }
 
 void PieceOfSums::add_up(Ranks& ranks, std::uint32_t to) {
-    add_up_words(ranks, std::span(fronts_), to);
-    add_up_words(ranks, std::span(backs_), to);
+    for (std::vector<Accumulator>* const sums : {&fronts_, &backs_}) {
+        ranks.add_up({reinterpret_cast<std::uint64_t*>(sums->data()),
+                      sums->size() * sizeof(Accumulator) / sizeof(std::uint64_t)},
+                     to);
+    }
 }
 
 Range GatheredLight::with_neighbours(const Range& texels) const {
@@ -261,117 +256,113 @@ void GatheredLight::finish_light(const PointLight& light) {
 // Keeps sums from overflowing: a polygon that fills the hemisphere gives pi times its radiance.
 void GatheredLight::begin_lamps(const std::vector<LampPatch>& patches, bool is_more) {
     double most = 1e-20;
+    lamp_triangles_.clear();
+    lamp_firsts_ = {0};
     for (const LampPatch& patch : patches) {
-        double of_patch = 0.0;
         for (const LampPiece& piece : patch.pieces) {
-            of_patch += 4.0 * double{greatest_of(piece.radiance)};
+            most += 4.0 * double{greatest_of(piece.radiance)};
+            lamp_triangles_.push_back(lamp_triangle(piece));
         }
-        most += std::min(of_patch, double{BRIGHTEST});
+        lamp_firsts_.push_back(static_cast<std::uint32_t>(lamp_triangles_.size()));
     }
     lamp_scale_ = std::exp2(std::floor(std::log2(0x1p62 / most)));
-    state_.lamp_sums.resize(scene_.sum_count());
-    state_.lamp_moments.resize(directional_ && !is_more ? state_.known.size() : 0);
+    for (std::size_t i = 0; i < LAMP_NUMBERS.size(); ++i) {
+        const std::size_t places = i < 2                      ? scene_.sum_count()
+                                   : directional_ && !is_more ? scene_.texels.places()
+                                                              : 0;
+        state_.lamp_sums[i].resize(LAMP_NUMBERS[i] * places);
+    }
+    tracer_.begin_lamps(surface_, lamp_triangles_, state_.lamp_sums);
 }
 
 void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point,
                                    bool is_first_half) {
-    const glm::dvec3 middle = 0.5 * (lamp.box.low + lamp.box.high);
-    const auto whole = [&](float value) { return std::llround(double{value} * lamp_scale_); };
-    const auto add = [&](const PieceOfSums& sums, std::size_t texel, std::size_t i,
-                         const glm::vec3& normal) {
-        const Patch& patch = surface_.patches[texel];
-        const glm::vec3 open =
-            glm::min(received(lamp, patch, normal), BRIGHTEST) / float{POINTS_A_PATCH};
-        if (!(greatest_of(open) > 0.0F)) {
-            return;
-        }
-        LampSums& light = state_.lamp_sums[i];
-        light.open += whole(grey(open));
-        const glm::dvec3 from_point = glm::dvec3(patch.centre) - point.position;
-        // Behind the point it is unknown which of the patch's other pieces the texel sees.
-        const std::optional<glm::vec3> share = glm::dot(from_point, point.normal) > 0.0
-                                                   ? share_of_light(sums, texel, i - texel)
-                                                   : std::nullopt;
-        if (!share) {
-            return;
-        }
-        const glm::vec3 irradiance = *share * open;
-        light.met += whole(grey(open));
-        for (int colour = 0; colour < 3; ++colour) {
-            light.irradiance[static_cast<std::size_t>(colour)] += whole(irradiance[colour]);
-        }
-        light.half += is_first_half ? whole(grey(irradiance)) : 0;
-        light.half_met += is_first_half ? whole(grey(open)) : 0;
-        const glm::vec3 to_lamp(glm::normalize(middle - glm::dvec3(patch.centre)));
-        for (int m = 0; i == texel && !state_.lamp_moments.empty() && m < 9; ++m) {
-            state_.lamp_moments[i][static_cast<std::size_t>(m)] +=
-                whole(irradiance[m % 3] * to_lamp[m / 3]);
-        }
-    };
-    std::vector<Piece> pieces;
-    for (std::size_t first = 0; first < scene_.texels.count(); first += PIECE_TEXELS) {
-        pieces.push_back({piece_of({0, scene_.texels.count()}, first), {}});
+    LampParameters parameters{.light_map_width = scene_.texels.extent().width,
+                              .light_map_height = scene_.texels.extent().height,
+                              .covered_texels = scene_.texels.count(),
+                              .back_texels = static_cast<std::uint32_t>(scene_.back_texels()),
+                              .is_first_half = is_first_half ? 1U : 0U,
+                              .has_moments = state_.lamp_sums.back().empty() ? 0U : 1U,
+                              .share_unit = static_cast<float>(1.0 / scale_),
+                              .words = static_cast<float>(lamp_scale_ * 0x1p-32)};
+    for (int axis = 0; axis < 3; ++axis) {
+        parameters.low[axis] = static_cast<float>(lamp.box.low[axis]);
+        parameters.high[axis] = static_cast<float>(lamp.box.high[axis]);
+        parameters.point[axis] = static_cast<float>(point.position[axis]);
+        parameters.normal[axis] = static_cast<float>(point.normal[axis]);
     }
-    for_sums(pieces, [&](const PieceOfSums& sums, std::size_t texel) {
-        for_lit_sides(texel,
-                      [&](std::size_t i, const glm::vec3& normal) { add(sums, texel, i, normal); });
-    });
+    const std::uint32_t end = lamp_firsts_[point.patch + 1];
+    for (std::uint32_t first = lamp_firsts_[point.patch]; first < end; first += LAMP_TRIANGLES) {
+        parameters.first_triangle = first;
+        parameters.end_triangle = std::min(end, first + LAMP_TRIANGLES);
+        tracer_.add_lamp(parameters);
+    }
 }
 
 void GatheredLight::add_up_lamps(const Range& texels, std::uint32_t to) {
-    const auto add_up = [&](auto& sums, std::size_t first) {
-        if (!sums.empty()) {
-            add_up_words(ranks_, std::span(sums).subspan(first, texels.size()), to);
+    for (std::size_t i = 0; i < LAMP_NUMBERS.size(); ++i) {
+        const std::span<std::uint64_t> sums(state_.lamp_sums[i]);
+        const std::size_t of_side = LAMP_NUMBERS[i] * scene_.texels.places();
+        for (std::size_t side = 0; side < sums.size(); side += of_side) {
+            ranks_.add_up(sums.subspan(side + LAMP_NUMBERS[i] * texels.first,
+                                       LAMP_NUMBERS[i] * texels.size()),
+                          to);
         }
-    };
-    add_up(state_.lamp_sums, texels.first);
-    if (scene_.has_two_sides) {
-        add_up(state_.lamp_sums, texels.first + state_.known.size());
     }
-    add_up(state_.lamp_moments, texels.first);
 }
 
 void GatheredLight::move_lamp_sums() {
-    add_up_lamps({0, scene_.texels.count()}, 0);
-    if (!ranks_.is_first()) {
-        std::ranges::fill(state_.lamp_sums, LampSums());
-        std::ranges::fill(state_.lamp_moments, LampMoments());
+    if (state_.lamp_sums[0].empty()) {
+        return;
+    }
+    tracer_.read_lamps();
+    if (ranks_.count() > 1) {
+        add_up_lamps({0, scene_.texels.count()}, 0);
+        if (!ranks_.is_first()) {
+            for (auto& sums : state_.lamp_sums) {
+                std::ranges::fill(sums, 0);
+            }
+        }
+        tracer_.begin_lamps(surface_, lamp_triangles_, state_.lamp_sums);
     }
 }
 
 // Unknown light is taken as the rest. There are no moments of other light yet.
 void GatheredLight::finish_lamps(bool is_more) {
+    tracer_.read_lamps();
     for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
         add_up_lamps(ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK), rank);
     }
     begin_light(state_.lamps, state_.lamps_error);
-    const std::vector<LampSums> sums = std::exchange(state_.lamp_sums, {});
-    const std::vector<LampMoments> moments = std::exchange(state_.lamp_moments, {});
-    const auto light_of = [&](std::int64_t whole) {
-        return static_cast<float>(static_cast<double>(whole) / lamp_scale_);
+    const LampSums sums = std::exchange(state_.lamp_sums, {});
+    const auto number = [&](std::size_t array, std::size_t i, std::size_t k) {
+        const auto whole = static_cast<std::int64_t>(sums[array][LAMP_NUMBERS[array] * i + k]);
+        return static_cast<double>(whole) / lamp_scale_;
+    };
+    const auto colour = [&](std::size_t array, std::size_t i) {
+        return glm::vec3(number(array, i, 0), number(array, i, 1), number(array, i, 2));
     };
     const auto finish = [&](std::size_t i) {
-        const auto& [irradiance, all_open, all_met, first_half, first_met] = sums[i];
-        const float open = light_of(all_open);
-        const float met = light_of(all_met);
-        const float half = light_of(first_half);
-        const float half_met = light_of(first_met);
-        const glm::vec3 light(light_of(irradiance[0]), light_of(irradiance[1]),
-                              light_of(irradiance[2]));
-        const float scale = met > 0.0F ? open / met : 0.0F;
-        const glm::vec3 change = scale * light - state_.lamps[i];
+        const double open = number(1, i, 0);
+        const double met = number(1, i, 1);
+        const double half = number(1, i, 2);
+        const double half_met = number(1, i, 3);
+        const glm::vec3 light = colour(0, i);
+        const float scale = met > 0.0 ? static_cast<float>(open / met) : 0.0F;
+        const glm::vec3 change = glm::min(scale * light, BRIGHTEST) - state_.lamps[i];
         state_.lamps[i] += is_more ? 0.5F * change : change;
         if (i >= state_.known.size()) {
             return;
         }
-        const float rest_met = light_of(all_met - first_met);
-        const float difference = half_met > 0.0F && rest_met > 0.0F
-                                     ? half / half_met - (grey(light) - half) / rest_met
-                                     : 0.0F;
-        state_.lamps_error[i] = 0.5F * (is_more ? grey(change) : open * difference);
-        state_.known[i] = is_more ? state_.known[i] : met > 0.0F ? 1 : 0;
-        for (std::size_t m = 0; !moments.empty() && m < 9; ++m) {
-            state_.moments[m / 3][i][static_cast<int>(m % 3)] = scale * light_of(moments[i][m]);
+        const double rest_met = met - half_met;
+        const double difference = half_met > 0.0 && rest_met > 0.0
+                                      ? half / half_met - (grey(light) - half) / rest_met
+                                      : 0.0;
+        state_.lamps_error[i] =
+            0.5F * (is_more ? grey(change) : static_cast<float>(open * difference));
+        state_.known[i] = is_more ? state_.known[i] : met > 0.0 ? 1 : 0;
+        for (std::size_t axis = 0; !sums[2].empty() && axis < 3; ++axis) {
+            state_.moments[axis][i] = scale * colour(2 + axis, i);
         }
     };
     for_texels(own_, [&](std::size_t texel) { for_sides(texel, finish); });

@@ -81,8 +81,7 @@ class GatheredLight {
     void finish_light(const PointLight& light);
     // Begins with all points of these patches.
     void begin_lamps(const std::vector<LampPatch>& patches, bool is_more);
-    // Adds this rank's sums of a point of a lamp's patch to all texels. Moments count in the first
-    // pass.
+    // Adds the light of a patch to all texels, by this rank's sums of one of its points.
     void add_lamp_point(const LampPatch& lamp, const LampPoint& point, bool is_first_half);
     // Moves the sums of all ranks to the first one; the others begin anew.
     void move_lamp_sums();
@@ -136,13 +135,24 @@ class GatheredLight {
             }
         });
     }
-    // Calls work(sums, i) for the texels of pieces with the sums of all ranks, or of this one if a
-    // piece is for none. Reads a piece, adds up the one before and works on that before it at once.
-    struct Piece {
-        Range texels;
-        std::optional<std::uint32_t> to;  // rank
-    };
-    void for_sums(const std::vector<Piece>& pieces, const auto& work) {
+    // Calls work(sums, i) for this rank's texels, with the sums of all ranks, which work on theirs
+    // at once. Reads a piece, adds up the one before and works on that before it at once.
+    void for_sums(const auto& work) {
+        struct Piece {
+            Range texels;
+            std::uint32_t to;  // rank
+        };
+        std::vector<Piece> pieces;
+        for (std::size_t first = 0; first < scene_.texels.count(); first += PIECE_TEXELS) {
+            for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
+                const Range part = ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK);
+                if (first < part.size()) {
+                    pieces.push_back({{part.first + first,
+                                       std::min(part.end, part.first + first + PIECE_TEXELS)},
+                                      rank});
+                }
+            }
+        }
         std::future<void> is_worked;
         std::future<void> is_read;
         for (std::size_t i = 0; i <= pieces.size(); ++i) {
@@ -159,10 +169,8 @@ class GatheredLight {
                 continue;
             }
             const Piece& piece = pieces[i - 1];
-            if (piece.to) {
-                sums_[1].add_up(ranks_, *piece.to);
-            }
-            if (piece.to.value_or(ranks_.number()) == ranks_.number()) {
+            sums_[1].add_up(ranks_, piece.to);
+            if (piece.to == ranks_.number()) {
                 if (is_worked.valid()) {
                     is_worked.get();
                 }
@@ -175,22 +183,6 @@ class GatheredLight {
         if (is_worked.valid()) {
             is_worked.get();
         }
-    }
-    // Does so for this rank's texels, with the sums of all ranks. Ranks work on theirs at once.
-    void for_sums(const auto& work) {
-        std::vector<Piece> pieces;
-        for (std::size_t first = 0; first < scene_.texels.count(); first += PIECE_TEXELS) {
-            for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
-                const Range part = ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK);
-                if (first < part.size()) {
-                    pieces.push_back({piece_of(part, first), rank});
-                }
-            }
-        }
-        for_sums(pieces, work);
-    }
-    [[nodiscard]] static Range piece_of(const Range& texels, std::size_t first) {
-        return {texels.first + first, std::min(texels.end, texels.first + first + PIECE_TEXELS)};
     }
     // Calls side(i) for a texel's front, and for its back if a surface has two sides.
     void for_sides(std::size_t texel, const auto& side) const {
@@ -250,8 +242,10 @@ class GatheredLight {
     // passes.
     std::array<PieceOfSums, 3> sums_;
     double scale_ = 1.0;
-    double lamp_scale_ = 1.0;   // units of LampSums for an irradiance of 1
-    float half_weight_ = 1.0F;  // weight of the change since half of the directions
+    double lamp_scale_ = 1.0;  // units of LampSums for an irradiance of 1
+    std::vector<LampTriangle> lamp_triangles_;
+    std::vector<std::uint32_t> lamp_firsts_;  // of each patch's triangles, and the end
+    float half_weight_ = 1.0F;                // weight of the change since half of the directions
 };
 
 }  // namespace quadtile::baker

@@ -21,14 +21,6 @@ constexpr std::uint32_t DIRECTIONS_A_POINT = 4;
 // Distance of points in front of their patch, relative to its size, so that it does not hide them.
 constexpr double POINT_OFFSET = 1e-3;
 
-// Distance, in sizes of a piece, from which its middle stands for all of it, right to a thousandth.
-// Then points of a texel along each side, by its size at the distance.
-constexpr double FAR_SIZES = 16.0;
-constexpr double LAMP_POINTS_AT_ITS_SIZE = 16.0;
-constexpr double MOST_LAMP_POINTS = 16.0;
-// Least cosine of a piece: rounding aside, a texel in its plane sees none of it.
-constexpr double LEAST_COSINE = 1e-4;
-
 void include(LampPatch& patch, const LampPiece& piece) {
     patch.pieces.push_back(piece);
     patch.power += glm::length(piece.cross()) * double{grey(piece.radiance)};
@@ -143,36 +135,6 @@ bool is_lamp(const Material& material) {
     return greatest_of(material.emission) > 0.0F && !material.emission_texture;
 }
 
-// Returns the irradiance of a polygon with radiance 1, whose corners are relative to a point with
-// the normal; only the part above the horizon counts.
-double polygon_irradiance(const std::array<glm::dvec3, 3>& corners, const glm::dvec3& normal) {
-    std::array<glm::dvec3, 4> above{};
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-        const glm::dvec3& here = corners[i];
-        const glm::dvec3& next = corners[(i + 1) % 3];
-        const double height = glm::dot(here, normal);
-        const double next_height = glm::dot(next, normal);
-        if (height >= 0.0) {
-            above[count++] = here;
-        }
-        if ((height >= 0.0) != (next_height >= 0.0)) {
-            above[count++] = here + height / (height - next_height) * (next - here);
-        }
-    }
-    double sum = 0.0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const glm::dvec3& here = above[i];
-        const glm::dvec3& next = above[(i + 1) % count];
-        const glm::dvec3 across = glm::cross(here, next);
-        const double length = glm::length(across);
-        if (length > 0.0) {
-            sum += std::atan2(length, glm::dot(here, next)) * glm::dot(across, normal) / length;
-        }
-    }
-    return 0.5 * std::abs(sum);
-}
-
 }  // namespace
 
 Lamps find_lamps(const Scene& scene, const SurfaceMap& surface, std::uint32_t points,
@@ -269,43 +231,16 @@ std::vector<BundleDirection> make_lamp_directions(const std::vector<LampPoint>& 
     return directions;
 }
 
-glm::vec3 received(const LampPatch& lamp, const Patch& patch, const glm::vec3& normal) {
-    const glm::dvec3 centre(patch.centre);
-    const glm::dvec3 across(patch.across);
-    const glm::dvec3 down(patch.down);
-    const glm::dvec3 towards(normal);
-    const glm::dvec3 nearest = glm::clamp(centre, lamp.box.low, lamp.box.high);
-    const double size = std::max({glm::length(across), glm::length(down), 1e-30});
-    const double points = std::clamp(
-        std::ceil(LAMP_POINTS_AT_ITS_SIZE * size / std::max(glm::length(nearest - centre), 1e-30)),
-        1.0, MOST_LAMP_POINTS);
-    glm::dvec3 irradiance(0.0);
-    for (double y = 0.5; y < points; ++y) {
-        for (double x = 0.5; x < points; ++x) {
-            const glm::dvec3 point =
-                centre + (x / points - 0.5) * across + (y / points - 0.5) * down;
-            for (const LampPiece& piece : lamp.pieces) {
-                const glm::dvec3 cross = piece.cross();
-                const glm::dvec3 to_middle = piece.middle() - point;
-                const double square = glm::dot(to_middle, to_middle);
-                const double shown = -glm::dot(cross, to_middle);
-                if (!(shown > LEAST_COSINE * glm::length(cross) * std::sqrt(square))) {
-                    continue;
-                }
-                double share;
-                if (square > FAR_SIZES * FAR_SIZES * glm::length(cross)) {
-                    share = 0.5 * shown * std::max(glm::dot(to_middle, towards), 0.0) /
-                            (square * square);
-                } else {
-                    share = polygon_irradiance({piece.corners[0] - point, piece.corners[1] - point,
-                                                piece.corners[2] - point},
-                                               towards);
-                }
-                irradiance += share * glm::dvec3(piece.radiance);
-            }
-        }
+LampTriangle lamp_triangle(const LampPiece& piece) {
+    LampTriangle triangle{.size = static_cast<float>(glm::length(piece.cross()))};
+    for (int axis = 0; axis < 3; ++axis) {
+        triangle.a[axis] = static_cast<float>(piece.corners[0][axis]);
+        triangle.b[axis] = static_cast<float>(piece.corners[1][axis]);
+        triangle.c[axis] = static_cast<float>(piece.corners[2][axis]);
+        triangle.cross[axis] = static_cast<float>(piece.cross()[axis]);
+        triangle.radiance[axis] = piece.radiance[axis];
     }
-    return irradiance / (points * points);
+    return triangle;
 }
 
 // ---- Point and spot lights

@@ -52,8 +52,6 @@ struct Lamps {
     }
 };
 
-// Points per patch. The first points of all patches are one half of them.
-constexpr std::uint32_t POINTS_A_PATCH = 2;
 // Directions per point: all faces of a cube except the one behind it.
 constexpr std::uint32_t FACES_A_LAMP_POINT = 5;
 
@@ -75,10 +73,7 @@ constexpr std::uint32_t FACES_A_LAMP_POINT = 5;
 [[nodiscard]] std::vector<BundleDirection> make_lamp_directions(
     const std::vector<LampPoint>& points, std::uint64_t seed);
 
-// Returns the mean irradiance of a texel's side without occlusion. Source: Lambert's formula for
-// polygons (Baum, Rushmeier and Winget 1989).
-[[nodiscard]] glm::vec3 received(const LampPatch& lamp, const Patch& patch,
-                                 const glm::vec3& normal);
+[[nodiscard]] LampTriangle lamp_triangle(const LampPiece& piece);
 
 // ---- Point and spot lights
 

@@ -55,9 +55,12 @@ BakeNeeds needs_of(const Scene& scene, const Extent& extent, const BakeOptions& 
     const double sent = options.directional || options.noise > 0.0 ? COLOUR : 0.0;
     const double of_light =
         sides * (kinds * COLOUR + sent) + kinds * sizeof(float) + sizeof(float) + 1.0;
-    const double of_lamps = has_lamps ? sides * (sizeof(LampSums) + COLOUR) + sizeof(float) + 1.0 +
-                                            directional * sizeof(LampMoments)
-                                      : 0.0;
+    // The sums have a copy on the tracer's device, beside patches and normals.
+    const double of_lamp_sums = sizeof(std::uint64_t) * (7.0 * sides + 9.0 * directional);
+    const double of_lamps = has_lamps
+                                ? of_lamp_sums + sides * COLOUR + sizeof(float) + 1.0 +
+                                      (tracer_bytes ? of_lamp_sums + sizeof(Patch) + COLOUR : 0.0)
+                                : 0.0;
     const double tracing =
         covered * (of_surface + sides * of_tracer + directional * 3.0 * COLOUR +
                    (options.noise > 0.0 ? of_light + of_lamps : std::max(of_light, of_lamps))) +

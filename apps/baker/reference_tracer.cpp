@@ -1,5 +1,6 @@
 #include "reference_tracer.hpp"
 
+#include "reference_lamps.hpp"
 #include "traced_triangle.hpp"
 
 #include <quadtile/reference.hpp>
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <thread>
 
 namespace quadtile::baker {
@@ -104,9 +106,7 @@ class ReferenceTracer : public Tracer {
 
     void read_sums(std::size_t first, std::span<Accumulator> words) override {
         for (std::size_t i = 0; i < words.size(); ++i) {
-            Sums sums;
-            std::ranges::copy(sums_[first + i], sums.begin());
-            words[i] = std::bit_cast<Accumulator>(sums);
+            words[i] = sums_at(first + i);
         }
     }
     void clear_sums() override {
@@ -123,6 +123,18 @@ class ReferenceTracer : public Tracer {
         std::ranges::copy(outgoing, outgoing_.begin() + static_cast<std::ptrdiff_t>(first));
     }
 
+    void begin_lamps(const SurfaceMap& surface, std::span<const LampTriangle> triangles,
+                     LampSums& sums) override {
+        lamps_.emplace(scene_, surface, triangles, sums);
+    }
+    void add_lamp(const LampParameters& parameters) override {
+        (void)for_each(scene_.texels.count(), {}, [&](std::size_t texel) {
+            lamps_->add(parameters, texel, is_two_sided(outgoing_[texel]),
+                        [&](std::size_t place) { return sums_at(place); });
+        });
+    }
+    void read_lamps() override {}
+
     [[nodiscard]] std::vector<ProbeSight> see(std::span<const ProjectionFrame> frames,
                                               std::span<const glm::vec4> points) override {
         std::vector<ProbeSight> sights(frames.size() * points.size());
@@ -136,6 +148,12 @@ class ReferenceTracer : public Tracer {
     [[nodiscard]] std::string device_name() const override { return "CPU reference"; }
 
  private:
+    [[nodiscard]] Accumulator sums_at(std::size_t place) const {
+        Sums sums;
+        std::ranges::copy(sums_[place], sums.begin());
+        return std::bit_cast<Accumulator>(sums);
+    }
+
     // Runs work, and returns how many of the first items were done.
     template <typename Work>
     [[nodiscard]] std::size_t for_each(std::size_t count, const Stop& stop,
@@ -462,6 +480,7 @@ class ReferenceTracer : public Tracer {
     std::vector<AtomicSums> sums_;
     std::vector<glm::vec4> outgoing_;
     std::vector<bool> open_;  // triangles that block nothing
+    std::optional<ReferenceLamps> lamps_;
     std::atomic<std::uint64_t> nodes_ = 0;
     TracerStatistics statistics_;
 };

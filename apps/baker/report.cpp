@@ -15,7 +15,8 @@
 namespace quadtile::baker {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TracerStatistics, tiles, pixels, predicted_nodes, nodes,
-                                   repeated_tiles, most_pool_bytes)
+                                   repeated_tiles, most_pool_bytes, map_seconds, cull_seconds,
+                                   rasterise_seconds, walk_seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stage, name, seconds)
 
 namespace {

@@ -307,19 +307,20 @@ TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels, float pi
     const auto alpha_of = [&](std::uint32_t index) -> const AlphaTexture& {
         return alpha.materials[scene.triangles[index].material];
     };
-    std::vector<PlaceOnCurve> places = sort_along_curve(scene, box.low, box.size());
-    const auto without =
-        std::stable_partition(places.begin(), places.end(), [&](const PlaceOnCurve& place) {
-            return has_holes(scene, scene.triangles[place.triangle], alpha_of(place.triangle));
-        });
-    traced.alpha_triangles.resize(static_cast<std::size_t>(without - places.begin()));
+    std::size_t with_holes = 0;
+    const std::vector<std::uint32_t> order = order_by_boxes(scene, [&](std::uint32_t index) {
+        const bool is_first = has_holes(scene, scene.triangles[index], alpha_of(index));
+        with_holes += is_first ? 1 : 0;
+        return is_first;
+    });
+    traced.alpha_triangles.resize(with_holes);
     traced.triangles.resize(count);
     std::atomic<bool> has_two_sides = false;
     std::atomic<bool> is_smooth = false;
     std::atomic<bool> some_are_far = false;
     const auto distance_of = [&](std::size_t i) {
         double distance = 0.0;
-        for (const std::uint32_t vertex : scene.triangles[places[i].triangle].vertices) {
+        for (const std::uint32_t vertex : scene.triangles[order[i]].vertices) {
             distance = std::max(distance,
                                 glm::length(glm::dvec3(scene.positions[vertex]) - traced.centre));
         }
@@ -332,7 +333,7 @@ TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels, float pi
         return !resolves_itself(i) || distance_of(i) > FARTHEST_EDGE * pixel;
     };
     const auto fill = [&](std::size_t i) {
-        const std::uint32_t index = places[i].triangle;
+        const std::uint32_t index = order[i];
         const Triangle& triangle = scene.triangles[index];
         if (i < traced.alpha_triangles.size()) {
             traced.alpha_triangles[i] = alpha_triangle(scene, triangle, alpha_of(index));
@@ -369,10 +370,10 @@ TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels, float pi
         if (is_far(i)) {
             const auto finest = std::ranges::find(areas, densest, density_of);
             throw std::runtime_error(
-                scene.place_of(places[i].triangle, traced.centre) +
+                scene.place_of(order[i], traced.centre) +
                 " is too far from the rest of the scene for texels as small as those of " +
                 scene.name_of(resolves_itself(i) ? static_cast<std::size_t>(finest - areas.begin())
-                                                 : places[i].triangle) +
+                                                 : order[i]) +
                 "; move it closer, leave it out, or make the lightmap smaller with --size");
         }
     }

@@ -10,6 +10,7 @@
 #include <glm/vec4.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -19,6 +20,8 @@
 #include <vector>
 
 namespace quadtile::baker {
+
+struct SurfaceMap;
 
 using Clock = std::chrono::steady_clock;
 [[nodiscard]] inline double seconds_since(Clock::time_point start) {
@@ -51,6 +54,11 @@ struct TracerStatistics {
     std::uint64_t nodes = 0;            // of all tiles
     std::uint64_t repeated_tiles = 0;   // tiles that did not fit at first
     std::uint64_t most_pool_bytes = 0;  // list heads and nodes in use at a time
+    double map_seconds = 0.0;           // importance maps and their tiles, with the host's wait
+    // By the device's clock, if it has one.
+    double cull_seconds = 0.0;
+    double rasterise_seconds = 0.0;
+    double walk_seconds = 0.0;
 
     // Adds the counts of another tracer at the same time.
     void add(const TracerStatistics& other) {
@@ -60,8 +68,20 @@ struct TracerStatistics {
         nodes += other.nodes;
         repeated_tiles += other.repeated_tiles;
         most_pool_bytes = std::max(most_pool_bytes, other.most_pool_bytes);
+        map_seconds += other.map_seconds;
+        cull_seconds += other.cull_seconds;
+        rasterise_seconds += other.rasterise_seconds;
+        walk_seconds += other.walk_seconds;
     }
 };
+
+// Sums of lamps over the finished points of a pass: whole numbers of a unit, so that they do not
+// depend on the order. Numbers by place, of TracedScene::sum_count: the irradiance; grey irradiance
+// without occlusion, the part of it whose rays have met the texel, and of the first half of the
+// points the irradiance and that part. By covered texel, or none: the irradiance times each
+// component of its direction.
+using LampSums = std::array<std::vector<std::uint64_t>, 5>;
+constexpr std::array<std::size_t, 5> LAMP_NUMBERS{3, 4, 3, 3, 3};
 
 constexpr std::size_t MOST_PROBES = 262144;  // and rays through probes traced together
 using Stop = std::function<bool()>;
@@ -96,6 +116,14 @@ class Tracer {
     virtual void clear_sums() = 0;
     // Replaces sums from `first` on, to go on from them.
     virtual void set_sums(std::size_t first, std::span<const Accumulator> sums) = 0;
+
+    // Begins a pass of lamps with these sums. All must outlive it.
+    virtual void begin_lamps(const SurfaceMap& surface, std::span<const LampTriangle> triangles,
+                             LampSums& sums) = 0;
+    // Adds the light of some triangles to the sums of lamps, by the sums of the pass so far.
+    virtual void add_lamp(const LampParameters& parameters) = 0;
+    // Brings the sums of begin_lamps up to date.
+    virtual void read_lamps() = 0;
 
     // Returns the nearest surfaces to each point along the ray of each frame through it, frame by
     // frame, at most MOST_PROBES. Frames are from probe_frame. Points are relative to the scene's

@@ -5,13 +5,14 @@
 #include <glm/glm.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <tuple>
+#include <utility>
 
 namespace quadtile::baker {
 
@@ -119,40 +120,88 @@ std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& trian
 
 namespace {
 
-// Returns the bits with two zeros after each.
-std::uint64_t spread(std::uint64_t bits) {
-    bits &= 0x1fffffU;
-    bits = (bits | bits << 32U) & 0x1f00000000ffffU;
-    bits = (bits | bits << 16U) & 0x1f0000ff0000ffU;
-    bits = (bits | bits << 8U) & 0x100f00f00f00f00fU;
-    bits = (bits | bits << 4U) & 0x10c30c30c30c30c3U;
-    bits = (bits | bits << 2U) & 0x1249249249249249U;
-    return bits;
+struct Place {
+    glm::vec3 middle;  // of the corners
+    std::uint32_t triangle;
+};
+
+struct Run {
+    std::size_t first;
+    std::size_t end;
+};
+
+// Returns where to split a run: at the multiple of the greatest length that is nearest to its
+// middle; its end: nowhere.
+std::size_t split_of(const Run& run) {
+    for (const std::size_t length : {4096, 64, 8}) {
+        const std::size_t first = run.first / length + 1;
+        const std::size_t last = (run.end - 1) / length;
+        if (first <= last) {
+            return std::clamp((run.first + run.end + length) / (2 * length), first, last) * length;
+        }
+    }
+    return run.end;
+}
+
+auto at(std::vector<Place>& places, std::size_t i) {
+    return places.begin() + static_cast<std::ptrdiff_t>(i);
+}
+
+// Divides places along the longest axis of their box.
+void divide(std::vector<Place>& places, const Run& run, std::size_t split) {
+    Box<glm::vec3> box;
+    std::for_each(at(places, run.first), at(places, run.end),
+                  [&](const Place& place) { box.include(place.middle); });
+    const glm::vec3 size = box.size();
+    const int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
+    std::nth_element(at(places, run.first), at(places, split), at(places, run.end),
+                     [&](const Place& a, const Place& b) {
+                         return std::pair(a.middle[axis], a.triangle) <
+                                std::pair(b.middle[axis], b.triangle);
+                     });
 }
 
 }  // namespace
 
-std::vector<PlaceOnCurve> sort_along_curve(const Scene& scene, const glm::dvec3& lower,
-                                           const glm::dvec3& extent) {
-    constexpr double CELLS = 2097151.0;  // 21 bits
-    std::vector<PlaceOnCurve> places(scene.triangles.size());
+std::vector<std::uint32_t> order_by_boxes(const Scene& scene,
+                                          const std::function<bool(std::uint32_t)>& comes_first) {
+    std::vector<Place> places(scene.triangles.size());
     const auto place = [&](std::size_t i) {
         glm::dvec3 middle(0.0);
         for (const std::uint32_t vertex : scene.triangles[i].vertices) {
             middle += glm::dvec3(scene.positions[vertex]) / 3.0;
         }
-        const glm::dvec3 cell =
-            glm::clamp((middle - lower) / glm::max(extent, glm::dvec3(1e-300)), 0.0, 1.0) * CELLS;
-        places[i] = {spread(static_cast<std::uint64_t>(cell.x)) |
-                         spread(static_cast<std::uint64_t>(cell.y)) << 1U |
-                         spread(static_cast<std::uint64_t>(cell.z)) << 2U,
-                     static_cast<std::uint32_t>(i)};
+        places[i] = {glm::vec3(middle), static_cast<std::uint32_t>(i)};
     };
     parallel_for(places.size(), 0, place, SHORT_CALLS);
-    parallel_sort(places, [](const PlaceOnCurve& a, const PlaceOnCurve& b) {
-        return std::tie(a.code, a.triangle) < std::tie(b.code, b.triangle);
-    });
-    return places;
+    const auto others = std::partition(places.begin(), places.end(),
+                                       [&](const Place& of) { return comes_first(of.triangle); });
+    const auto count = static_cast<std::size_t>(others - places.begin());
+    std::vector<Run> runs{{0, count}, {count, places.size()}};
+    while (!runs.empty()) {
+        std::vector<std::array<Run, 2>> halves(runs.size());
+        parallel_for(runs.size(), 0, [&](std::size_t i) {
+            const Run run = runs[i];
+            const std::size_t split = run.first < run.end ? split_of(run) : run.end;
+            if (split < run.end) {
+                divide(places, run, split);
+                halves[i] = {Run{run.first, split}, Run{split, run.end}};
+            } else {
+                std::sort(at(places, run.first), at(places, run.end),
+                          [](const Place& one, const Place& other) {
+                              return one.triangle < other.triangle;
+                          });
+            }
+        });
+        runs.clear();
+        for (const std::array<Run, 2>& half : halves) {
+            std::ranges::copy_if(half, std::back_inserter(runs),
+                                 [](const Run& run) { return run.end > run.first + 1; });
+        }
+    }
+    std::vector<std::uint32_t> order(places.size());
+    std::ranges::transform(places, order.begin(), &Place::triangle);
+    return order;
 }
 
 }  // namespace quadtile::baker

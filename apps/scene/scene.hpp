@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -213,17 +214,11 @@ struct Scene {
 // names.
 [[nodiscard]] std::string names_of(const Scene& scene, const std::vector<std::uint32_t>& triangles);
 
-// ---- Triangles along the Z-order curve
+// ---- Order of triangles
 
-struct PlaceOnCurve {
-    std::uint64_t code;  // 21 bits of each coordinate, interleaved, x lowest
-    std::uint32_t triangle;
-};
-
-// Returns the triangles in order of the middles of their corners; triangles with equal codes in
-// order of their indices. The curve fills the box from `lower` on; no extent is negative.
-[[nodiscard]] std::vector<PlaceOnCurve> sort_along_curve(const Scene& scene,
-                                                         const glm::dvec3& lower,
-                                                         const glm::dvec3& extent);
+// Returns the triangles in an order in which runs of 8, 64 and 4096 from multiples of their length
+// on are in small boxes: first those that come first, then the others.
+[[nodiscard]] std::vector<std::uint32_t> order_by_boxes(
+    const Scene& scene, const std::function<bool(std::uint32_t)>& comes_first);
 
 }  // namespace quadtile::baker

@@ -251,7 +251,8 @@ class Tracer {
           triangles_(triangles_by_texel(surfaces_, surface.texels.extent())) {
         for (const baker::Sun& sun : scene.suns) {
             if (sun.irradiance != glm::vec3(0.0F)) {
-                suns_.push_back({-glm::normalize(sun.direction), sun.irradiance});
+                suns_.push_back({-glm::normalize(sun.direction), sun.irradiance,
+                                 std::tan(0.5F * glm::radians(sun.angular_diameter_degrees))});
             }
         }
     }
@@ -304,6 +305,7 @@ class Tracer {
     struct SunLight {
         glm::vec3 to_sun;
         glm::vec3 irradiance;
+        float disc_radius;  // at a distance of 1
     };
 
     struct Path {
@@ -377,12 +379,25 @@ class Tracer {
         }
     }
 
+    [[nodiscard]] static glm::vec3 point_of_disc(const SunLight& sun, Random& random) {
+        if (sun.disc_radius == 0.0F) {
+            return sun.to_sun;
+        }
+        const float radius = sun.disc_radius * std::sqrt(random.next());
+        const float angle = 2.0F * PI * random.next();
+        const glm::vec3 x = glm::normalize(glm::cross(
+            sun.to_sun, std::abs(sun.to_sun.x) < 0.5F ? glm::vec3(1, 0, 0) : glm::vec3(0, 1, 0)));
+        return glm::normalize(sun.to_sun + radius * (std::cos(angle) * x +
+                                                     std::sin(angle) * glm::cross(sun.to_sun, x)));
+    }
+
     // Adds the light of suns at the start of the next ray.
     void add_suns(Path& path) const {
         for (const SunLight& sun : suns_) {
-            const float cosine = glm::dot(path.normal, sun.to_sun);
-            const bool is_in_front = glm::dot(path.plane, sun.to_sun) > 0.0F;
-            if (cosine > 0.0F && is_in_front && rays_.is_free(path.origin, sun.to_sun)) {
+            const glm::vec3 to_sun = point_of_disc(sun, path.random);
+            const float cosine = glm::dot(path.normal, to_sun);
+            const bool is_in_front = glm::dot(path.plane, to_sun) > 0.0F;
+            if (cosine > 0.0F && is_in_front && rays_.is_free(path.origin, to_sun)) {
                 path.irradiance += path.throughput * sun.irradiance * cosine;
             }
         }

@@ -30,8 +30,7 @@ struct PathTracedMap {
 // The same light transport as the baker's: Lambertian surfaces, lit by their texel's normal if it
 // is smooth, else by their triangle's plane, from where both look to; the back of a surface is
 // black, but double-sided ones have light on both sides; albedo and emission of a hit are those of
-// `surface` at the texel of the hit's lightmap coordinates; suns without angular diameter, lights
-// without radius.
+// `surface` at the texel of the hit's lightmap coordinates; lights without radius.
 [[nodiscard]] PathTracedMap trace_paths(const baker::Scene& scene, const baker::SurfaceMap& surface,
                                         const PathTracerOptions& options);
 

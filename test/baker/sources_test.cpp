@@ -3,6 +3,8 @@
 
 #include "bake_fixture.hpp"
 
+#include "shaders/lamps.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -324,6 +326,68 @@ TEST(Lamps, ShineAsTheirSolidAngle) {
                         0.4886F * cosine * map.irradiance[floor[0]].x, 1e-4F);
         }
     }
+}
+
+// Lambert's formula in double precision.
+double polygon_irradiance(const std::array<glm::dvec3, 3>& corners, const glm::dvec3& normal) {
+    std::vector<glm::dvec3> above;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const glm::dvec3& here = corners[i];
+        const glm::dvec3& next = corners[(i + 1) % 3];
+        const double height = glm::dot(here, normal);
+        const double next_height = glm::dot(next, normal);
+        if (height >= 0.0) {
+            above.push_back(here);
+        }
+        if ((height >= 0.0) != (next_height >= 0.0)) {
+            above.push_back(here + height / (height - next_height) * (next - here));
+        }
+    }
+    double sum = 0.0;
+    for (std::size_t i = 0; i < above.size(); ++i) {
+        const glm::dvec3& next = above[(i + 1) % above.size()];
+        const glm::dvec3 across = glm::cross(above[i], next);
+        sum += std::atan2(glm::length(across), glm::dot(above[i], next)) *
+               glm::dot(across, normal) / std::max(glm::length(across), 1e-30);
+    }
+    return 0.5 * std::abs(sum);
+}
+
+// Catches errors of the kernel's arithmetic: roots, angles, horizons, far triangles.
+TEST(Lamps, FollowLambertsFormula) {
+    std::mt19937 random(1);
+    const auto number = [&](double low, double high) {
+        return low + (high - low) * static_cast<double>(random()) / 4294967296.0;
+    };
+    const auto vector = [&] {
+        const double x = number(-1, 1);
+        const double y = number(-1, 1);
+        return glm::dvec3(x, y, number(-1, 1));
+    };
+    int near = 0;
+    for (int i = 0; i < 20000; ++i) {
+        const glm::dvec3 middle = std::pow(10.0, number(-2, 1)) * vector();
+        const double size = std::pow(10.0, number(-3, 1));
+        LampPiece piece{{}, glm::vec3(1.0F)};
+        for (glm::dvec3& corner : piece.corners) {
+            corner = glm::vec3(middle + size * vector());
+        }
+        const glm::vec3 normal(glm::normalize(vector()));
+        const double square = glm::dot(piece.middle(), piece.middle());
+        const double area = glm::length(piece.cross());
+        const double shown = -glm::dot(piece.cross(), piece.middle()) / (area * std::sqrt(square));
+        const float light =
+            lamps::triangle_light(lamp_triangle(piece), glm::vec3(0), glm::vec3(0), normal);
+        if (shown < 0.0) {
+            ASSERT_EQ(light, 0.0F) << i;
+        } else if (shown > 0.01) {
+            const bool is_far = square > 256.0 * area;
+            near += is_far ? 0 : 1;
+            ASSERT_NEAR(light, polygon_irradiance(piece.corners, normal), is_far ? 2e-4 : 1e-5)
+                << i << ", " << shown;
+        }
+    }
+    EXPECT_GT(near, 5000);
 }
 
 // Catches lamps that shine to one side alone, or twice to each, and backs that receive nothing.

@@ -8,6 +8,8 @@
 
 #include <gmock/gmock.h>
 
+#include <numbers>
+
 namespace quadtile::baker::test {
 namespace {
 
@@ -46,6 +48,34 @@ TEST_F(TracerTest, BakesStacksOfTrianglesOrNamesWhatIsTooLong) {
             EXPECT_TRUE(bake() == bytes_of(bake_with(*twin, what, options)));
         }
     }
+}
+
+// Catches the end of a loop over the triangles of a lamp's patch and the points of a large texel
+// close to it, which would take more than 65,535 iterations; and triangles that are left out.
+TEST_F(TracerTest, TakesAllTrianglesOfALamp) {
+    constexpr std::uint32_t COLUMNS = 250;
+    Quads quads(2, 1, 1);
+    quads.add_material({.albedo = glm::vec3(0.5F)});
+    quads.add_material({.emission = glm::vec3(1.0F, 2.0F, 3.0F)});
+    quads.add({0, 0, 0}, 8.0F * Z, 8.0F * X);
+    for (std::uint32_t i = 0; i < COLUMNS; ++i) {
+        const glm::vec3 corner(3.0F + static_cast<float>(i) / 128.0F, 0.5F, 3.0F);
+        add_quad(quads.scene, {corner, corner + X / 128.0F, corner + X / 128.0F + Z, corner + Z},
+                 rectangle({0.7F, 0.2F}, {0.9F, 0.8F}), 1);
+    }
+    const Prepared what(quads.scene, quads.extent(), 4.0F);
+    const BakeOptions options{.directions = 4, .bounces = 0, .lamp_points = 2, .directional = true};
+    ASSERT_EQ(what.lamps(options).patches.size(), 1U);
+    const auto gpu = make_gpu_tracer(*gpu_, what.traced, what.tiles, {});
+    const auto twin = make_reference_tracer(what.traced, what.tiles, 2);
+    const BakeResult result = bake_with(*gpu, what, options);
+    EXPECT_TRUE(bytes_of(result) == bytes_of(bake_with(*twin, what, options)));
+    // The floor receives almost all of its light.
+    float power = 0.0F;
+    for (const std::size_t texel : quads.texels(0)) {
+        power += 64.0F * result.map.irradiance[texel].x;
+    }
+    EXPECT_NEAR(power / (std::numbers::pi_v<float> * COLUMNS / 128.0F), 0.985F, 0.01F);
 }
 
 }  // namespace

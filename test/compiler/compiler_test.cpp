@@ -395,7 +395,11 @@ void make_bakes() {
                             {.pool_bytes = 64U << 20U});
         const baker::GpuProbes probes(gpu, traced, {}, {}, 0.1);
     }
-    // A tracer makes walks when it needs them.
+    // A tracer makes these when it needs them.
+    const app::ProgramInterface lamps = gpu.make_interface(
+        vk::ShaderStageFlagBits::eCompute, std::vector(11, vk::DescriptorType::eStorageBuffer),
+        sizeof(LampParameters));
+    (void)gpu.make_compute_pipeline(*lamps.layout, app::LAMPS_COMP);
     const app::ProgramInterface walk = gpu.make_interface(
         vk::ShaderStageFlagBits::eCompute, std::vector(15, vk::DescriptorType::eStorageBuffer),
         sizeof(TraceParameters));

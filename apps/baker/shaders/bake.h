@@ -52,7 +52,10 @@ QUADTILE_SHARED uint hole_threshold(uint triangle, uint frame_bits, uint tile_bi
 // Triangles of a cluster, which one workgroup traces.
 const uint CLUSTER_TRIANGLES = 64;
 
-// CLUSTER_TRIANGLES consecutive triangles, and the box around them.
+// Consecutive clusters whose common box is tested first; a power of two, at most 64.
+const uint CLUSTERS_IN_GROUP = 64;
+
+// The box around CLUSTER_TRIANGLES consecutive triangles, or around a group of clusters.
 struct TriangleCluster {
     float centre[3];  // world units
     float half_extent[3];
@@ -255,6 +258,39 @@ struct ProbeSight {
 const float NOWHERE = 3e38F;  // depth steps: beyond all surfaces
 const uint SEES_BACK = 0x80000000U;
 const uint TOO_MANY_BOXES = 0xfffffffeU;  // more than ProbeParameters::most_steps
+
+// Points per patch of a lamp. The first points of all patches are one half of them.
+const uint POINTS_A_PATCH = 2;
+// Triangles that lamps takes at a time: some drivers end long loops.
+const uint LAMP_TRIANGLES = 32;
+
+// A piece of a lamp's patch.
+struct LampTriangle {
+    float a[3];  // world units; counter-clockwise, seen from the shining side
+    float b[3];
+    float c[3];
+    float cross[3];  // normal, with a length of twice the area
+    float size;      // that length
+    float radiance[3];
+};
+
+// Push constants of lamps.
+struct LampParameters {
+    uint light_map_width;
+    uint light_map_height;
+    uint covered_texels;
+    uint back_texels;  // as in TraceParameters
+    uint first_triangle;
+    uint end_triangle;
+    uint is_first_half;  // 1: the sums of the first half take the light, too
+    uint has_moments;    // 1: the moments take the light, too
+    float share_unit;    // from radiance sums, divided by their weight, to the share of the light
+    float words;         // from irradiance to the high words of the sums
+    float low[3];        // box around the patch
+    float high[3];
+    float point[3];   // which emitted the rays
+    float normal[3];  // of its piece, of length 1
+};
 
 // Push constants of probe.
 struct ProbeParameters {

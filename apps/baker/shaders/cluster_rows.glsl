@@ -8,19 +8,29 @@
 
 shared PixelTriangle cluster_triangles[CLUSTER_TRIANGLES];
 shared uint row_ends[CLUSTER_TRIANGLES];  // rows of this triangle and the earlier ones
+shared uint sums[2][CLUSTER_TRIANGLES];
+
+// Returns the sum of the values of this thread and the earlier ones, which sums[0] then has for all. All threads call
+// it, with a barrier between their last use of sums[0] and this.
+uint sum_so_far(uint value) {
+    const uint thread = gl_LocalInvocationIndex;
+    sums[0][thread] = value;
+    barrier();
+    for (uint step = 0; step < 6; ++step) {
+        const uint distance = 1U << step;
+        value += thread >= distance ? sums[step & 1U][thread - distance] : 0;
+        sums[1U - (step & 1U)][thread] = value;
+        barrier();
+    }
+    return value;
+}
 
 // Shares out the rows. All threads call it, each with its triangle. Returns the number of rows.
 uint share_rows(PixelTriangle triangle) {
     const uint thread = gl_LocalInvocationIndex;
     cluster_triangles[thread] = triangle;
-    row_ends[thread] = uint(triangle.last.y - triangle.first.y + 1);
+    row_ends[thread] = sum_so_far(uint(triangle.last.y - triangle.first.y + 1));
     barrier();
-    for (uint distance = 1; distance < CLUSTER_TRIANGLES; distance <<= 1) {
-        const uint before = thread >= distance ? row_ends[thread - distance] : 0;
-        barrier();
-        row_ends[thread] += before;
-        barrier();
-    }
     return row_ends[CLUSTER_TRIANGLES - 1];
 }
 

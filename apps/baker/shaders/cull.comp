@@ -1,21 +1,24 @@
 // Finds the clusters of triangles that may touch each tile.
 //
-// Dispatch: (clusters / 64, tiles) workgroups of 64 threads.
-// Bindings: trace_bindings.glsl; reads clusters, frames, tiles; writes tile_clusters, the arguments for the dispatch of
-// rasterise in the state, and the overflow of tiles in the results.
+// Dispatch: one workgroup of CLUSTERS_IN_GROUP threads per tile. Its threads test groups of clusters, then the clusters
+// of the groups that may touch the tile.
+// Bindings: trace_bindings.glsl; reads clusters, with the boxes of groups behind them, frames, tiles; writes
+// tile_clusters, the arguments for the dispatch of rasterise in the state, and the overflow of tiles in the results.
 // Memory: places are taken by atomics, each written by one thread, in any order. The host puts a barrier behind.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
 #include "trace_bindings.glsl"
 
-layout(local_size_x = 64) in;
+layout(local_size_x = CLUSTERS_IN_GROUP) in;
 
 const uint LARGEST_DISPATCH_X = 65535;  // limit of every device
 
 const float FLOAT_ERROR = 1.0 / 1048576.0;  // 2^-20: of some sums and products, with a margin
 
-shared uint found;
+shared uint found_groups;
+shared uint group_list[CLUSTERS_IN_GROUP];
+shared uint found;  // clusters
 shared uint first_place;
 
 // Returns the reach of a box along an axis of the frame, and the place of its centre, in map texels.
@@ -86,36 +89,55 @@ bool may_be_seen(TriangleCluster cluster, ProjectionFrame frame, TracedTile tile
            reaches_between(cluster, frame, frame.axis_y, frame.offset_y, lower.y, upper.y);
 }
 
+bool may_reach(uint cluster, ProjectionFrame frame, TracedTile tile) {
+    return frame.is_perspective != 0 ? may_be_seen(clusters[cluster], frame, tile)
+                                     : may_touch(clusters[cluster], frame, tile);
+}
+
 void main() {
-    const uint cluster = gl_GlobalInvocationID.x;
-    const uint tile = gl_WorkGroupID.y;
-    if (gl_LocalInvocationIndex == 0) {
-        found = 0;
-    }
-    barrier();
-    bool touches_tile = false;
-    uint place = 0;
-    if (cluster < parameters.clusters) {
-        const ProjectionFrame frame = frames[tiles[tile].frame];
-        touches_tile = frame.is_perspective != 0
-                           ? may_be_seen(clusters[cluster], frame, tiles[tile])
-                           : may_touch(clusters[cluster], frame, tiles[tile]);
-        if (touches_tile) {
-            place = atomicAdd(found, 1);
+    const uint tile_index = gl_WorkGroupID.x;
+    const uint thread = gl_LocalInvocationIndex;
+    const TracedTile tile = tiles[tile_index];
+    const ProjectionFrame frame = frames[tile.frame];
+    const uint groups = (parameters.clusters + CLUSTERS_IN_GROUP - 1) / CLUSTERS_IN_GROUP;
+    for (uint first = 0; first < groups; first += CLUSTERS_IN_GROUP) {
+        if (thread == 0) {
+            found_groups = 0;
+            found = 0;
         }
-    }
-    barrier();
-    if (gl_LocalInvocationIndex == 0 && found > 0) {
-        first_place = atomicAdd(state.tile_clusters, found);
-        const uint end = min(first_place + found, parameters.tile_cluster_capacity);
-        atomicMax(state.dispatch_x, min(end, LARGEST_DISPATCH_X));
-        atomicMax(state.dispatch_y, (end + LARGEST_DISPATCH_X - 1) / LARGEST_DISPATCH_X);
-        if (first_place + found > parameters.tile_cluster_capacity) {
-            results[tile].overflow = 1;
+        barrier();
+        if (first + thread < groups && may_reach(parameters.clusters + first + thread, frame, tile)) {
+            group_list[atomicAdd(found_groups, 1)] = first + thread;
         }
-    }
-    barrier();
-    if (touches_tile && first_place + place < parameters.tile_cluster_capacity) {
-        tile_clusters[first_place + place] = TileCluster(tile, cluster);
+        barrier();
+        uvec2 hits = uvec2(0);  // a bit for each group
+        for (uint i = 0; i < found_groups; ++i) {
+            const uint cluster = group_list[i] * CLUSTERS_IN_GROUP + thread;
+            if (cluster < parameters.clusters && may_reach(cluster, frame, tile)) {
+                hits[i >> 5] |= 1U << (i & 31U);
+            }
+        }
+        const uint count = bitCount(hits.x) + bitCount(hits.y);
+        uint place = count > 0 ? atomicAdd(found, count) : 0;
+        barrier();
+        if (thread == 0 && found > 0) {
+            first_place = atomicAdd(state.tile_clusters, found);
+            const uint end = min(first_place + found, parameters.tile_cluster_capacity);
+            atomicMax(state.dispatch_x, min(end, LARGEST_DISPATCH_X));
+            atomicMax(state.dispatch_y, (end + LARGEST_DISPATCH_X - 1) / LARGEST_DISPATCH_X);
+            if (first_place + found > parameters.tile_cluster_capacity) {
+                results[tile_index].overflow = 1;
+            }
+        }
+        barrier();
+        for (place += first_place; hits != uvec2(0); ++place) {
+            const uint i = hits.x != 0 ? findLSB(hits.x) : 32 + findLSB(hits.y);
+            hits[i >> 5] &= ~(1U << (i & 31U));
+            if (place < parameters.tile_cluster_capacity) {
+                tile_clusters[place] =
+                    TileCluster(tile_index, group_list[i] * CLUSTERS_IN_GROUP + thread);
+            }
+        }
+        barrier();
     }
 }
