@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -83,23 +84,33 @@ class Denoiser {
  public:
     Denoiser(LightMap& map, std::vector<float>& error, const SurfaceMap& surface,
              const std::vector<std::uint32_t>& charts, std::uint32_t threads)
-        : map_(map),
-          error_(error),
-          surface_(surface),
-          charts_(charts),
-          threads_(threads),
-          planes_(map.planes()),
-          new_planes_(planes_.size(), std::vector<glm::vec3>(error.size())),
-          new_error_(error.size()),
-          variances_(error.size()) {}
-
-    void pass(int step) {
-        for_tiles(ERROR_SIDE / 2, [&](const Tile& tile) { find_variances(tile); });
-        for_tiles(2 * step + 1, [&](const Tile& tile) { filter(step, tile); });
-        for (std::size_t i = 0; i < planes_.size(); ++i) {
-            planes_[i]->swap(new_planes_[i]);
+        : map_(map), surface_(surface), charts_(charts), threads_(threads), error_(error.data()) {
+        const std::size_t texels = error.size();
+        for (std::vector<glm::vec3>* const plane : map.planes()) {
+            planes_.push_back(plane->data());
+            own_planes_.push_back(std::make_unique_for_overwrite<glm::vec3[]>(texels));
+            new_planes_.push_back(own_planes_.back().get());
         }
-        error_.swap(new_error_);
+        own_errors_ = std::make_unique_for_overwrite<float[]>(texels);
+        new_error_ = own_errors_.get();
+        variances_ = std::make_unique_for_overwrite<float[]>(texels);
+    }
+
+    // With `is_last` the map and the error have the results.
+    void pass(int step, bool is_last) {
+        for_tiles(ERROR_SIDE / 2, [&](const Tile& tile) { find_variances(tile); });
+        for_tiles(2 * step + 1, [&](Tile& tile) { filter(step, tile); });
+        std::swap(planes_, new_planes_);
+        std::swap(error_, new_error_);
+        if (is_last && error_ == own_errors_.get()) {
+            const auto copy = [&](std::size_t i) {
+                for (std::size_t k = 0; k < planes_.size(); ++k) {
+                    new_planes_[k][i] = planes_[k][i];
+                }
+                new_error_[i] = error_[i];
+            };
+            parallel_for(map_.extent.texels(), threads_, copy, SHORT_CALLS);
+        }
     }
 
  private:
@@ -135,10 +146,9 @@ class Denoiser {
         tile.normals.fill(std::vector<float>(tile.charts.size()));
         for_texels(tile, tile.margin, [&](std::size_t texel, std::size_t i) {
             for (std::size_t k = 0; k + 2 < tile.values.size(); ++k) {
-                tile.values[k][i] = (*planes_[k / 3])[texel][static_cast<int>(k % 3)];
+                tile.values[k][i] = planes_[k / 3][texel][static_cast<int>(k % 3)];
             }
             tile.values[3 * planes_.size()][i] = error_[texel];
-            tile.values.back()[i] = variances_[texel];
             if (map_.known[texel] != 0) {
                 const std::uint32_t number = surface_.texels[texel];
                 tile.charts[i] = charts_[surface_.triangle[number]];
@@ -183,8 +193,11 @@ class Denoiser {
                    [&](std::size_t texel, std::size_t i) { variances_[texel] = variances[i]; });
     }
 
-    void filter(int step, const Tile& tile) {
+    void filter(int step, Tile& tile) {
         constexpr float OWN = SPLINE[0] * SPLINE[0];
+        for_texels(tile, tile.margin, [&](std::size_t texel, std::size_t i) {
+            tile.values.back()[i] = variances_[texel];
+        });
         // By row: the related ones among 3 x 3.
         std::vector<Neighbours> neighbours(TILE_HEIGHT);
         for (int i = 0; i < 9 * TILE_HEIGHT; ++i) {
@@ -297,15 +310,19 @@ class Denoiser {
         }
     }
 
-    LightMap& map_;
-    std::vector<float>& error_;
+    const LightMap& map_;
     const SurfaceMap& surface_;
     const std::vector<std::uint32_t>& charts_;  // by triangle
     std::uint32_t threads_;
-    std::vector<std::vector<glm::vec3>*> planes_;
-    std::vector<std::vector<glm::vec3>> new_planes_;  // after the pass, and the error
-    std::vector<float> new_error_;
-    std::vector<float> variances_;  // by texel
+    // By texel, before and after a pass: the map's, and memory of this object that all threads
+    // touch first, since that takes as long as a pass.
+    std::vector<glm::vec3*> planes_;
+    std::vector<glm::vec3*> new_planes_;
+    float* error_;
+    float* new_error_;
+    std::vector<std::unique_ptr<glm::vec3[]>> own_planes_;
+    std::unique_ptr<float[]> own_errors_;
+    std::unique_ptr<float[]> variances_;
 };
 
 }  // namespace
@@ -362,7 +379,7 @@ double denoise(LightMap& map, std::vector<float>& error, const SurfaceMap& surfa
     const double before = square();
     Denoiser denoiser(map, error, surface, charts, threads);
     for (int i = 0; i < PASSES; ++i) {
-        denoiser.pass(1 << i);
+        denoiser.pass(1 << i, i + 1 == PASSES);
     }
     return std::sqrt(square() / before);
 }

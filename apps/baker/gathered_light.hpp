@@ -158,8 +158,8 @@ class GatheredLight {
         for (std::size_t i = 0; i <= pieces.size(); ++i) {
             if (is_read.valid()) {
                 is_read.get();
+                std::swap(sums_[0], sums_[1]);
             }
-            std::swap(sums_[0], sums_[1]);
             if (i < pieces.size()) {
                 is_read = std::async(std::launch::async, [this, &piece = pieces[i]] {
                     sums_[0].read(tracer_, with_neighbours(piece.texels), scene_.back_texels());
@@ -183,6 +183,7 @@ class GatheredLight {
         if (is_worked.valid()) {
             is_worked.get();
         }
+        std::swap(sums_[0], sums_[2]);  // so that one piece takes the same memory again
     }
     // Calls side(i) for a texel's front, and for its back if a surface has two sides.
     void for_sides(std::size_t texel, const auto& side) const {
