@@ -1,10 +1,8 @@
 #version 460
-// Writes the tiles of a map in any order, in one pass. Each workgroup with tiles reserves their places by one atomic
-// addition. Dispatch and bindings: fused.glsl.
+// Writes the tiles of a map in any order, in one pass. Each workgroup reserves places by one atomic addition.
 //
-// Memory order: messages (hand_over.glsl). Workgroups without tiles release nothing. Tiles are counted with the arrivals
-// of blocks; groups of groups release them. Reserved places are given back by subtraction, which may come before or
-// after any addition. Layers count themselves in by ARRIVE, and the last one completes the header.
+// Memory order: workgroups without tiles release nothing. Tiles are counted with the arrivals of blocks; groups of groups
+// release them. Reserved places are given back by subtraction, which may come before or after any addition.
 
 #include "fused.glsl"
 #include "fused_tiles.glsl"
@@ -77,8 +75,10 @@ void main() {
         if (at.splits) {
             begin_search(at, false, thread);
             keep_thresholds(thread);
+            float nodes[7];
+            find_nodes(thread, nodes);
             float importance;
-            const uint tiles = find_tiles(at.block, thread, importance);
+            const uint tiles = tiles_of(at.block, thread, nodes, importance);
             const uint before = scan(tile_count(tiles), thread, total);
             lay_out(at.block, thread, tiles, importance, before);
         }

@@ -1,10 +1,8 @@
 #version 460
 // Counts the tiles below each block: the first pass of canonical order. Keeps the importance of each node that is handed
-// over and the place of its tiles, and in split groups the importances of the nodes between. Dispatch and bindings:
-// fused.glsl.
+// over and the place of its tiles, and in split groups the importances of the nodes between.
 //
-// Memory order: messages (hand_over.glsl). The number of tiles below a split node is a second one. Layers count
-// themselves in by ARRIVE; the last one gives all layers their places and completes the header.
+// Memory order: the number of tiles below a split node is a second message.
 
 #include "fused.glsl"
 #include "fused_tiles.glsl"

@@ -46,15 +46,6 @@ uvec2 extent_of(uint level) {
     return uvec2(level_extent(parameters.width, level), level_extent(parameters.height, level));
 }
 
-// Returns the importance of a node. It and thresholds are settled floats, which compare as floats (texel_encoding.h).
-float importance_of(uint level, uvec2 position) {
-    if (level == 0) {
-        const float texel = texelFetch(map, ivec3(position, layer), 0).r;
-        return settled(parameters.unorm_bits == 0 ? texel : unorm_texel(texel, parameters.unorm_bits));
-    }
-    return read_pyramid(pyramid_index(parameters.width, parameters.height, level, position.x, position.y, layer));
-}
-
 #if USER_THRESHOLD
 // Functions for the user's text, which defines threshold(). Its parameters take the place of thresholds by level.
 uvec2 map_extent() { return uvec2(parameters.width, parameters.height); }
@@ -78,8 +69,17 @@ float threshold_of(uint level, uvec2 position) {
     return settled(given);
 }
 
+// Importance and threshold are settled floats, which compare as floats (texel_encoding.h).
 Node node_at(uint level, uvec2 position) {
-    return Node(level, position, importance_of(level, position), threshold_of(level, position));
+    float importance;
+    if (level == 0) {
+        const float texel = texelFetch(map, ivec3(position, layer), 0).r;
+        importance = settled(parameters.unorm_bits == 0 ? texel : unorm_texel(texel, parameters.unorm_bits));
+    } else {
+        importance = read_pyramid(
+            pyramid_index(parameters.width, parameters.height, level, position.x, position.y, layer));
+    }
+    return Node(level, position, importance, threshold_of(level, position));
 }
 
 // For the list of tiles and the next pass's list: places that this workgroup needs, and the first of them.

@@ -1,5 +1,6 @@
 #include "denoise.hpp"
 
+#include "call_wide.hpp"
 #include "parallel.hpp"
 
 #include <glm/geometric.hpp>
@@ -26,9 +27,12 @@ constexpr std::array<float, 3> SPLINE{0.375F, 0.25F, 0.0625F};
 constexpr float SAME_WAY_COSINE = 0.9F;
 // Largest difference of light, in standard errors.
 constexpr float MOST_DIFFERENCE = 2.5F;
-constexpr int ERROR_RADIUS = 2;  // texels; the noise of a texel is that around it
+constexpr int ERROR_SIDE = 5;  // texels; the noise of a texel is that around it
 constexpr int TILE_WIDTH = 128;
 constexpr int TILE_HEIGHT = 64;
+template <typename Value>
+using TileRow = std::array<Value, TILE_WIDTH>;
+using Neighbours = std::array<TileRow<std::uint32_t>, 9>;  // masks
 
 // Returns the value where the mask's bits are 1, and 0 where they are 0. Loops without branches
 // take several texels at once.
@@ -49,32 +53,22 @@ struct Tile {
     [[nodiscard]] std::size_t at(int x, int y, std::size_t from) const {
         return from + static_cast<std::size_t>(std::ptrdiff_t{y} * pitch + x);
     }
-    // Calls work(first, end) for each row of the tile, and of a part of its margin.
-    void for_rows(int part, const auto& work) const {
-        for (int y = margin - part; y < margin + part + TILE_HEIGHT; ++y) {
-            const std::size_t first = at(margin - part, y, 0);
-            work(first, first + static_cast<std::size_t>(TILE_WIDTH + 2 * part));
+    // Sets for texels of a row whether each is related to the one at a distance, as masks.
+    template <std::size_t COUNT>
+    void relate(std::size_t here, std::size_t there,
+                std::array<std::uint32_t, COUNT>& related) const {
+        const float* const x = normals[0].data();
+        const float* const y = normals[1].data();
+        const float* const z = normals[2].data();
+        const std::uint32_t* const chart = charts.data();
+        for (std::size_t i = 0; i < COUNT; ++i) {
+            const float cosine = x[here + i] * x[there + i] + y[here + i] * y[there + i] +
+                                 z[here + i] * z[there + i];
+            const bool is_related =
+                (chart[here + i] == chart[there + i]) & (cosine > SAME_WAY_COSINE);
+            related[i] = is_related ? ~0U : 0U;
         }
     }
-    void for_texels(int part, const auto& work) const {
-        for_rows(part, [&](std::size_t first, std::size_t end) {
-            for (std::size_t i = first; i < end; ++i) {
-                work(i);
-            }
-        });
-    }
-    // Sets for each texel whether the one at a distance is related to it, as a mask.
-    void relate(int part, int dx, int dy, std::vector<std::uint32_t>& related) const {
-        for_texels(part, [&, &x = normals[0], &y = normals[1], &z = normals[2]](std::size_t i) {
-            const std::size_t j = at(dx, dy, i);
-            const float cosine = x[i] * x[j] + y[i] * y[j] + z[i] * z[j];
-            related[i] = ((charts[i] == charts[j]) & (cosine > SAME_WAY_COSINE)) ? ~0U : 0U;
-        });
-    }
-    [[nodiscard]] float light(std::size_t texel) const {
-        return grey({values[0][texel], values[1][texel], values[2][texel]});
-    }
-
     int margin;
     int pitch;
     int left = 0;
@@ -100,7 +94,7 @@ class Denoiser {
           variances_(error.size()) {}
 
     void pass(int step) {
-        for_tiles(ERROR_RADIUS, [&](const Tile& tile) { find_variances(tile); });
+        for_tiles(ERROR_SIDE / 2, [&](const Tile& tile) { find_variances(tile); });
         for_tiles(2 * step + 1, [&](const Tile& tile) { filter(step, tile); });
         for (std::size_t i = 0; i < planes_.size(); ++i) {
             planes_[i]->swap(new_planes_[i]);
@@ -115,7 +109,7 @@ class Denoiser {
             tile.top = static_cast<int>(row) * TILE_HEIGHT;
             for (; tile.left < static_cast<int>(map_.extent.width); tile.left += TILE_WIDTH) {
                 load(tile);
-                work(tile);
+                call_wide([&] { work(tile); });
             }
         };
         parallel_for((map_.extent.height + TILE_HEIGHT - 1) / TILE_HEIGHT, threads_, tile_row);
@@ -159,33 +153,45 @@ class Denoiser {
     // light, its variance grows with the light, so a shadow has less of it than the lit texels
     // beside it.
     void find_variances(const Tile& tile) {
-        const std::vector<float>& errors = tile.values[3 * planes_.size()];
-        std::vector<float> squares(tile.charts.size());
-        std::vector<float> light(tile.charts.size());
-        std::vector<std::uint32_t> related(tile.charts.size());
-        for (int v = -ERROR_RADIUS; v <= ERROR_RADIUS; ++v) {
-            for (int u = -ERROR_RADIUS; u <= ERROR_RADIUS; ++u) {
-                tile.relate(0, u, v, related);
-                tile.for_texels(0, [&](std::size_t i) {
-                    const float error = errors[tile.at(u, v, i)];
-                    squares[i] += masked(related[i], error * error);
-                });
-                tile.for_texels(0, [&](std::size_t i) {
-                    light[i] += masked(related[i], tile.light(tile.at(u, v, i)));
-                });
+        std::vector<float> squares = tile.values[3 * planes_.size()];
+        std::ranges::for_each(squares, [](float& error) { error *= error; });
+        std::vector<float> light(squares.size());
+        for (std::size_t i = 0; i < light.size(); ++i) {
+            light[i] = grey({tile.values[0][i], tile.values[1][i], tile.values[2][i]});
+        }
+        std::vector<float> variances(squares.size());
+        for (int y = tile.margin; y < tile.margin + TILE_HEIGHT; ++y) {
+            const std::size_t first = tile.at(tile.margin, y, 0);
+            TileRow<float> square_sum{};
+            TileRow<float> light_sum{};
+            for (int k = 0; k < ERROR_SIDE * ERROR_SIDE; ++k) {
+                const std::size_t there = tile.at(k % ERROR_SIDE - ERROR_SIDE / 2,
+                                                  k / ERROR_SIDE - ERROR_SIDE / 2, first);
+                TileRow<std::uint32_t> related;
+                tile.relate(first, there, related);
+                for (std::size_t i = 0; i < TILE_WIDTH; ++i) {
+                    square_sum[i] += masked(related[i], squares[there + i]);
+                    light_sum[i] += masked(related[i], light[there + i]);
+                }
+            }
+            for (std::size_t i = 0; i < TILE_WIDTH; ++i) {
+                variances[first + i] =
+                    light_sum[i] > 0.0F ? square_sum[i] / light_sum[i] * light[first + i] : 0.0F;
             }
         }
-        for_texels(tile, 0, [&](std::size_t texel, std::size_t i) {
-            variances_[texel] = light[i] > 0.0F ? squares[i] / light[i] * tile.light(i) : 0.0F;
-        });
+        for_texels(tile, 0,
+                   [&](std::size_t texel, std::size_t i) { variances_[texel] = variances[i]; });
     }
 
     void filter(int step, const Tile& tile) {
         constexpr float OWN = SPLINE[0] * SPLINE[0];
-        // By texel: the related ones among 3 x 3.
-        std::vector<std::vector<std::uint32_t>> neighbours(9, tile.charts);
-        for (int k = 0; k < 9; ++k) {
-            tile.relate(0, k % 3 - 1, k / 3 - 1, neighbours[static_cast<std::size_t>(k)]);
+        // By row: the related ones among 3 x 3.
+        std::vector<Neighbours> neighbours(TILE_HEIGHT);
+        for (int i = 0; i < 9 * TILE_HEIGHT; ++i) {
+            const std::size_t first = tile.at(tile.margin, tile.margin + i / 9, 0);
+            tile.relate(
+                first, tile.at(i % 3 - 1, i % 9 / 3 - 1, first),
+                neighbours[static_cast<std::size_t>(i / 9)][static_cast<std::size_t>(i % 9)]);
         }
         std::vector<float> weights(tile.charts.size(), OWN);
         std::vector<std::vector<float>> sums(tile.values.begin(), tile.values.end() - 1);
@@ -211,61 +217,84 @@ class Denoiser {
         });
     }
 
+    // Adds up 3 x 3 values around each texel of a row, where masks say so.
+    static void add_masked(const Neighbours& masks, const float* __restrict above,
+                           const float* __restrict own, const float* __restrict below,
+                           TileRow<float>& sums) {
+        for (std::size_t i = 0; i < TILE_WIDTH; ++i) {
+            sums[i] = masked(masks[0][i], above[i]) + masked(masks[1][i], above[i + 1]) +
+                      masked(masks[2][i], above[i + 2]) + masked(masks[3][i], own[i]) +
+                      masked(masks[4][i], own[i + 1]) + masked(masks[5][i], own[i + 2]) +
+                      masked(masks[6][i], below[i]) + masked(masks[7][i], below[i + 1]) +
+                      masked(masks[8][i], below[i + 2]);
+        }
+    }
+
     // Adds to each texel the one at a distance, with a weight by their difference: the mean over 3
     // x 3 pairs around the two.
     static void add(const Tile& tile, int dx, int dy, float most,
-                    const std::vector<std::vector<std::uint32_t>>& neighbours,
-                    std::vector<float>& weights, std::vector<std::vector<float>>& sums) {
-        // Squared differences, relative to that of noise on average, of related texels.
-        std::vector<float> differences(tile.charts.size());
-        std::vector<float> counts(tile.charts.size());  // 1 or 0: whether it has one
-        std::vector<std::uint32_t> related(tile.charts.size());
-        const std::vector<float>& variances = tile.values.back();
-        tile.relate(1, dx, dy, related);
-        tile.for_texels(1, [&](std::size_t i) {
-            const std::size_t there = tile.at(dx, dy, i);
-            const float red = tile.values[0][i] - tile.values[0][there];
-            const float green = tile.values[1][i] - tile.values[1][there];
-            const float blue = tile.values[2][i] - tile.values[2][there];
-            const float difference = grey({red * red, green * green, blue * blue}) /
-                                     (variances[i] + variances[there] + FLT_MIN);
-            differences[i] = masked(related[i], difference);
-        });
-        tile.for_texels(1, [&](std::size_t i) { counts[i] = masked(related[i], 1.0F); });
-        tile.for_rows(0, [&](std::size_t first, std::size_t end) {
-            std::array<float, TILE_WIDTH> sum{};
-            std::array<float, TILE_WIDTH> count{};
-            for (int row = -1; row <= 1; ++row) {
-                const auto* const masks = &neighbours[static_cast<std::size_t>(3 * row + 3)];
-                const auto add_row = [&](std::size_t i, const std::vector<float>& values,
-                                         float before) {
-                    const std::size_t pair = tile.at(0, row, i);
-                    return before + masked(masks[0][i], values[pair - 1]) +
-                           masked(masks[1][i], values[pair]) +
-                           masked(masks[2][i], values[pair + 1]);
-                };
-                for (std::size_t i = first; i < end; ++i) {
-                    sum[i - first] = add_row(i, differences, sum[i - first]);
-                    count[i - first] = add_row(i, counts, count[i - first]);
-                }
+                    const std::vector<Neighbours>& neighbours, std::vector<float>& weights,
+                    std::vector<std::vector<float>>& sums) {
+        // Of three rows: related ones, and squared differences, relative to that of noise on
+        // average.
+        std::array<std::array<float, TILE_WIDTH + 2>, 3> all_differences;
+        std::array<std::array<float, TILE_WIDTH + 2>, 3> all_ones;
+        const auto compare = [&](int row) {
+            const std::size_t here = tile.at(tile.margin - 1, tile.margin + row, 0);
+            const std::size_t there = tile.at(dx, dy, here);
+            std::array<std::uint32_t, TILE_WIDTH + 2> related;
+            auto& ones = all_ones[static_cast<std::size_t>(row + 3) % 3];
+            auto& differences = all_differences[static_cast<std::size_t>(row + 3) % 3];
+            tile.relate(here, there, related);
+            const float* const reds = tile.values[0].data();
+            const float* const greens = tile.values[1].data();
+            const float* const blues = tile.values[2].data();
+            const float* const variances = tile.values.back().data();
+            for (std::size_t i = 0; i < TILE_WIDTH + 2; ++i) {
+                const float red = reds[here + i] - reds[there + i];
+                const float green = greens[here + i] - greens[there + i];
+                const float blue = blues[here + i] - blues[there + i];
+                const float difference = grey({red * red, green * green, blue * blue}) /
+                                         (variances[here + i] + variances[there + i] + FLT_MIN);
+                differences[i] = masked(related[i], difference);
+                ones[i] = masked(related[i], 1.0F);
             }
-            std::array<float, TILE_WIDTH>& weight = sum;
-            for (std::size_t i = first; i < end; ++i) {
-                const float left =
-                    1.0F - sum[i - first] / (count[i - first] * MOST_DIFFERENCE * MOST_DIFFERENCE);
-                weight[i - first] =
-                    ((counts[i] > 0.0F) & (left > 0.0F)) ? most * left * left : 0.0F;
-                weights[i] += weight[i - first];
+        };
+        compare(-1);
+        compare(0);
+        for (int row = 0; row < TILE_HEIGHT; ++row) {
+            compare(row + 1);
+            TileRow<float> sum;
+            TileRow<float> count;
+            const auto& masks = neighbours[static_cast<std::size_t>(row)];
+            const auto above = static_cast<std::size_t>(row + 2) % 3;
+            const auto own = static_cast<std::size_t>(row) % 3;
+            const auto below = static_cast<std::size_t>(row + 1) % 3;
+            add_masked(masks, all_differences[above].data(), all_differences[own].data(),
+                       all_differences[below].data(), sum);
+            add_masked(masks, all_ones[above].data(), all_ones[own].data(), all_ones[below].data(),
+                       count);
+            const std::size_t here = tile.at(tile.margin, tile.margin + row, 0);
+            const std::size_t there = tile.at(dx, dy, here);
+            TileRow<float> weight;
+            for (std::size_t i = 0; i < TILE_WIDTH; ++i) {
+                const float left = 1.0F - sum[i] / (count[i] * MOST_DIFFERENCE * MOST_DIFFERENCE);
+                weight[i] =
+                    ((all_ones[own][i + 1] > 0.0F) & (left > 0.0F)) ? most * left * left : 0.0F;
+            }
+            float* const all = &weights[here];
+            for (std::size_t i = 0; i < TILE_WIDTH; ++i) {
+                all[i] += weight[i];
             }
             for (std::size_t k = 0; k < sums.size(); ++k) {
-                for (std::size_t i = first; i < end; ++i) {
-                    const float before = sums[k][i];
-                    const float added =
-                        before + weight[i - first] * tile.values[k][tile.at(dx, dy, i)];
-                    sums[k][i] = weight[i - first] > 0.0F ? added : before;
+                const float* const values = &tile.values[k][there];
+                float* const to = &sums[k][here];
+                for (std::size_t i = 0; i < TILE_WIDTH; ++i) {
+                    const float added = to[i] + weight[i] * values[i];
+                    to[i] = weight[i] > 0.0F ? added : to[i];
                 }
             }
-        });
+        }
     }
 
     LightMap& map_;

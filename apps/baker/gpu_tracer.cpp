@@ -79,6 +79,15 @@ std::uint32_t layers_for(std::uint32_t map_extent) {
         std::clamp<std::uint64_t>(MAPS_BYTES / layer_bytes(map_extent), 1, 32));
 }
 
+// Copies with all processors.
+void copy_in_parts(std::byte* target, const std::byte* source, std::size_t size) {
+    constexpr std::size_t PART = std::size_t{1} << 20U;
+    parallel_for((size + PART - 1) / PART, 0, [&](std::size_t part) {
+        const std::size_t first = part * PART;
+        std::memcpy(target + first, source + first, std::min(PART, size - first));
+    });
+}
+
 class GpuTracer : public Tracer {
  public:
     GpuTracer(app::Gpu& gpu, const TracedScene& scene, const TileOptions& tile_options,
@@ -86,11 +95,9 @@ class GpuTracer : public Tracer {
         : gpu_(gpu),
           scene_(scene),
           options_(options),
-          interface_(gpu.make_interface(vk::ShaderStageFlagBits::eCompute,
-                                        std::vector(15, vk::DescriptorType::eStorageBuffer),
-                                        sizeof(TraceParameters))),
-          cull_(gpu.make_compute_pipeline(*interface_.layout, app::CULL_COMP)),
-          rasterise_(gpu.make_compute_pipeline(*interface_.layout, app::RASTERISE_COMP,
+          slots_{make_slot(), make_slot()},
+          cull_(gpu.make_compute_pipeline(layout(), app::CULL_COMP)),
+          rasterise_(gpu.make_compute_pipeline(layout(), app::RASTERISE_COMP,
                                                scene.alpha_triangles.empty() ? 0 : 1)),
           submission_size_(FIRST_WORK, options.submission_seconds) {
         const std::uint64_t pool_blocks =
@@ -117,6 +124,7 @@ class GpuTracer : public Tracer {
                           layers_for(tile_options.map_extent), options.submission_seconds);
         layers_ = layers_for(tile_options.map_extent);
     }
+    ~GpuTracer() override { gpu_.wait_idle(); }  // after an error
 
     [[nodiscard]] std::uint32_t frames_at_once() const override { return layers_; }
 
@@ -141,7 +149,7 @@ class GpuTracer : public Tracer {
         clear_sums();
     }
     void set_outgoing(std::size_t first, std::span<const glm::vec4> outgoing) override {
-        gpu_.upload(*outgoing_.handle, std::as_bytes(outgoing), first * sizeof(glm::vec4));
+        upload(outgoing_, first * sizeof(glm::vec4), std::as_bytes(outgoing));
     }
 
     std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
@@ -157,7 +165,7 @@ class GpuTracer : public Tracer {
         });
     }
     void set_sums(std::size_t first, std::span<const Accumulator> sums) override {
-        gpu_.upload(*accumulators_.handle, std::as_bytes(sums), first * sizeof(Accumulator));
+        upload(accumulators_, first * sizeof(Accumulator), std::as_bytes(sums));
     }
 
     void begin_lamps(const SurfaceMap& surface, std::span<const LampTriangle> triangles,
@@ -191,8 +199,31 @@ class GpuTracer : public Tracer {
         std::size_t index;  // of the whole tile
     };
 
+    // A batch on the device, and what belongs to it alone: while it runs, the host prepares
+    // another.
+    struct Slot {
+        app::ProgramInterface interface;
+        app::Submission submission;
+        app::GpuTimer timer;
+        app::Buffer tiles;         // written by the host
+        app::Buffer blocks;        // written by the host
+        app::Buffer results_back;  // TraceState and TileResult of each tile, for the host
+        std::vector<Waiting> batch;
+        std::uint32_t block_count = 0;
+        Clock::time_point start;
+    };
+
+    [[nodiscard]] Slot make_slot() const {
+        return {.interface = gpu_.make_interface(
+                    vk::ShaderStageFlagBits::eCompute,
+                    std::vector(15, vk::DescriptorType::eStorageBuffer), sizeof(TraceParameters)),
+                .submission = gpu_.make_submission(),
+                .timer = app::GpuTimer(gpu_, 4)};
+    }
+    [[nodiscard]] vk::PipelineLayout layout() const { return *slots_[0].interface.layout; }
     void check_sizes() const;
     void make_buffers();
+    void upload(const app::Buffer& target, std::uint64_t first, std::span<const std::byte> bytes);
     void download(const app::Buffer& source, std::uint64_t first, std::span<std::byte> bytes);
 
     static void add_parts(const Waiting& whole, std::deque<Waiting>& waiting);
@@ -201,7 +232,10 @@ class GpuTracer : public Tracer {
     [[nodiscard]] double work_of(const Waiting& tile) const;
     [[nodiscard]] std::vector<Waiting> take_batch(std::deque<Waiting>& waiting,
                                                   std::size_t end) const;
-    void run_batch(std::vector<Waiting>& batch);
+    [[nodiscard]] vk::Pipeline walk_of(bool is_source);
+    void start_batch(Slot& slot);
+    void finish_batch(Slot& slot, std::deque<Waiting>& waiting);
+    void note_times(const Slot& slot);
     void check_lists(const TileResult& result) const;
     void repeat(const Waiting& failed, const TileResult& result, std::deque<Waiting>& waiting);
     void split(const Waiting& whole, std::deque<Waiting>& waiting);
@@ -215,15 +249,13 @@ class GpuTracer : public Tracer {
     bool has_open_ = false;  // whether triangles on the device are marked as BLOCKS_NOTHING
     std::optional<MapRequests> requests_;
 
+    app::Buffer staging_;
     app::Buffer readback_;
     app::Buffer triangles_;
     app::Buffer clusters_;
-    app::Buffer frames_;        // written by the host
-    app::Buffer tiles_;         // written by the host
-    app::Buffer blocks_;        // written by the host
-    app::Buffer state_;         // TraceState
-    app::Buffer results_;       // TileResult of each tile
-    app::Buffer results_back_;  // readback
+    app::Buffer frames_;   // written by the host
+    app::Buffer state_;    // TraceState
+    app::Buffer results_;  // TileResult of each tile
     app::Buffer tile_clusters_;
     app::Buffer heads_;
     app::Buffer nodes_;
@@ -233,14 +265,14 @@ class GpuTracer : public Tracer {
     app::Buffer alpha_texels_;
     app::Buffer covered_words_;
 
-    app::ProgramInterface interface_;
+    std::array<Slot, 2> slots_;  // whose layouts are the same
     vk::UniquePipeline cull_;
     vk::UniquePipeline rasterise_;
     std::array<vk::UniquePipeline, 2> walks_;  // of other light; of sources; none until needed
 
     SubmissionSize submission_size_;
-    std::optional<GpuLamps> lamps_;  // of a pass of lamps
-    app::GpuTimer timer_{gpu_, 4};
+    Clock::time_point last_end_;       // of a submission
+    std::optional<GpuLamps> lamps_;    // of a pass of lamps
     std::optional<GpuProbes> probes_;  // none until needed
     TracerStatistics statistics_;
 };
@@ -268,6 +300,7 @@ void GpuTracer::make_buffers() {
     const std::size_t sums = scene_.sum_count();
     const std::uint64_t staging_bytes =
         std::min<std::uint64_t>(sums * sizeof(Accumulator), STAGING_BYTES);
+    staging_ = gpu_.make_buffer(staging_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
     readback_ = gpu_.make_buffer(staging_bytes, Usage::eTransferDst, app::MemoryUse::readback);
 
     const std::span<const TracedTriangle> triangles(scene_.triangles);
@@ -276,14 +309,8 @@ void GpuTracer::make_buffers() {
     clusters_ = gpu_.make_buffer(std::span(clusters).size_bytes(), storage);
     frames_ = gpu_.make_buffer(std::uint64_t{256} * sizeof(ProjectionFrame), Usage::eStorageBuffer,
                                app::MemoryUse::upload);
-    tiles_ = gpu_.make_buffer(MOST_TILES * sizeof(TracedTile), Usage::eStorageBuffer,
-                              app::MemoryUse::upload);
-    blocks_ = gpu_.make_buffer(std::uint64_t{head_blocks_} * sizeof(std::uint32_t),
-                               Usage::eStorageBuffer, app::MemoryUse::upload);
     state_ = gpu_.make_buffer(sizeof(TraceState), storage | Usage::eIndirectBuffer);
     results_ = gpu_.make_buffer(MOST_TILES * sizeof(TileResult), storage);
-    results_back_ = gpu_.make_buffer(sizeof(TraceState) + MOST_TILES * sizeof(TileResult),
-                                     Usage::eTransferDst, app::MemoryUse::readback);
     tile_clusters_ = gpu_.make_buffer(
         std::uint64_t{parameters_.tile_cluster_capacity} * sizeof(TileCluster), storage);
     heads_ = gpu_.make_buffer(std::uint64_t{head_blocks_} * BLOCK_PIXELS * sizeof(std::uint32_t),
@@ -305,11 +332,33 @@ void GpuTracer::make_buffers() {
     gpu_.upload(*triangles_.handle, std::as_bytes(triangles));
     gpu_.upload(*clusters_.handle, std::as_bytes(std::span(clusters)));
 
-    interface_.write(
-        0, std::array{*triangles_.handle, *clusters_.handle, *frames_.handle, *tiles_.handle,
-                      *blocks_.handle, *state_.handle, *results_.handle, *tile_clusters_.handle,
-                      *heads_.handle, *nodes_.handle, *outgoing_.handle, *accumulators_.handle,
-                      *alpha_triangles_.handle, *alpha_texels_.handle, *covered_words_.handle});
+    for (Slot& slot : slots_) {
+        slot.tiles = gpu_.make_buffer(MOST_TILES * sizeof(TracedTile), Usage::eStorageBuffer,
+                                      app::MemoryUse::upload);
+        slot.blocks = gpu_.make_buffer(std::uint64_t{head_blocks_} * sizeof(std::uint32_t),
+                                       Usage::eStorageBuffer, app::MemoryUse::upload);
+        slot.results_back = gpu_.make_buffer(sizeof(TraceState) + MOST_TILES * sizeof(TileResult),
+                                             Usage::eTransferDst, app::MemoryUse::readback);
+        slot.interface.write(
+            0, std::array{*triangles_.handle, *clusters_.handle, *frames_.handle,
+                          *slot.tiles.handle, *slot.blocks.handle, *state_.handle, *results_.handle,
+                          *tile_clusters_.handle, *heads_.handle, *nodes_.handle, *outgoing_.handle,
+                          *accumulators_.handle, *alpha_triangles_.handle, *alpha_texels_.handle,
+                          *covered_words_.handle});
+    }
+}
+
+void GpuTracer::upload(const app::Buffer& target, std::uint64_t first,
+                       std::span<const std::byte> bytes) {
+    for (std::size_t offset = 0; offset < bytes.size(); offset += staging_.size_bytes) {
+        const std::size_t size = std::min<std::size_t>(staging_.size_bytes, bytes.size() - offset);
+        copy_in_parts(staging_.mapped, bytes.data() + offset, size);
+        gpu_.run([&](vk::CommandBuffer commands) {
+            commands.copyBuffer(*staging_.handle, *target.handle,
+                                vk::BufferCopy{.dstOffset = first + offset, .size = size});
+            app::memory_barrier(commands);
+        });
+    }
 }
 
 void GpuTracer::download(const app::Buffer& source, std::uint64_t first,
@@ -322,12 +371,7 @@ void GpuTracer::download(const app::Buffer& source, std::uint64_t first,
                                 vk::BufferCopy{.srcOffset = first + offset, .size = size});
             app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
         });
-        constexpr std::size_t PART = 4U << 20U;
-        parallel_for((size + PART - 1) / PART, 0, [&](std::size_t part) {
-            const std::size_t begin = part * PART;
-            std::memcpy(bytes.data() + offset + begin, readback_.mapped + begin,
-                        std::min(PART, size - begin));
-        });
+        copy_in_parts(bytes.data() + offset, readback_.mapped, size);
     }
 }
 
@@ -361,28 +405,29 @@ std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
     // Waiting tiles are in order: when all begun tiles are done, so are all before them.
     std::size_t begun = 0;
     bool stops = false;
-    while (!waiting.empty() && !(stops && waiting.front().index >= begun)) {
-        std::vector<Waiting> batch = take_batch(waiting, stops ? begun : tiles.size());
-        if (batch.empty()) {
-            const Waiting whole = waiting.front();
-            begun = std::max(begun, whole.index + 1);
-            waiting.pop_front();
-            split(whole, waiting);
+    // While one slot runs on the device, the other one is filled.
+    for (std::size_t next = 0;;) {
+        Slot& slot = slots_[next];
+        const bool has_more = !waiting.empty() && !(stops && waiting.front().index >= begun);
+        if (has_more && !slot.submission.is_running) {
+            slot.batch = take_batch(waiting, stops ? begun : tiles.size());
+            if (slot.batch.empty()) {
+                const Waiting whole = waiting.front();
+                begun = std::max(begun, whole.index + 1);
+                waiting.pop_front();
+                split(whole, waiting);
+                continue;
+            }
+            begun = std::max(begun, slot.batch.back().index + 1);
+            start_batch(slot);
+            next = 1 - next;
             continue;
         }
-        begun = std::max(begun, batch.back().index + 1);
-        run_batch(batch);
-        const auto* const results =
-            reinterpret_cast<const TileResult*>(results_back_.mapped + sizeof(TraceState));
-        for (std::size_t i = batch.size(); i-- > 0;) {
-            if (results[i].overflow != 0) {
-                repeat(batch[i], results[i], waiting);
-            } else {
-                check_lists(results[i]);
-                statistics_.nodes += results[i].nodes;
-                statistics_.pixels += std::uint64_t{batch[i].tile.width} * batch[i].tile.height;
-            }
+        Slot& oldest = slot.submission.is_running ? slot : slots_[1 - next];
+        if (!oldest.submission.is_running) {
+            break;
         }
+        finish_batch(oldest, waiting);
         stops = stops || (stop && stop());
     }
     const std::size_t done = waiting.empty() ? tiles.size() : begun;
@@ -428,57 +473,84 @@ std::vector<GpuTracer::Waiting> GpuTracer::take_batch(std::deque<Waiting>& waiti
     return batch;
 }
 
-void GpuTracer::run_batch(std::vector<Waiting>& batch) {
-    auto* const tiles = reinterpret_cast<TracedTile*>(tiles_.mapped);
-    auto* const block_tiles = reinterpret_cast<std::uint32_t*>(blocks_.mapped);
+vk::Pipeline GpuTracer::walk_of(bool is_source) {
+    vk::UniquePipeline& walk = walks_[is_source ? 1 : 0];
+    if (!walk) {
+        walk = gpu_.make_compute_pipeline(layout(), app::WALK_COMP,
+                                          (scene_.is_smooth ? WALKS_SMOOTH : 0) |
+                                              (parameters_.has_glass != 0 ? WALKS_GLASS : 0) |
+                                              (is_source ? WALKS_SOURCE : 0));
+    }
+    return *walk;
+}
+
+void GpuTracer::start_batch(Slot& slot) {
+    auto* const tiles = reinterpret_cast<TracedTile*>(slot.tiles.mapped);
+    auto* const block_tiles = reinterpret_cast<std::uint32_t*>(slot.blocks.mapped);
     std::uint32_t blocks = 0;
-    for (std::uint32_t i = 0; i < batch.size(); ++i) {
-        TracedTile& tile = batch[i].tile;
+    for (std::uint32_t i = 0; i < slot.batch.size(); ++i) {
+        TracedTile& tile = slot.batch[i].tile;
         tile.first_head = blocks * BLOCK_PIXELS;
         tiles[i] = tile;
         std::fill_n(block_tiles + blocks, blocks_of(tile), i);
         blocks += blocks_of(tile);
     }
-    parameters_.blocks = blocks;
+    slot.block_count = parameters_.blocks = blocks;
     const auto* const frames = reinterpret_cast<const ProjectionFrame*>(frames_.mapped);
-    const std::uint32_t of_source = frames[batch.front().tile.frame].is_source;
-    vk::UniquePipeline& walk = walks_[of_source];
-    if (!walk) {
-        walk = gpu_.make_compute_pipeline(*interface_.layout, app::WALK_COMP,
-                                          (scene_.is_smooth ? WALKS_SMOOTH : 0) |
-                                              (parameters_.has_glass != 0 ? WALKS_GLASS : 0) |
-                                              (of_source != 0 ? WALKS_SOURCE : 0));
-    }
+    const vk::Pipeline walk = walk_of(frames[slot.batch.front().tile.frame].is_source != 0);
     const TraceState zeros{.dispatch_z = 1};
-    const vk::DeviceSize results_bytes = batch.size() * sizeof(TileResult);
-    const auto start = Clock::now();
-    gpu_.run([&](vk::CommandBuffer commands) {
+    const vk::DeviceSize results_bytes = slot.batch.size() * sizeof(TileResult);
+    slot.start = Clock::now();
+    gpu_.start(slot.submission, [&](vk::CommandBuffer commands) {
         commands.updateBuffer(*state_.handle, 0, sizeof(zeros), &zeros);
         commands.fillBuffer(*results_.handle, 0, results_bytes, 0);
         commands.fillBuffer(*heads_.handle, 0,
                             vk::DeviceSize{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t), NO_NODE);
         app::memory_barrier(commands);
-        timer_.begin(commands);
-        interface_.bind(commands, *cull_, parameters_);
-        commands.dispatch(static_cast<std::uint32_t>(batch.size()), 1, 1);
+        slot.timer.begin(commands);
+        slot.interface.bind(commands, *cull_, parameters_);
+        commands.dispatch(static_cast<std::uint32_t>(slot.batch.size()), 1, 1);
         app::memory_barrier(commands);
-        timer_.mark(commands, 1);
-        interface_.bind(commands, *rasterise_, parameters_);
+        slot.timer.mark(commands, 1);
+        slot.interface.bind(commands, *rasterise_, parameters_);
         commands.dispatchIndirect(*state_.handle, 0);
         app::memory_barrier(commands);
-        timer_.mark(commands, 2);
-        interface_.bind(commands, *walk, parameters_);
+        slot.timer.mark(commands, 2);
+        slot.interface.bind(commands, walk, parameters_);
         const std::uint32_t blocks_x = std::min(blocks, LARGEST_DISPATCH);
         commands.dispatch(blocks_x, (blocks + blocks_x - 1) / blocks_x, 1);
-        timer_.mark(commands, 3);
-        commands.copyBuffer(*state_.handle, *results_back_.handle,
+        app::memory_barrier(commands);
+        slot.timer.mark(commands, 3);
+        commands.copyBuffer(*state_.handle, *slot.results_back.handle,
                             vk::BufferCopy{.size = sizeof(TraceState)});
-        commands.copyBuffer(*results_.handle, *results_back_.handle,
+        commands.copyBuffer(*results_.handle, *slot.results_back.handle,
                             vk::BufferCopy{.dstOffset = sizeof(TraceState), .size = results_bytes});
         app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
+        app::memory_barrier(commands);  // before the next submission
     });
-    const double seconds = seconds_since(start);
-    if (const auto marks = timer_.marks()) {
+}
+
+void GpuTracer::finish_batch(Slot& slot, std::deque<Waiting>& waiting) {
+    gpu_.finish(slot.submission);
+    note_times(slot);
+    const auto* const results =
+        reinterpret_cast<const TileResult*>(slot.results_back.mapped + sizeof(TraceState));
+    for (std::size_t i = slot.batch.size(); i-- > 0;) {
+        if (results[i].overflow != 0) {
+            repeat(slot.batch[i], results[i], waiting);
+        } else {
+            check_lists(results[i]);
+            statistics_.nodes += results[i].nodes;
+            statistics_.pixels +=
+                std::uint64_t{slot.batch[i].tile.width} * slot.batch[i].tile.height;
+        }
+    }
+}
+
+void GpuTracer::note_times(const Slot& slot) {
+    const double seconds = seconds_since(std::max(slot.start, last_end_));
+    last_end_ = Clock::now();
+    if (const auto marks = slot.timer.marks()) {
         const auto between = [&](std::size_t mark) {
             return 1e-3 * ((*marks)[mark + 1] - (*marks)[mark]);
         };
@@ -487,14 +559,15 @@ void GpuTracer::run_batch(std::vector<Waiting>& batch) {
         statistics_.walk_seconds += between(2);
     }
     TraceState state;
-    std::memcpy(&state, results_back_.mapped, sizeof(state));
+    std::memcpy(&state, slot.results_back.mapped, sizeof(state));
     const std::uint64_t nodes = std::min(state.nodes, parameters_.node_capacity);
+    const double pixels = double{BLOCK_PIXELS} * slot.block_count;
     statistics_.most_pool_bytes = std::max(
         statistics_.most_pool_bytes,
-        std::uint64_t{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t) + nodes * sizeof(ListNode));
-    submission_size_.note(static_cast<double>(nodes) + double{BLOCK_PIXELS} * blocks +
-                              cull_work() * static_cast<double>(batch.size()),
-                          seconds);
+        static_cast<std::uint64_t>(pixels) * sizeof(std::uint32_t) + nodes * sizeof(ListNode));
+    submission_size_.note(
+        static_cast<double>(nodes) + pixels + cull_work() * static_cast<double>(slot.batch.size()),
+        seconds);
 }
 
 void GpuTracer::check_lists(const TileResult& result) const {

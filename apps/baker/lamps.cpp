@@ -97,12 +97,18 @@ std::vector<LampPatch> connected_patches(const Scene& scene, const std::vector<L
         }
         return i;
     };
-    const std::vector<std::uint32_t> points = weld_equal(scene.positions);
+    std::vector<glm::vec3> positions;  // of corners
+    for (const std::uint32_t triangle : triangles) {
+        for (const std::uint32_t vertex : scene.triangles[triangle].vertices) {
+            positions.push_back(scene.positions[vertex]);
+        }
+    }
+    const std::vector<std::uint32_t> points = weld_equal(positions);
     std::vector<std::vector<std::size_t>> corners(points.size());  // pieces by point
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         const glm::dvec3 normal = pieces[i].cross();
-        for (const std::uint32_t vertex : scene.triangles[triangles[i]].vertices) {
-            std::vector<std::size_t>& others = corners[points[vertex]];
+        for (std::size_t k = 3 * i; k < 3 * i + 3; ++k) {
+            std::vector<std::size_t>& others = corners[points[k]];
             for (const std::size_t other : others) {
                 // not the back of a sheet
                 if (glm::dot(normal, pieces[other].cross()) >

@@ -1,5 +1,6 @@
 #include "surface_map.hpp"
 
+#include "call_wide.hpp"
 #include "parallel.hpp"
 #include "sampling.hpp"
 #include "tile_triangles.hpp"
@@ -519,8 +520,11 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
         const std::size_t begin = std::size_t{top} * extent.width;
         parallel_for(end - first, threads, [&](std::size_t i) {
             const TexelRange range = tiles.texels(first + i, extent);
-            const std::vector<TexelSums> sums = sum_tile(
-                scene, extent, range, tiles.triangles(first + i), overlapping_of[first + i]);
+            std::vector<TexelSums> sums;
+            call_wide([&] {
+                sums = sum_tile(scene, extent, range, tiles.triangles(first + i),
+                                overlapping_of[first + i]);
+            });
             std::size_t overlaps = 0;
             auto texel = sums.begin();
             for (std::size_t y = range.top; y < range.bottom; ++y) {

@@ -75,9 +75,7 @@ void Gpu::begin() {
     command_pool_ = device_.createCommandPoolUnique(
         {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
          .queueFamilyIndex = queue_family_});
-    commands_ = std::move(device_.allocateCommandBuffersUnique(
-        {.commandPool = *command_pool_, .commandBufferCount = 1})[0]);
-    done_ = device_.createFenceUnique({});
+    run_ = make_submission();
 }
 
 Gpu::~Gpu() {
@@ -87,19 +85,32 @@ Gpu::~Gpu() {
 }
 
 void Gpu::run(const std::function<void(vk::CommandBuffer)>& record) {
-    commands_->reset();  // an error may have left the last recording unfinished
-    commands_->begin(
-        vk::CommandBufferBeginInfo{.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
-    record(*commands_);
-    commands_->end();
-    const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*commands_};
+    start(run_, record);
+    finish(run_);
+}
+Submission Gpu::make_submission() const {
+    return {.commands = std::move(device_.allocateCommandBuffersUnique(
+                {.commandPool = *command_pool_, .commandBufferCount = 1})[0]),
+            .done = device_.createFenceUnique({})};
+}
+void Gpu::start(Submission& submission, const std::function<void(vk::CommandBuffer)>& record) {
+    const vk::CommandBuffer commands = *submission.commands;
+    commands.reset();  // an error may have left the last recording unfinished
+    commands.begin({.flags = vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
+    record(commands);
+    commands.end();
+    const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &commands};
     if (submit_) {
-        vk::resultCheck(static_cast<vk::Result>(submit_(work, *done_)), "vkQueueSubmit");
+        vk::resultCheck(static_cast<vk::Result>(submit_(work, *submission.done)), "vkQueueSubmit");
     } else {
-        queue_.submit(work, *done_);
+        queue_.submit(work, *submission.done);
     }
-    wait(*done_);
-    device_.resetFences(*done_);
+    submission.is_running = true;
+}
+void Gpu::finish(Submission& submission) const {
+    wait(*submission.done);
+    device_.resetFences(*submission.done);
+    submission.is_running = false;
 }
 
 void Gpu::wait(vk::Fence fence) const {

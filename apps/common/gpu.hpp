@@ -113,6 +113,13 @@ struct DrawState {
     bool clamps_depth = false;  // else nearer and farther fragments are clipped
 };
 
+// Work that runs while the host goes on (Gpu::start). It ends before what it uses is destroyed.
+struct Submission {
+    vk::UniqueCommandBuffer commands;
+    vk::UniqueFence done;
+    bool is_running = false;
+};
+
 // A device with its queue. Not thread-safe: one thread records, submits and waits.
 class Gpu {
  public:
@@ -147,6 +154,10 @@ class Gpu {
 
     // Records, submits and waits as wait() does, so the host always knows the GPU's state.
     void run(const std::function<void(vk::CommandBuffer)>& record);
+    // The same in two steps. Submissions run in the order of their starts.
+    [[nodiscard]] Submission make_submission() const;
+    void start(Submission& submission, const std::function<void(vk::CommandBuffer)>& record);
+    void finish(Submission& submission) const;
 
     // Waits for submitted work. Work that does not end within a minute ends the process with an
     // error, because nothing that the work uses can be destroyed.
@@ -213,8 +224,7 @@ class Gpu {
     vk::Queue queue_;
     SubmitFunction submit_;
     vk::UniqueCommandPool command_pool_;
-    vk::UniqueCommandBuffer commands_;
-    vk::UniqueFence done_;
+    Submission run_;
 };
 
 // Times that the GPU takes for the parts of a recording.

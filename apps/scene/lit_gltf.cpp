@@ -281,7 +281,7 @@ class LitGltf::File {
             for (const std::uint32_t vertex : corners) {
                 if (std::exchange(users_[vertex], index + 1) != index + 1) {
                     numbers_[vertex] = static_cast<std::uint32_t>(sources.size());
-                    sources.push_back(scene.source_vertices[vertex] - part.first_vertex);
+                    sources.push_back(scene.source_vertices[vertex]);
                     coordinates.push_back(on_page(scene, part.page, vertex));
                 }
                 indices.push_back(numbers_[vertex]);

@@ -11,6 +11,7 @@
 #include <numbers>
 #include <numeric>
 #include <set>
+#include <utility>
 
 namespace quadtile::baker {
 
@@ -288,21 +289,42 @@ class GltfReader {
         }
         const Elements positions =
             elements_of(gltf_, index_in(attributes, "POSITION"), place + ": its POSITION", "VEC3");
-        const std::size_t first = file_.positions.size();
-        if (positions.count > std::numeric_limits<std::uint32_t>::max() - first) {
-            fail("it has more than 4294967295 vertices; simplify or split it");
-        }
         part_.first_triangle = file_.scene.triangles.size();
         part_.name = place;
-        part_.first_vertex = static_cast<std::uint32_t>(first);
         part_.transform = glm::dmat3(transform);
         part_.mirrored = glm::determinant(part_.transform) < 0.0;
         file_.scene.parts.push_back(part_);
         int set = 0;
         const std::uint32_t material = material_of(primitive, place, set);
-        read_vertices(primitive, positions, set, place, transform);
-        add_triangles(mode_of(primitive), read_indices(primitive, positions.count, place), material,
+        std::vector<std::uint32_t> indices = read_indices(primitive, positions.count, place);
+        const std::vector<std::uint32_t> used = used_vertices(indices, positions.count);
+        const std::size_t first = file_.positions.size();
+        if (used.size() > std::numeric_limits<std::uint32_t>::max() - first) {
+            fail("it has more than 4294967295 vertices; simplify or split it");
+        }
+        read_vertices(primitive, positions, used, set, place, transform);
+        add_triangles(mode_of(primitive), indices, static_cast<std::uint32_t>(first), material,
                       place);
+    }
+
+    // Returns the vertices that indices refer to, and makes them refer to these: primitives may
+    // share an accessor, of which each uses a part.
+    static std::vector<std::uint32_t> used_vertices(std::vector<std::uint32_t>& indices,
+                                                    std::size_t vertices) {
+        std::vector<std::uint32_t> numbers(vertices);
+        for (const std::uint32_t index : indices) {
+            numbers[index] = 1;
+        }
+        std::vector<std::uint32_t> used;
+        for (std::uint32_t i = 0; i < vertices; ++i) {
+            if (std::exchange(numbers[i], static_cast<std::uint32_t>(used.size())) != 0) {
+                used.push_back(i);
+            }
+        }
+        for (std::uint32_t& index : indices) {
+            index = numbers[index];
+        }
+        return used;
     }
 
     static int mode_of(const Json& primitive) { return value_of(primitive, "mode", TRIANGLES); }
@@ -337,8 +359,9 @@ class GltfReader {
         return from;
     }
 
-    void read_vertices(const Json& primitive, const Elements& positions, int set,
-                       const std::string& place, const glm::dmat4& transform) {
+    void read_vertices(const Json& primitive, const Elements& positions,
+                       const std::vector<std::uint32_t>& used, int set, const std::string& place,
+                       const glm::dmat4& transform) {
         Scene& scene = file_.scene;
         const std::size_t count = positions.count;
         const auto normals = attribute(primitive, "NORMAL", "VEC3", count, place);
@@ -356,7 +379,7 @@ class GltfReader {
             }
         }
 
-        read_colours(primitive, count, place);
+        read_colours(primitive, count, used, place);
         // The inverse transpose times the determinant also works for flattening transforms.
         const glm::dmat3 linear(transform);
         const glm::dmat3 cofactors(glm::cross(linear[1], linear[2]),
@@ -366,49 +389,53 @@ class GltfReader {
         const double scale =
             std::max({glm::length(linear[0]), glm::length(linear[1]), glm::length(linear[2])});
         const std::size_t first = file_.positions.size();
+        const std::size_t end = first + used.size();
         const bool has_light_map = light_map || takes_some;
-        file_.positions.resize(first + count);
-        scene.normals.resize(first + count);
-        scene.texture_coordinates.resize(first + count);
-        scene.light_map_coordinates.resize(has_light_map ? first + count : 0);
-        std::vector<double> grids((count + SHORT_CALLS - 1) / SHORT_CALLS);
+        file_.positions.resize(end);
+        scene.source_vertices.insert(scene.source_vertices.end(), used.begin(), used.end());
+        scene.normals.resize(end);
+        scene.texture_coordinates.resize(end);
+        scene.light_map_coordinates.resize(has_light_map ? end : 0);
+        std::vector<double> grids(used.size() / SHORT_CALLS + 1);
         const auto read = [&](std::size_t i) {
-            const glm::dvec3 own = vector(positions, i);
+            const std::uint32_t vertex = used[i];
+            const glm::dvec3 own = vector(positions, vertex);
             double& grid = grids[i / SHORT_CALLS];
             grid = std::max(grid, scale * float_grid(own));
             file_.positions[first + i] = transform * glm::dvec4(own, 1.0);
             glm::dvec3 normal(0.0);
             if (normals) {
-                normal = sign * (cofactors * vector(*normals, i));
+                normal = sign * (cofactors * vector(*normals, vertex));
                 const double length = glm::length(normal);
                 normal = length > 0.0 ? normal / length : glm::dvec3(0.0);
             }
             scene.normals[first + i] = normal;
             scene.texture_coordinates[first + i] =
-                textures ? coordinates(*textures, i) : glm::vec2(0.0F);
+                textures ? coordinates(*textures, vertex) : glm::vec2(0.0F);
             if (has_light_map) {
                 scene.light_map_coordinates[first + i] =
-                    light_map ? coordinates(*light_map, i)
+                    light_map ? coordinates(*light_map, vertex)
                               : glm::vec2(std::numeric_limits<float>::quiet_NaN());
             }
         };
-        parallel_for(count, 0, read, SHORT_CALLS);
+        parallel_for(used.size(), 0, read, SHORT_CALLS);
         file_.grid = std::max(file_.grid, std::ranges::max(grids));
     }
 
     // Adds the vertices' colours, white before the first primitive that has them.
-    void read_colours(const Json& primitive, std::size_t count, const std::string& place) {
+    void read_colours(const Json& primitive, std::size_t count,
+                      const std::vector<std::uint32_t>& used, const std::string& place) {
         std::vector<glm::vec4>& colours = file_.scene.colours;
         const auto from = attribute(primitive, "COLOR_0", {}, count, place);
         if (!from && colours.empty()) {
             return;
         }
         const std::size_t first = file_.positions.size();
-        colours.resize(first + count, glm::vec4(1.0F));
-        for (std::size_t i = 0; from && i < count; ++i) {
+        colours.resize(first + used.size(), glm::vec4(1.0F));
+        for (std::size_t i = 0; from && i < used.size(); ++i) {
             for (std::size_t c = 0; c < std::min<std::size_t>(from->components, 4); ++c) {
                 colours[first + i][static_cast<int>(c)] =
-                    static_cast<float>(component(*from, i, c));
+                    static_cast<float>(component(*from, used[i], c));
             }
         }
     }
@@ -417,13 +444,12 @@ class GltfReader {
         return {component(from, i, 0), component(from, i, 1)};
     }
 
-    void add_triangles(int mode, const std::vector<std::uint32_t>& indices, std::uint32_t material,
-                       const std::string& place) {
+    void add_triangles(int mode, const std::vector<std::uint32_t>& indices, std::uint32_t first,
+                       std::uint32_t material, const std::string& place) {
         const auto add = [&](std::size_t a, std::size_t b, std::size_t c) {
             if (part_.mirrored) {
                 std::swap(b, c);
             }
-            const std::uint32_t first = part_.first_vertex;
             file_.scene.triangles.push_back(
                 {{first + indices[a], first + indices[b], first + indices[c]}, material});
         };

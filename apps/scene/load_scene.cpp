@@ -227,7 +227,8 @@ class Finisher {
         copies_[vertex] = copy;
         flat_corners_ += flat ? 1 : 0;
         to.positions.push_back(from.positions[vertex]);
-        to.source_vertices.push_back(vertex);
+        to.source_vertices.push_back(from.source_vertices.empty() ? vertex
+                                                                  : from.source_vertices[vertex]);
         to.normals.push_back(flat ? glm::vec3(glm::normalize(area_vector(from, triangle)))
                                   : glm::normalize(from.normals[vertex]));
         const glm::vec2 texture_coordinates = from.texture_coordinates[vertex];

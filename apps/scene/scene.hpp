@@ -145,7 +145,6 @@ struct ScenePart {
     std::uint32_t page = 0;    // of Pages; that of excluded parts is not written
     std::size_t instance = 0;  // number of the node or object in the file
     // glTF: its place in the file.
-    std::uint32_t first_vertex = 0;  // first vertex of its primitive in source_vertices
     std::size_t node = 0;
     std::optional<std::size_t> mesh{};  // of the node
     glm::dmat3 transform{1.0};          // of the mesh's points, without the translation
@@ -172,8 +171,9 @@ struct Scene {
     std::vector<glm::vec3> normals;
     std::vector<glm::vec2> light_map_coordinates;  // 0..1; empty: there are none yet
     std::vector<glm::vec2> texture_coordinates;
-    std::vector<glm::vec4> colours;              // times albedo and alpha, 0..1; empty: white
-    std::vector<std::uint32_t> source_vertices;  // numbers in the file; empty: no file
+    std::vector<glm::vec4> colours;  // times albedo and alpha, 0..1; empty: white
+    // Numbers in the file, of glTF in the primitive; empty: no file.
+    std::vector<std::uint32_t> source_vertices;
 
     std::vector<Triangle> triangles;
     std::vector<ScenePart> parts;     // in the order of their triangles

@@ -40,9 +40,6 @@ class WindowedViewer : public app::WindowProgram {
  private:
     void attach() override { viewer_.attach(gpu(), swapchain().format()); }
     void detach() override { viewer_.detach(); }
-    void tell_loss(const std::string& reason) override {
-        viewer_.notify("the device was lost and opened again: " + reason, true);
-    }
 
     void wait_for_events() override;
     void update() override;

@@ -252,8 +252,6 @@ void MapTiles::read_tiles() {
     gpu_.download(*tile_list_.handle, sizeof(TileListHeader),
                   std::as_writable_bytes(std::span(tiles_)));
     for (const Tile& tile : tiles_) {
-        const TexelRect rect = texels_of(tile, shape_.width, shape_.height);
-        summary_.covered_texels += std::uint64_t{rect.right - rect.left} * (rect.bottom - rect.top);
         ++summary_.tiles_of_level.at(tile.level());
         summary_.clamped += tile.clamped() ? 1 : 0;
     }

@@ -22,7 +22,6 @@ struct TilesSummary {
     TileListHeader header{};
     std::array<std::uint32_t, MAX_LEVELS> tiles_of_level{};
     std::uint32_t clamped = 0;
-    std::uint64_t covered_texels = 0;
     Strategy strategy = Strategy::automatic;  // the one that ran
     std::string strategy_reason;              // why it has been chosen
     std::optional<double> milliseconds;       // on the GPU; none without timestamps

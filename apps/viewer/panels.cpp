@@ -43,8 +43,7 @@ std::string size_text(const MapShape& shape) {
 Panels::Panels(Viewer& viewer)
     : viewer_(viewer),
       actions_(make_actions()),
-      level_colours_(app::colour_table(ColourMap::turbo)),
-      ratio_colours_(app::colour_table(ColourMap::viridis)) {}
+      level_colours_(app::colour_table(ColourMap::turbo)) {}
 
 float Panels::width(float scale) const {
     return viewer_.settings.panel ? std::round(PANEL_WIDTH * scale) : 0.0F;

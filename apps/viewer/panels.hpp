@@ -92,10 +92,8 @@ class Panels {
 
     // ---- panels_actions.cpp
     [[nodiscard]] std::vector<Action> make_actions();
-    void zoom_in_middle(float factor);
     void change_range_mode(bool automatic);
     void change_pyramid_level(int levels);
-    void cycle_threshold_kind();
     void choose_threshold_kind(ThresholdKind kind);
     void leave_step_by_step();
     void restore_threshold(std::size_t number);
@@ -132,7 +130,6 @@ class Panels {
     void draw_colours();
     void draw_histogram();
     void draw_fill();
-    void draw_fill_legend();
     [[nodiscard]] app::Rgb level_colour(std::uint32_t level) const;
 
     // ---- panels_inspector.cpp
@@ -155,7 +152,6 @@ class Panels {
     std::filesystem::path last_folder_;  // of the last opened file; empty: the current one
     std::vector<Action> actions_;
     app::ColourTable level_colours_;
-    app::ColourTable ratio_colours_;
     bool shows_help_ = false;
     bool has_shown_notice_ = false;  // in the last frame
     bool quits_ = false;

@@ -59,10 +59,10 @@ std::vector<Shortcut> shortcuts_of(const std::string& text) {
         }
     }
     static const std::map<std::string, int> names{
-        {"Left", GLFW_KEY_LEFT}, {"Right", GLFW_KEY_RIGHT},     {"Up", GLFW_KEY_UP},
-        {"Down", GLFW_KEY_DOWN}, {"Page up", GLFW_KEY_PAGE_UP}, {"Page down", GLFW_KEY_PAGE_DOWN},
-        {"Tab", GLFW_KEY_TAB},   {"Escape", GLFW_KEY_ESCAPE},   {"F1", GLFW_KEY_F1},
-        {"F5", GLFW_KEY_F5}};
+        {"Left", GLFW_KEY_LEFT},       {"Right", GLFW_KEY_RIGHT},
+        {"Page up", GLFW_KEY_PAGE_UP}, {"Page down", GLFW_KEY_PAGE_DOWN},
+        {"Tab", GLFW_KEY_TAB},         {"Escape", GLFW_KEY_ESCAPE},
+        {"F1", GLFW_KEY_F1},           {"F5", GLFW_KEY_F5}};
     if (key.size() > 1) {
         shortcut.key = names.at(key);
     } else if (key[0] >= 'A' && key[0] <= 'Z') {
@@ -73,8 +73,6 @@ std::vector<Shortcut> shortcuts_of(const std::string& text) {
     return {shortcut};
 }
 
-constexpr float ZOOM_FACTOR = 1.25F;
-constexpr float PAN_PIXELS = 60.0F;
 const float SMALL_THRESHOLD_STEP = std::exp2(1.0F / 8.0F);
 
 // Goes to the next value of a table, and from the last to the first.
@@ -107,9 +105,6 @@ std::vector<Action> Panels::make_actions() {
     const auto scale = [this](float factor) {
         return [this, factor] { viewer_.scale_threshold(factor); };
     };
-    const auto pan = [this](float x, float y) {
-        return [=, this] { viewer_.pan(x * form_.px(PAN_PIXELS), y * form_.px(PAN_PIXELS)); };
-    };
 
     group("Mouse over the map");
     mouse("Zoom, towards the mouse", "wheel");
@@ -130,14 +125,6 @@ std::vector<Action> Panels::make_actions() {
     group("View");
     add("Fit the whole map", "F", [this] { viewer_.show_all(); });
     add("One pixel per texel", "1", [this] { viewer_.show_one_to_one(); });
-    // '=' lies below '+' on many keyboards.
-    repeat("Zoom in", "+ or =", [this] { zoom_in_middle(ZOOM_FACTOR); });
-    repeat("Zoom out", "-", [this] { zoom_in_middle(1.0F / ZOOM_FACTOR); });
-    // The map moves in the other direction.
-    repeat("Move the view left", "Shift+Left", pan(1, 0));
-    repeat("Move the view right", "Shift+Right", pan(-1, 0));
-    repeat("Move the view up", "Shift+Up", pan(0, 1));
-    repeat("Move the view down", "Shift+Down", pan(0, -1));
 
     group("Threshold and subdivision");
     repeat("Lower the threshold by 8%: more tiles", "[", scale(1.0F / SMALL_THRESHOLD_STEP));
@@ -149,7 +136,6 @@ std::vector<Action> Panels::make_actions() {
     add("Redo the change of the threshold", "Ctrl+Shift+Z",
         [this] { restore_threshold(threshold_number_ + 1); });
     add("Threshold of the program's start", "Shift+T", [this] { restore_threshold(0); });
-    add("Next kind of threshold", "T", [this] { cycle_threshold_kind(); });
     add("Read a threshold in GLSL again", "F5", [this] { viewer_.reload_threshold(); });
     add("Order of the list: any or canonical", "R", cycle(ORDERS, subdivision.order));
     add("Next balance: none, edges or corners; without a budget", "U",
@@ -182,12 +168,6 @@ std::vector<Action> Panels::make_actions() {
 
 // ---- Actions of more than a line
 
-void Panels::zoom_in_middle(float factor) {
-    const ImGuiIO& io = ImGui::GetIO();
-    viewer_.zoom_at(map_width() / 2.0F * io.DisplayFramebufferScale.x,
-                    io.DisplaySize.y / 2.0F * io.DisplayFramebufferScale.y, factor);
-}
-
 // Keeps the picture as it is until the range is changed by hand.
 void Panels::change_range_mode(bool automatic) {
     DrawingSettings& settings = viewer_.settings.drawing;
@@ -209,17 +189,6 @@ void Panels::change_pyramid_level(int levels) {
     std::uint32_t& level = viewer_.settings.drawing.level;
     const int top = static_cast<int>(map_top_level());
     level = static_cast<std::uint32_t>(std::clamp(static_cast<int>(level) + levels, 0, top));
-}
-
-void Panels::cycle_threshold_kind() {
-    ThresholdKind kind = viewer_.settings.subdivision.threshold.kind;
-    go_on(THRESHOLD_KINDS, kind);
-    const MapFrame* const frame = viewer_.frame();
-    // The memory threshold needs a second channel.
-    if (kind == ThresholdKind::memory && (frame == nullptr || frame->channels.size() < 2)) {
-        go_on(THRESHOLD_KINDS, kind);
-    }
-    choose_threshold_kind(kind);
 }
 
 // Chooses a kind of threshold. Gives it values if it has none yet.

@@ -83,16 +83,10 @@ void Panels::draw_colours() {
     DrawingSettings& settings = viewer_.settings.drawing;
     form_.combo("Colour map", "The colours of the map, from unimportant to important (C).",
                 COLOUR_MAPS, settings.colour_map, {});
-    form_.label("Scale", "Scale from importance to colour (L).");
-    if (ImGui::RadioButton("logarithmic", settings.logarithmic)) {
-        settings.logarithmic = true;
-    }
-    form_.tip("Equal ratios of importance are equally far apart in colour (L).");
-    ImGui::SameLine();
-    if (ImGui::RadioButton("linear", !settings.logarithmic)) {
-        settings.logarithmic = false;
-    }
-    form_.tip("Equal differences of importance are equally far apart in colour (L).");
+    form_.checkbox("Logarithmic",
+                   "On: equal ratios of importance are equally far apart in colour. Off: equal "
+                   "differences (L).",
+                   settings.logarithmic);
     bool automatic = settings.automatic_range;
     if (form_.checkbox("Automatic range",
                        "Uses the colours for the middle 99% of the map's positive values, so that "
@@ -100,16 +94,8 @@ void Panels::draw_colours() {
                        automatic)) {
         change_range_mode(automatic);
     }
-    if (viewer_.frame() == nullptr) {
-        return;
-    }
-    draw_histogram();
-    // Drawn below the histogram, which stays in place when a drag on it ends the automatic range.
-    if (!settings.automatic_range) {
-        const app::MapStatistics& statistics = viewer_.frame()->statistics;
-        const app::Range range = histogram_range(statistics, viewer_.range(), true);
-        form_.logarithmic("Lowest", "Importance of the first colour.", settings.range_low, range);
-        form_.logarithmic("Highest", "Importance of the last colour.", settings.range_high, range);
+    if (viewer_.frame() != nullptr) {
+        draw_histogram();
     }
 }
 
@@ -200,37 +186,11 @@ void Panels::draw_fill() {
     if (settings.fill != Fill::none) {
         form_.slider("Opacity", "Opacity of the fill over the map.", settings.fill_opacity, 0.0F,
                      1.0F, "%.2f");
-        draw_fill_legend();
     }
     form_.checkbox("Mark clamped",
                    "Draws stripes on single texels whose importance is not below their threshold: "
                    "they need a finer map (X).",
                    settings.mark_clamped);
-}
-
-void Panels::draw_fill_legend() {
-    const Fill fill = viewer_.settings.drawing.fill;
-    std::vector<app::Rgb> colours(level_colours_.begin(), level_colours_.end());
-    std::array ends{std::string("first in the list"), std::string("last")};
-    if (fill == Fill::ratio) {
-        ends = {"0", "1: nearly split"};
-        colours.assign(ratio_colours_.begin(), ratio_colours_.end());
-    } else if (fill == Fill::level && viewer_.frame() != nullptr) {
-        ends = {"1 texel", count_text(std::uint64_t{1} << map_top_level()) + " texels"};
-        colours.clear();
-        for (std::uint32_t level = 0; level <= map_top_level(); ++level) {
-            colours.push_back(level_colour(level));
-        }
-    }
-    const auto& [low, high] = ends;
-    form_.label("", "");
-    const float left = ImGui::GetCursorPosX();
-    form_.gradient(colours, ImGui::GetFrameHeight());
-    form_.tip("Meaning of the fill's colours.");
-    ImGui::SetCursorPosX(left);
-    form_.text(low, DIM_COLOUR);
-    ImGui::SameLine();
-    form_.text_right(high, DIM_COLOUR);
 }
 
 }  // namespace quadtile::viewer

@@ -74,16 +74,11 @@ void Panels::draw_files() {
     if (files.files().size() < 2) {
         return;
     }
-    form_.label("File", "Place among the files that were opened together.");
-    if (form_.button("<", "The file before (left arrow).")) {
-        files.step(-1);
-    }
-    ImGui::SameLine();
-    if (form_.button(">", "The next file (right arrow).")) {
-        files.step(1);
-    }
-    ImGui::SameLine();
-    form_.text(std::to_string(files.index() + 1) + " / " + std::to_string(files.files().size()));
+    form_.text_row(
+        "File",
+        "Place among the files that were opened together. Left and right arrow: the file "
+        "before, the next file.",
+        std::to_string(files.index() + 1) + " / " + std::to_string(files.files().size()));
 }
 
 void Panels::draw_channel() {
@@ -163,7 +158,7 @@ void Panels::draw_go_to() {
 void Panels::draw_threshold_section() {
     ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
     ThresholdKind kind = settings.kind;
-    if (form_.combo("Kind", "Kind of threshold: how it depends on the size of a tile (T).",
+    if (form_.combo("Kind", "Kind of threshold: how it depends on the size of a tile.",
                     THRESHOLD_KINDS, kind, KIND_TIPS)) {
         choose_threshold_kind(kind);
     }

@@ -65,17 +65,8 @@ void Panels::draw_tiles_section() {
 
 void Panels::draw_totals() {
     const TilesSummary& summary = viewer_.summary();
-    const MapShape& shape = viewer_.frame()->map.shape;
     const TileListHeader& header = summary.header;
     form_.text_row("Number", "Tiles in the list.", count_text(header.written));
-    const std::uint64_t texels = std::uint64_t{shape.width} * shape.height;
-    constexpr const char* COVERED_TIP =
-        "The summed areas of all tiles: as many texels as the map has.";
-    const bool is_covered = summary.covered_texels == texels;
-    form_.text_row(
-        "Texels covered", COVERED_TIP,
-        (is_covered ? "all " : count_text(summary.covered_texels) + " of ") + count_text(texels),
-        is_covered ? GOOD_COLOUR : BAD_COLOUR);
     form_.text_row(
         "Clamped",
         "Single texels whose importance is not below their threshold: they need a finer map.",

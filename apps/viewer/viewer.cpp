@@ -55,9 +55,6 @@ void Viewer::attach(app::Gpu& gpu, vk::Format format) {
     const auto render_pass =
         app::make_render_pass(gpu.device(), format, vk::ImageLayout::eTransferSrcOptimal);
     canvas_ = std::make_unique<Canvas>(gpu, *render_pass);
-    if (coming_ == nullptr) {
-        coming_ = frame_;
-    }
     log("device " + tiles_->device().info().name);
 }
 
@@ -65,18 +62,13 @@ void Viewer::detach() {
     canvas_.reset();
     tiles_.reset();
     gpu_ = nullptr;
-    loss_ = nullptr;
 }
 
-// Panels call this within a frame of Dear ImGui, which must be completed. So update() throws a loss
-// of the device.
+// Panels call this within a frame of Dear ImGui, which must be completed: nothing is thrown.
 void Viewer::attempt(const std::function<void()>& action) {
     try {
         action();
     } catch (const std::exception& error) {
-        if (app::is_device_loss(error)) {
-            loss_ = std::current_exception();  // panels are being drawn: update() throws it
-        }
         notify(text_of(error), true);
     }
 }
@@ -103,9 +95,6 @@ void Viewer::update(const vk::Rect2D& area) {
 void Viewer::apply_settings(const vk::Rect2D& area) {
     area_ = area;
     settings.drawing = repaired(settings.drawing);
-    if (loss_) {
-        std::rethrow_exception(std::exchange(loss_, nullptr));
-    }
     if (!tiles_->has_map()) {
         hovered_.reset();
         pinned_.reset();

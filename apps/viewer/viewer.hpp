@@ -12,7 +12,6 @@
 #include "glsl_file.hpp"
 
 #include <chrono>
-#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -62,7 +61,7 @@ class Viewer {
 
     // Takes loaded maps, subdivides if a setting has changed, and probes the texel under the mouse.
     // `area`: the part of the picture that shows the map. Throws vk::DeviceLostError or Error if
-    // the device was lost, now or since the last call.
+    // the device is lost.
     void update(const vk::Rect2D& area);
     // Applies settings and the mouse alone, for changes within the frame.
     void apply_settings(const vk::Rect2D& area);
@@ -180,7 +179,6 @@ class Viewer {
     std::uint64_t probed_list_ = 0;  // the list that hovered_ and pinned_ belong to
 
     std::optional<Notice> notice_;
-    std::exception_ptr loss_;  // loss of the device, which update() throws
     double update_milliseconds_ = 0.0;
 };
 

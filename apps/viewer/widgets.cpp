@@ -275,18 +275,6 @@ void Form::bar(float part, ImU32 colour) {
     ImGui::Dummy(size);
 }
 
-void Form::gradient(std::span<const app::Rgb> colours, float height) {
-    const ImVec2 size{ImGui::GetContentRegionAvail().x, height};
-    const ImVec2 corner = ImGui::GetCursorScreenPos();
-    const float step = size.x / static_cast<float>(colours.size());
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    for (std::size_t i = 0; i < colours.size(); ++i) {
-        const float x = corner.x + step * static_cast<float>(i);
-        list.AddRectFilled({x, corner.y}, {x + step, corner.y + size.y}, opaque(colours[i]));
-    }
-    ImGui::Dummy(size);
-}
-
 // ---- The field for a path
 
 void PathField::open(const std::string& title, const std::filesystem::path& suggestion, bool writes,

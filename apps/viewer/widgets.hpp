@@ -116,8 +116,6 @@ class Form {
     void table_heads(std::span<const std::array<const char*, 2>> heads);
     // Fills a part of the rest of the row or table cell.
     void bar(float part, ImU32 colour);
-    // Draws the colours from left to right in the rest of the row.
-    void gradient(std::span<const app::Rgb> colours, float height);
 
  private:
     float scale_ = 1.0F;

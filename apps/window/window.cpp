@@ -153,18 +153,6 @@ bool WindowProgram::is_minimised() const {
 
 // ---- The device
 
-void WindowProgram::open_device() {
-    try {
-        gpu_.emplace(instance_, device_, *surface_);
-        swapchain_.emplace(*gpu_, *surface_, framebuffer_extent(window_.get()));
-        attach();
-    } catch (...) {
-        close_device();  // its resources must not outlive it
-        throw;
-    }
-    note_event();
-}
-
 void WindowProgram::close_device() {
     if (gpu_) {
         gpu_->wait_idle();
@@ -175,23 +163,13 @@ void WindowProgram::close_device() {
     gpu_.reset();
 }
 
-void WindowProgram::recover_from_loss(const std::string& reason) {
-    const auto now = std::chrono::steady_clock::now();
-    if (last_loss_ != std::chrono::steady_clock::time_point() &&
-        now - last_loss_ < std::chrono::minutes(1)) {
-        throw std::runtime_error("the device was lost twice within a minute: " + reason);
-    }
-    last_loss_ = now;
-    close_device();
-    open_device();
-    tell_loss(reason);
-}
-
 // ---- Frames
 
 std::uint32_t WindowProgram::run() {
-    open_device();
     try {
+        gpu_.emplace(instance_, device_, *surface_);
+        swapchain_.emplace(*gpu_, *surface_, framebuffer_extent(window_.get()));
+        attach();
         while (glfwWindowShouldClose(window_.get()) == GLFW_FALSE && !quits_) {
             if (is_minimised()) {
                 glfwWaitEvents();
@@ -199,25 +177,10 @@ std::uint32_t WindowProgram::run() {
                 continue;
             }
             wait_for_events();
-            try {
-                frame();
-            } catch (const vk::SurfaceLostKHRError&) {
-                if (!std::exchange(has_shown_, false)) {
-                    throw;  // a new surface does not help
-                }
-                close_device();
-                surface_.reset();
-                surface_ = make_surface(instance_, window_.get());
-                open_device();
-            } catch (const std::exception& error) {
-                if (!is_device_loss(error)) {
-                    throw;
-                }
-                recover_from_loss(error.what());
-            }
+            frame();
         }
     } catch (...) {
-        close_device();
+        close_device();  // its resources must not outlive it
         throw;
     }
     close_device();  // while the validation layer's messages still count
@@ -247,7 +210,6 @@ void WindowProgram::frame() {
     if (!is_shown) {
         swapchain_->resize(framebuffer_extent(window_.get()));
     }
-    has_shown_ = has_shown_ || is_shown;
     note_frame(is_shown);
 }
 

@@ -8,7 +8,6 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -48,9 +47,9 @@ class Ui {
     vk::UniqueDescriptorPool descriptor_pool_;
 };
 
-// A program in a window. It draws frames until the user leaves, and opens the device again if it
-// was lost. Constructor and run() throw std::runtime_error if there is no window system, or no
-// device for it; the message names --screenshot, which all programs with windows have.
+// A program in a window. It draws frames until the user leaves. Constructor and run() throw
+// std::runtime_error if there is no window system, or no device for it; the message names
+// --screenshot, which all programs with windows have.
 class WindowProgram {
  public:
     // `extent`: pixels of a display of 96 dots per inch. `device`: as in DeviceOptions::select.
@@ -71,7 +70,6 @@ class WindowProgram {
     // ---- The device. detach() also follows an attach() that has failed.
     virtual void attach() = 0;
     virtual void detach() = 0;
-    virtual void tell_loss(const std::string& /*reason*/) {}
 
     // ---- A frame, in this order
     virtual void wait_for_events() { glfwPollEvents(); }
@@ -105,9 +103,7 @@ class WindowProgram {
     };
 
     void watch_events();
-    void open_device();
     void close_device();
-    void recover_from_loss(const std::string& reason);
     [[nodiscard]] bool is_minimised() const;
     void frame();
 
@@ -119,9 +115,7 @@ class WindowProgram {
     std::optional<Ui> ui_;
     std::optional<Gpu> gpu_;
     std::optional<Swapchain> swapchain_;
-    bool has_shown_ = false;  // a frame on this surface
     bool quits_ = false;
-    std::chrono::steady_clock::time_point last_loss_;
 };
 
 }  // namespace quadtile::app

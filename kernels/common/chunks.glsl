@@ -5,7 +5,6 @@
 // Chunks of 2^PYRAMID_CHUNK_SHIFT floats.
 layout(constant_id = 3) const uint PYRAMID_CHUNK_SHIFT = 25;
 layout(constant_id = 4) const bool PYRAMID_IN_ONE_CHUNK = false;  // the cost of the choice shows in the pyramid kernel
-const uint PYRAMID_CHUNK = 1U << PYRAMID_CHUNK_SHIFT;
 
 layout(set = 0, binding = PYRAMID_BINDING, std430) buffer Pyramid0 { float pyramid_0[]; };
 layout(set = 0, binding = PYRAMID_BINDING + 1, std430) buffer Pyramid1 { float pyramid_1[]; };
@@ -13,27 +12,23 @@ layout(set = 0, binding = PYRAMID_BINDING + 2, std430) buffer Pyramid2 { float p
 layout(set = 0, binding = PYRAMID_BINDING + 3, std430) buffer Pyramid3 { float pyramid_3[]; };
 
 void write_pyramid(uint index, float importance) {
-    const uint place = PYRAMID_IN_ONE_CHUNK ? index : index & (PYRAMID_CHUNK - 1);
-    if (PYRAMID_IN_ONE_CHUNK || index < PYRAMID_CHUNK) {
-        pyramid_0[place] = importance;
-    } else if (index >> PYRAMID_CHUNK_SHIFT == 1) {
-        pyramid_1[place] = importance;
-    } else if (index >> PYRAMID_CHUNK_SHIFT == 2) {
-        pyramid_2[place] = importance;
-    } else {
-        pyramid_3[place] = importance;
+    const uint place = PYRAMID_IN_ONE_CHUNK ? index : index & ((1U << PYRAMID_CHUNK_SHIFT) - 1);
+    switch (PYRAMID_IN_ONE_CHUNK ? 0 : index >> PYRAMID_CHUNK_SHIFT) {
+        case 0: pyramid_0[place] = importance; break;
+        case 1: pyramid_1[place] = importance; break;
+        case 2: pyramid_2[place] = importance; break;
+        default: pyramid_3[place] = importance;
     }
 }
 
 float read_pyramid(uint index) {
-    const uint place = PYRAMID_IN_ONE_CHUNK ? index : index & (PYRAMID_CHUNK - 1);
-    if (PYRAMID_IN_ONE_CHUNK || index < PYRAMID_CHUNK) {
-        return pyramid_0[place];
+    const uint place = PYRAMID_IN_ONE_CHUNK ? index : index & ((1U << PYRAMID_CHUNK_SHIFT) - 1);
+    switch (PYRAMID_IN_ONE_CHUNK ? 0 : index >> PYRAMID_CHUNK_SHIFT) {
+        case 0: return pyramid_0[place];
+        case 1: return pyramid_1[place];
+        case 2: return pyramid_2[place];
+        default: return pyramid_3[place];
     }
-    if (index >> PYRAMID_CHUNK_SHIFT == 1) {
-        return pyramid_1[place];
-    }
-    return index >> PYRAMID_CHUNK_SHIFT == 2 ? pyramid_2[place] : pyramid_3[place];
 }
 #endif
 
@@ -50,15 +45,11 @@ layout(set = 0, binding = TILES_BINDING + 3, std430) writeonly buffer Tiles3 { T
 
 void write_tile(uint place, Tile tile) {
     const uint index = TILES_IN_ONE_CHUNK ? place : place & ((1U << TILE_CHUNK_SHIFT) - 1);
-    const uint chunk = TILES_IN_ONE_CHUNK ? 0 : place >> TILE_CHUNK_SHIFT;
-    if (chunk == 0) {
-        tiles_0[index] = tile;
-    } else if (chunk == 1) {
-        tiles_1[index] = tile;
-    } else if (chunk == 2) {
-        tiles_2[index] = tile;
-    } else {
-        tiles_3[index] = tile;
+    switch (TILES_IN_ONE_CHUNK ? 0 : place >> TILE_CHUNK_SHIFT) {
+        case 0: tiles_0[index] = tile; break;
+        case 1: tiles_1[index] = tile; break;
+        case 2: tiles_2[index] = tile; break;
+        default: tiles_3[index] = tile;
     }
 }
 

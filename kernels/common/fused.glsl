@@ -5,8 +5,8 @@
 // Dispatch: workgroups of 256 threads, one per block of 64 x 64 texels (x, y) and layer (z); fused_emit.comp and
 // balance_tiles.comp: fused_share.glsl. A barrier of the command buffer lies between passes.
 //
-// Memory order: each kernel's head. NaN texels count as infinity: the sender of an infinite node releases their number,
-// and its receiver acquires.
+// Memory order: nodes are messages (hand_over.glsl); each kernel's head has the rest. NaN texels count as infinity: the
+// sender of an infinite node releases their number, and its receiver acquires. Layers count themselves in by ARRIVE.
 //
 // Bindings, set 0:
 //   0    map    sampler2DArray: level 0, clamped to the edge, which repeats a texel of the same node
@@ -36,7 +36,6 @@ layout(local_size_x = WORKGROUP_SIZE) in;
 layout(constant_id = 22) const bool WITH_BUDGET = false;  // whether the factor of fused_budget.comp scales thresholds
 layout(constant_id = 23) const bool LAYER_THRESHOLDS = false;    // whether each layer has thresholds of its own
 layout(constant_id = 25) const bool THRESHOLDS_BY_NODE = false;  // otherwise each level has one
-layout(constant_id = 28) const uint STAGE = STAGE_ANY;           // of balance_tiles.comp and fused_emit.comp
 
 layout(set = 0, binding = 0) uniform sampler2DArray map;
 layout(set = 0, binding = 1, std430) nonprivate buffer State { FusedState state; uint words[]; };

@@ -129,16 +129,6 @@ uvec4 receive(uint thread, uint sent, uint slots) {
     return received;
 }
 
-// Receives the keys of a group's nodes, four siblings per thread; 0 for nodes that do not exist.
-uvec4 receive_nodes(Block block, uint thread) {
-    const uint exist = nodes_of(block, thread);
-    uvec4 keys = receive(thread, exist, ahead.slots);
-    [[unroll]] for (uint i = 0; i < 4; ++i) {
-        keys[i] = (exist >> i & 1) != 0 ? key_of_bits(bits_of_message(keys[i])) : 0;
-    }
-    return keys;
-}
-
 // Returns bits of those of a thread's four nodes of step 1 that are split.
 uint split_nodes_of(Block block, uint thread) {
     uint split = 0;
@@ -185,11 +175,15 @@ Ascent read_block(uint thread) {
     return at;
 }
 
-// Receives the nodes of the group ahead.
+// Receives the nodes of the group ahead, four siblings per thread; 0 for nodes that do not exist.
 void receive_group(inout Ascent at, uint thread) {
     ++at.handovers;
     at.block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
-    at.keys = receive_nodes(at.block, thread);
+    const uint exist = nodes_of(at.block, thread);
+    at.keys = receive(thread, exist, ahead.slots);
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
+        at.keys[i] = (exist >> i & 1) != 0 ? key_of_bits(bits_of_message(at.keys[i])) : 0;
+    }
     atomicMax(largest_keys[at.handovers - 1], largest_of_four(at.keys));
     barrier();
     at.importance = item_of_key(largest_keys[at.handovers - 1]);

@@ -6,27 +6,6 @@ const uint TILE_STEP_SHIFT = 20;
 
 uint tile_count(uint tiles) { return tiles >= 1U << TILE_STEP_SHIFT ? 1 : bitCount(tiles); }
 
-// Returns the tiles below a thread's split node of step 2. `split`: bits of its split nodes of step 1.
-uint smaller_tiles(Block block, uint thread, uint split) {
-    const uvec2 position = position_of(block, thread);
-    uint tiles = 0;
-    if (block.steps == 0) {  // a map of one texel
-        split = 0xfU;
-    } else {
-        const uint quads = inside(2 * position, extent_of(block.base + 1));
-        tiles = (quads & ~split) << QUAD_TILES_SHIFT;
-        split &= quads;
-    }
-    if (block.base == 0) {
-        [[unroll]] for (uint i = 0; i < 4; ++i) {
-            if ((split >> i & 1) != 0) {
-                tiles |= inside(2 * (2 * position + morton(i)), extent_of(0)) << 4 * i;
-            }
-        }
-    }
-    return tiles;
-}
-
 // Whether a node of a step is split; balance_tiles.comp has its own.
 #ifndef IS_SPLIT
 #define IS_SPLIT(block, step, position, importance) is_split(block.base + step, position, importance)
@@ -50,18 +29,23 @@ uint tiles_of(Block block, uint thread, float nodes[7], out float importance) {
     if (unsplit >= 2) {
         return begins(unsplit, thread) ? unsplit << TILE_STEP_SHIFT : 0;
     }
-    uint split = 0;
+    // The tiles below a split node of step 2.
+    const bool is_texel = block.steps == 0;  // the map
+    const uint quads = is_texel ? 1 : inside(2 * position, extent_of(block.base + 1));
+    uint split = uint(is_texel);
     [[unroll]] for (uint i = 0; i < 4; ++i) {
         split |= uint(IS_SPLIT(block, 1, 2 * position + morton(i), step_1[4 * thread + i])) << i;
     }
-    return smaller_tiles(block, thread, split);
-}
-
-// Does the same from the nodes of step 1. All threads call this after keep_step_1.
-uint find_tiles(Block block, uint thread, out float importance) {
-    float nodes[7];
-    find_nodes(thread, nodes);
-    return tiles_of(block, thread, nodes, importance);
+    split &= quads;
+    uint tiles = (quads & ~split) << QUAD_TILES_SHIFT;
+    if (block.base == 0) {
+        [[unroll]] for (uint i = 0; i < 4; ++i) {
+            if ((split >> i & 1) != 0) {
+                tiles |= inside(2 * (2 * position + morton(i)), extent_of(0)) << 4 * i;
+            }
+        }
+    }
+    return tiles;
 }
 
 // ---- Output of a block's tiles: each thread lays out its own in shared memory, after keep_thresholds. Then neighbouring

@@ -1,10 +1,9 @@
-// Allocates slots for the tiles that need one, and writes the outcome of the frame. CPU twin: place_new, set_crop and
-// count_tiles of lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 8 and 9. Slots are the
-// blocks of a two-dimensional buddy system (Knowlton, "A Fast Storage Allocator", 1965) along the Z-order curve.
+// Allocates slots for the tiles that need one, and writes the outcome of the frame. Slots are the blocks of a
+// two-dimensional buddy system (Knowlton, "A Fast Storage Allocator", 1965) along the Z-order curve. Steps 8 and 9; twin:
+// place_new, set_crop, count_tiles.
 //
 // Dispatch: workgroups of 128 to 1024 threads; the device's limit decides. Each has 64 tiles. Each looks at all pages
-// of the atlas: its threads have equal numbers of consecutive pages.
-// Bindings: bindings.glsl. Writes tiles, their list `render`, header and the last lights.
+// of the atlas: its threads have equal numbers of consecutive pages. Writes tiles, `render`, header and the last lights.
 // Memory order: no workgroup reads what another one writes.
 #version 460
 #include "bindings.glsl"
@@ -13,22 +12,15 @@ layout(local_size_x_id = 0) in;
 #define SUMS uvec4
 #include "workgroup.glsl"
 
-// ---- Share of a thread: consecutive items
-
-// The last threads may have fewer items, but take as many steps: LOST_THREADS (cpu_drivers.glsl).
-uint share_of(uint count) { return (count + gl_WorkGroupSize.x - 1) / gl_WorkGroupSize.x; }
-
-uint first_of_share(uint count) { return thread_index() * share_of(count); }
-
-#define FOR_SHARE(item, count)                                                                      \
-    for (uint item = first_of_share(count); item < first_of_share(count) + share_of(count); ++item) \
-        if (item < (count))
-
 // ---- Free slots: maximal ones, within no larger free slot; as bits of a page's words, at the first cell of each. A
 // page has two quads of words.
 
 const uint PAGE_QUADS = 2;
 const uint SCAN_LEVELS = 10;  // enough for 1024 threads
+
+// Returns the pages that a thread looks at. The last threads may have fewer, but take as many steps: LOST_THREADS
+// (cpu_drivers.glsl).
+uint pages_per_thread() { return (page_count() + gl_WorkGroupSize.x - 1) / gl_WorkGroupSize.x; }
 
 uvec4 page_quads[PAGE_QUADS];  // of the page that this thread has loaded
 
@@ -92,7 +84,7 @@ uint find_free_slot(uint slot_class, uint rank) {
         low = is_here ? low : min(middle + 1, high);
     }
     rank -= low > 0 ? free_of_class(scanned[low - 1], slot_class) : 0;
-    const uint share = share_of(page_count());
+    const uint share = pages_per_thread();
     uint found_word = 0;
     uint found_bits = 0;
     uint found_rank = 0;
@@ -220,27 +212,23 @@ void write_header(bool anew, uvec4 needed, uvec4 free) {
         used_cells += (of_class(needed, c) - free_of_class(free, c)) * shadow_slot_cells(c);
         new_slots += of_class(needed, c);
     }
-    header.removed = header.tiles - kept;  // of the last frame's
-    header.tiles = count;
-    header.kept = kept;
-    header.added = count - kept;
-    header.flags = anew ? SHADOW_REPACKED : 0;
-    header.used_cells = used_cells;
-    header.render_vertex_count = 4;
-    header.render_count = anew ? count : tallies_of_all(TALLY_RENDERED / 2) & 0xffffU;
-    header.render_first_vertex = 0;
-    header.render_first_instance = 0;
-    header.resized = new_slots - (count - kept);
-    header.instances = 0;
+    const uint added = count - kept;
+    const uint removed = header.tiles - kept;  // of the last frame's
+    const uint rendered = anew ? count : tallies_of_all(TALLY_RENDERED / 2) & 0xffffU;
+    header = ShadowHeader(count, kept, added, removed, anew ? SHADOW_REPACKED : 0, used_cells, header.factor_index,
+                          header.factor, 4, rendered, 0, 0, new_slots - added, 0, 0, 0);
 }
 
 void main() {
     const uint group = gl_WorkGroupID.x;
     const uint thread = thread_index();
     uvec4 free_here = uvec4(0);
-    FOR_SHARE(page, page_count()) {
-        look_at_page(page);
-        free_here += count_free_slots();
+    for (uint i = 0; i < pages_per_thread(); ++i) {
+        const uint page = thread * pages_per_thread() + i;
+        if (page < page_count()) {
+            look_at_page(page);
+            free_here += count_free_slots();
+        }
     }
     uvec4 free;
     const uvec4 free_before = scan(free_here, thread, free);

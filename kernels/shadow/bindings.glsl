@@ -1,6 +1,10 @@
 // Bindings of the kernels of fitted shadow maps: one set of descriptors and one block of push constants for all. All
 // buffers are parts of one: Vulkan guarantees only four storage buffers per stage, and culling needs three of the
-// caller's.
+// caller's. The heads of the kernels name the steps of docs/shadows_definition.md, and the functions of their CPU twin,
+// lib/shadow/reference/shadow_fitter.cpp.
+//
+// Dispatch *by block*: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one
+// thread per four texels.
 //
 // Memory order: barriers from COMPUTE_SHADER / SHADER_WRITE to COMPUTE_SHADER / SHADER_READ | SHADER_WRITE separate the
 // dispatches of a frame, so each kernel sees all results of those before it.

@@ -1,11 +1,9 @@
 // Marks slots that show a change: they must be drawn again. It runs only if the caller gives boxes. The test is that of
-// culling, so a slot is drawn again if the box would be drawn in it. CPU twin: is_changed of
-// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, step 7.
+// culling, so a slot is drawn again if the box would be drawn in it. Step 7; twin: is_changed.
 //
-// Dispatch: workgroups of 64 threads, for 64 boxes of the capacity (x) and 8 of max_tiles (y).
-// Bindings: bindings.glsl, and set 1 below. Sets the bits of found tiles in rendered_word, and raises tallies.
-// Memory order: bits and tallies are read and written by atomics only. The workgroup that sets a bit raises the
-// tallies. Barriers of the workgroup separate writes and reads of its shared data.
+// Dispatch: workgroups of 64 threads, for 64 boxes of the capacity (x) and 8 of max_tiles (y). Sets the bits of found
+// tiles in rendered_word, and raises tallies.
+// Memory order: bits and tallies are read and written by atomics only. The workgroup that sets a bit raises the tallies.
 #version 460
 #include "bindings.glsl"
 
@@ -41,14 +39,9 @@ void main() {
     if (first_change + thread >= count) {
         change.light_mask = 0;
     }
-    uint light = SHADOW_NONE;
-    ShadowBounds bounds = ShadowBounds(0.0, 0.0, 0.0, 0.0);
     for (uint i = 0; i < tiles; ++i) {
-        const uint tile_light = staged[i].node >> 16;
-        if (tile_light != light) {
-            light = tile_light;
-            bounds = shadow_bounds(parameters, frame.lights[light], change);
-        }
+        const uint light = staged[i].node >> 16;
+        const ShadowBounds bounds = shadow_bounds(parameters, frame.lights[light], change);
         const bool is_changed = (change.light_mask & (1U << light)) != 0 &&
                                 shadow_overlaps(parameters, bounds, staged[i]);
         if (is_changed || !has_room) {

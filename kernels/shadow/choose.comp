@@ -1,9 +1,8 @@
 // Chooses the least factor with which tiles and cells keep their budgets: adds the events of the nodes above the blocks
-// and of the blocks' roots to those of count.comp, and sums them up. CPU twin: least_factor of
-// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 3 and 4.
+// and of the blocks' roots to those of count.comp, and sums them up. Steps 3 and 4; twin: least_factor.
 //
-// Dispatch: a workgroup of 128 to 1024 threads; the device's limit decides.
-// Bindings: bindings.glsl. Sets the events to 0. Writes NODE_END of the nodes above the blocks, and the header's factor.
+// Dispatch: a workgroup of 128 to 1024 threads; the device's limit decides. Sets the events to 0. Writes NODE_END of the
+// nodes above the blocks, and the header's factor.
 // Memory order: barriers of the workgroup separate its additions to events from its reads, which are atomic.
 #version 460
 #include "bindings.glsl"

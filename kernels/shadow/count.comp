@@ -1,14 +1,11 @@
 // Counts the tiles and cells of the nodes of a block under all factors. Each node gets its importance, the maximum of
 // its texels. From it follow the factors with which the node is split, those with which it is a tile, and the cells of
-// its slot. They become events: differences from one factor to the next. CPU twin: build_pyramid and least_factor of
-// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 2 to 5.
+// its slot. They become events: differences from one factor to the next. Steps 2 to 5; twin: build_pyramid, least_factor.
 //
-// Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
-// four texels.
-// Bindings: bindings.glsl. Lowers the importance of texels without requests, and ends that of places that have left the
-// map. Adds to events, and raises the importance of nodes above blocks: both are 0 before. Writes nodes. Clears the first
-// part of the work.
-// Memory order: events and nodes above blocks are raised by atomics. Barriers separate writes and reads of shared data.
+// Dispatch: by block (bindings.glsl). Lowers the importance of texels without requests, and ends that of places that have
+// left the map. Adds to events, and raises the importance of nodes above blocks: both are 0 before. Writes nodes. Clears
+// the first part of the work.
+// Memory order: events and nodes above blocks are raised by atomics.
 #version 460
 #include "bindings.glsl"
 

@@ -1,8 +1,8 @@
-// Culls objects against slots: makes draws with instances. CPU twin: reference::ShadowFitter::cull; here the instances
-// of different objects are in any order. Source: docs/shadows_definition.md, "Culling".
+// Culls objects against slots: makes draws with instances. Those of different objects are in any order. Section "Culling";
+// twin: ShadowFitter::cull.
 //
-// Dispatch: workgroups of 64 threads, one thread per object, and per tile of max_tiles.
-// Bindings: bindings.glsl, and set 1 below. Adds to the header's instances, which allocate.comp has set to 0.
+// Dispatch: workgroups of 64 threads, one thread per object, and per tile of max_tiles. Adds to the header's instances,
+// which allocate.comp has set to 0.
 // Memory order: an atomic reserves places among the instances; each thread writes its own.
 #version 460
 #include "bindings.glsl"
@@ -30,7 +30,7 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
     const uint render_count = header.render_count;
     uint visited = 0;
     uint light = SHADOW_NONE;
-    ShadowBounds bounds = ShadowBounds(0.0, 0.0, 0.0, 0.0);
+    ShadowBounds bounds;
     for (uint first = 0; first < render_count; first += SHADOW_CULL_GROUP) {
         barrier();
         if (first + thread < render_count) {

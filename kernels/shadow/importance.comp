@@ -1,18 +1,15 @@
 // Scatters the requests of the camera's pixels to the lights' maps, as maxima. Raises them near edges of shadows, which
 // a lookup of this picture's pixels in the last frame's maps finds. Of the looked-up pixels only those count for a
-// request that lie near it on the light's map (shadow_is_near). CPU twin: scatter_importance of
-// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md; after Giegl and Wimmer, "Fitted Virtual
-// Shadow Maps" (2007), with a request per pixel, too.
+// request that lie near it on the light's map (shadow_is_near). Step 1; twin: scatter_importance. After Giegl and Wimmer,
+// "Fitted Virtual Shadow Maps" (2007), with a request per pixel, too.
 //
 // Dispatch: workgroups of 256 threads for 32 x 32 pixels; layers as z. The workgroups of a light's first layer handle
-// all its layers (faces or levels): each pixel has one of them.
-// Bindings: bindings.glsl, and the atlas. Raises the importance map, marks requested texels, and writes the steps and
-// origins of the lights' maps.
+// all its layers (faces or levels): each pixel has one of them. Raises the importance map, marks requested texels, and
+// writes the steps and origins of the lights' maps.
 //
 // Hundreds of pixels of a near surface lie in one texel, and their atomics would wait for each other. So a workgroup
 // first finds maxima of texels in shared memory. Texels 16 apart share a place there: the first request takes it.
-// Memory order: places and maps are only raised, by atomics. Barriers of the workgroup come before and after, and a
-// barrier of the command buffer before readers.
+// Memory order: places and maps are only raised, by atomics.
 #version 460
 #include "bindings.glsl"
 
@@ -45,12 +42,9 @@ uint layer_of(ivec2 pixel, float depth) {
 }
 
 float depth_step(float before, float depth, float after) {
-    const bool has_before = before != background;
-    const bool has_after = after != background;
-    if (has_before && has_after) {
-        return shadow_depth_step(depth - before, after - depth);
-    }
-    return has_before ? depth - before : has_after ? after - depth : 0.0;
+    const float to_after = after != background ? after - depth : 0.0;
+    const float from_before = before != background ? depth - before : to_after;
+    return shadow_depth_step(from_before, after != background ? to_after : from_before);
 }
 
 bool is_inside(ivec2 pixel, ivec2 extent) {
@@ -98,10 +92,10 @@ ShadowMapping mapping_of(ivec2 pixel, Depths depths, uint layer) {
 uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
     const Depths depths = depths_at(pixel, extent);
     const uint layer = layer_of(pixel, depths.here);
-    const ShadowSight sight = shadow_sight(layers_here[layer], mapping_of(pixel, depths, layer));
+    const ShadowMapping mapping = mapping_of(pixel, depths, layer);
     seen_layers[block] = layer;
-    seen_places[block] = vec2(sight.x, sight.y);
-    const ShadowSight last = shadow_last_sight(parameters, sight, steps[layer]);
+    seen_places[block] = vec2(mapping.at[0], mapping.at[1]);
+    const ShadowSight last = shadow_sight(parameters, layers_here[layer], mapping, steps[layer]);
     if (depths.here == background || last.inside == 0 || !has_last_frame()) {
         return 0;
     }

@@ -1,13 +1,10 @@
 // Finds the tiles with the chosen factor: those that begin in each block, their classification, and tallies from which
-// allocate.comp makes their places. CPU twin: subdivide, thresholds_of and classified of
-// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 5 to 7.
+// allocate.comp makes their places. Steps 5 to 7; twin: subdivide, thresholds_of, classified.
 //
-// Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
-// four texels. The list is in canonical order, along that curve. So the tiles of a block are consecutive, and a tile
-// that covers several blocks belongs to the first of them.
-// Bindings: bindings.glsl. The first part of the work is 0 before. Writes the work and the blocks.
-// Memory order: cells, bits, tallies and the number of found tiles are raised by atomics, and read after a barrier of the
-// command buffer. Barriers separate writes and reads of shared data.
+// Dispatch: by block (bindings.glsl). The list is in canonical order, along the curve of the blocks. So the tiles of a
+// block are consecutive, and a tile that covers several blocks belongs to the first of them. The first part of the work is
+// 0 before. Writes the work and the blocks.
+// Memory order: cells, bits, tallies and the number of found tiles are raised by atomics.
 #version 460
 #include "bindings.glsl"
 
@@ -40,8 +37,6 @@ const uint BITS = 6;
 const uint BIT_WORDS = SHADOW_BLOCK_TEXELS / 32;
 shared uint bits[BITS * BIT_WORDS];
 
-void set_bit(uint which, uint rank) { atomicOr(bits[which * BIT_WORDS + rank / 32], 1U << (rank % 32)); }
-
 uint bits_of_class(uint slot_class, uint word) {
     uint of_class = 0xffffffffU;
     for (uint i = 0; i < 3; ++i) {
@@ -72,10 +67,7 @@ void tally_block(uint first_found, uint count, uint block) {
     for (uint i = 0; i < count; i += BLOCK_THREADS) {
         const uint rank = i + gl_LocalInvocationIndex;
         const uint place = min(rank, count - 1);
-        uint slot_class = 0;
-        for (uint bit = 0; bit < 3; ++bit) {
-            slot_class |= (bits[(BITS_CLASS + bit) * BIT_WORDS + place / 32] >> (place % 32) & 1U) << bit;
-        }
+        const uint slot_class = words[found_word(first_found + place) + FOUND_CLASSIFIED] & CLASSIFIED_CLASS;
         uint ranks = 0;
         for (uint word = 0; word < bit_words; ++word) {
             const uint of_class = bits_of_class(slot_class, word) & bits_below(rank, word);
@@ -123,19 +115,15 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
         return;
     }
     const uint found = first_found + rank;
-    if (kept) {
-        set_bit(BITS_KEPT, rank);
-    }
-    if (!has_slot) {
-        set_bit(BITS_NEW, rank);
-    }
-    if (!has_slot || step_here.changed != 0) {
-        set_bit(BITS_RENDERED, rank);
+    const bool is_rendered = !has_slot || step_here.changed != 0;
+    if (is_rendered) {
         atomicOr(words[rendered_word() + found / 32], 1U << (found % 32));
     }
-    for (uint i = 0; i < 3; ++i) {
-        if ((slot_class >> i & 1U) != 0) {
-            set_bit(BITS_CLASS + i, rank);
+    const uint own = slot_class << BITS_CLASS | uint(kept) << BITS_KEPT | uint(is_rendered) << BITS_RENDERED |
+                     uint(!has_slot) << BITS_NEW;
+    for (uint i = 0; i < BITS; ++i) {
+        if ((own >> i & 1U) != 0) {
+            atomicOr(bits[i * BIT_WORDS + rank / 32], 1U << (rank % 32));
         }
     }
     const uint first = found_word(found);

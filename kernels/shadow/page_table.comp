@@ -1,10 +1,7 @@
 // Writes the page table, which has the tile of each texel, and fades the importance map for the next frame, texel by
-// texel, whatever place of a light's map a texel has. CPU twin: page_table_of and faded_importance of
-// lib/shadow/reference/shadow_fitter.cpp. Source: docs/shadows_definition.md, steps 10 and 1.
+// texel, whatever place of a light's map a texel has. Steps 10 and 1; twin: page_table_of, faded_importance.
 //
-// Dispatch: workgroups of 256 threads, one per block (x, along the Z-order curve) and layer (z), with one thread per
-// four texels. It runs beside allocate.comp.
-// Bindings: bindings.glsl. Leaves the importance of nodes above blocks at 0.
+// Dispatch: by block (bindings.glsl), beside allocate.comp. Leaves the importance of nodes above blocks at 0.
 // Memory order: each texel has one thread. allocate.comp neither reads nor writes what this kernel writes.
 #version 460
 #include "bindings.glsl"

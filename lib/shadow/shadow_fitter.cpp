@@ -25,6 +25,8 @@ using detail::EmbeddedKernel;
 // Workgroup sizes of choose.comp and allocate.comp.
 constexpr std::uint32_t LARGEST_GROUP = 1024;
 constexpr std::uint32_t LARGEST_PLAIN_GROUP = 256;  // without subgroups: sums take longer
+constexpr std::uint32_t ALLOCATE_BYTES = 24;        // of allocate.comp: shared memory for a thread
+constexpr std::uint32_t ALIGNMENT_BYTES = 256;      // Vulkan's largest, of storage buffers
 constexpr std::uint32_t MOST_CHANGES = 1U << 20;  // every device can dispatch workgroups for these
 
 // Push constants of kernels/shadow/bindings.glsl.
@@ -63,8 +65,8 @@ struct Layout {
 };
 
 constexpr VkDeviceSize aligned(VkDeviceSize bytes) {
-    return VkDeviceSize{groups_of(static_cast<std::uint32_t>(bytes), SHADOW_ALIGNMENT_BYTES)} *
-           SHADOW_ALIGNMENT_BYTES;
+    return VkDeviceSize{groups_of(static_cast<std::uint32_t>(bytes), ALIGNMENT_BYTES)} *
+           ALIGNMENT_BYTES;
 }
 
 // Words of all nodes: at most a fifth of the guaranteed size of a storage buffer.
@@ -84,7 +86,7 @@ std::uint32_t work_words(const ShadowParameters& parameters) {
 
 Layout make_layout(const ShadowParameters& parameters) {
     static_assert(sizeof(ShadowTile) == SHADOW_TILE_WORDS * sizeof(std::uint32_t));
-    constexpr std::uint32_t PLACE_WORDS = SHADOW_ALIGNMENT_BYTES / sizeof(std::uint32_t);
+    constexpr std::uint32_t PLACE_WORDS = ALIGNMENT_BYTES / sizeof(std::uint32_t);
     const std::uint32_t tiles = parameters.max_tiles;
     std::uint32_t end = 0;
     const auto place = [&end](std::uint32_t words) {
@@ -155,7 +157,7 @@ std::uint32_t largest_group(const DeviceContext& context) {
     const auto& subgroups = properties.get<vk::PhysicalDeviceSubgroupSizeControlProperties>();
     return std::bit_floor(
         std::min({LARGEST_GROUP, limits.maxComputeWorkGroupInvocations,
-                  limits.maxComputeSharedMemorySize / SHADOW_ALLOCATE_BYTES,
+                  limits.maxComputeSharedMemorySize / ALLOCATE_BYTES,
                   context.info.subgroup_size * subgroups.maxComputeWorkgroupSubgroups}));
 }
 
@@ -266,7 +268,7 @@ const ShadowOptions& ShadowFitter::options() const noexcept {
 ShadowFitter::Requirements ShadowFitter::requirements() const {
     const Layout& layout = impl_->layout;
     return {.memory_size_bytes = layout.size_bytes,
-            .alignment_bytes = SHADOW_ALIGNMENT_BYTES,
+            .alignment_bytes = ALIGNMENT_BYTES,
             .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
                      VK_BUFFER_USAGE_TRANSFER_DST_BIT,
             // Mutable, since callers read floats, and atomics need integers.
@@ -285,10 +287,10 @@ ShadowFitter::Binding ShadowFitter::bind(const Resources& resources) const {
     require(resources.page_table != VK_NULL_HANDLE, "an image for the page table");
     require(resources.depth != VK_NULL_HANDLE, "a view of the camera's depth buffer");
     require(resources.atlas != VK_NULL_HANDLE, "a view of their atlas");
-    if (resources.memory.offset_bytes % SHADOW_ALIGNMENT_BYTES != 0) {
+    if (resources.memory.offset_bytes % ALIGNMENT_BYTES != 0) {
         detail::refuse("the memory of shadow maps begins at ", resources.memory.offset_bytes,
                        " bytes; take a multiple of Requirements::alignment_bytes, ",
-                       SHADOW_ALIGNMENT_BYTES);
+                       ALIGNMENT_BYTES);
     }
     const DeviceContext& context = impl_->program.context();
     const std::uint32_t layers = impl_->options.lights;

@@ -108,15 +108,14 @@ class ShadowEdges : public testing::Test {
 
     // Returns the texel of the atlas that shows a pixel.
     [[nodiscard]] std::size_t atlas_texel(const Result& result, const Pixel& pixel) const {
-        const ShadowSight sight = shadow_sight(
-            frame.lights[0],
-            shadow_mapping(parameters, frame.lights[0], pixel[0], pixel[1], DEPTH, 0.0F, 0.0F));
-        const auto texel = static_cast<std::size_t>(sight.y) * options.map_extent +
-                           static_cast<std::size_t>(sight.x);
+        const ShadowMapping mapping =
+            shadow_mapping(parameters, frame.lights[0], pixel[0], pixel[1], DEPTH, 0.0F, 0.0F);
+        const auto texel = static_cast<std::size_t>(mapping.at[1]) * options.map_extent +
+                           static_cast<std::size_t>(mapping.at[0]);
         const ShadowTile& tile = result.tiles[shadow_page_tile(result.page_table[texel])];
-        const std::size_t column = shadow_atlas_texel(parameters, tile, sight.x,
+        const std::size_t column = shadow_atlas_texel(parameters, tile, mapping.at[0],
                                                       tile.position & 0xffffU, tile.slot & 0xffffU);
-        return std::size_t{shadow_atlas_texel(parameters, tile, sight.y, tile.position >> 16U,
+        return std::size_t{shadow_atlas_texel(parameters, tile, mapping.at[1], tile.position >> 16U,
                                               tile.slot >> 16U)} *
                    options.atlas_extent +
                column;
@@ -179,7 +178,7 @@ TEST(ShadowCulling, BoxesWithNanAreEverywhere) {
     const ShadowChange change{{std::nanf(""), 0, 0}, 1, {1, 1, 1}, 0};
     const ShadowBounds bounds =
         shadow_bounds(shadow_parameters(small_options()), frame.lights[0], change);
-    EXPECT_TRUE(bounds.low_x < -1e9F && bounds.high_y > 1e9F);
+    EXPECT_TRUE(bounds.low[0] < -1e9F && bounds.high[1] > 1e9F);
 }
 
 }  // namespace

@@ -65,11 +65,9 @@ const std::vector<Variant>& all_variants() {
     static const std::vector<Variant> variants{
         {"as the device is", {}, {}},
         // Reach: tile lists of 4 x 4096 tiles, pyramids of 4 x 32768 floats. Images: Vulkan
-        // guarantees no more.
+        // guarantees no more; one if they cannot be indexed at run time.
         {"with everything off",
-         {.subgroup_operations = true,
-          .sampler_minmax = true,
-          .storage_image_dynamic_indexing = true},
+         {.subgroup_operations = true, .sampler_minmax = true},
          {.max_workgroup_count = 7,
           .max_storage_buffer_range_bytes = 128 * 1024,
           .max_storage_images = 4}},

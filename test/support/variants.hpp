@@ -28,8 +28,8 @@ struct Variant {
     LowerLimits limits;
 };
 
-// Returns "as the device is" and "with everything off": no optional feature, and limits so low that
-// small maps reach the code for large ones. More would cost CPU drivers minutes of compilation.
+// Returns "as the device is" and "with everything off": no optional feature but indexed images, and
+// limits so low that small maps reach the code for large ones. More would cost CPU drivers minutes.
 [[nodiscard]] const std::vector<Variant>& all_variants();
 
 // Returns the device of a variant, which is made once. Thread-safe.

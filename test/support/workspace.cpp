@@ -4,6 +4,7 @@
 
 #include <quadtile/kernel_parameters.h>
 
+#include <recording/kernel_constants.hpp>
 #include <values/texel_codec.hpp>
 
 #include <cmath>
@@ -265,8 +266,8 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
                                 bool fused) {
     const std::uint32_t top = top_level(shape.width, shape.height);
     const std::uint32_t per_layer =
-        fused ? fused_words_per_layer(shape.width, shape.height, top)
-              : state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1, 1);
+        fused ? detail::fused_words_per_layer(shape.width, shape.height, top)
+              : detail::state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1, 1);
     for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
         std::uint32_t word = shape.layers + layer * per_layer;
         if (state[word] != 0) {
@@ -283,8 +284,8 @@ std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapS
             const std::uint32_t nodes =
                 level_extent(shape.width, level) * level_extent(shape.height, level);
             const std::uint32_t words =
-                handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP,
-                               fused ? 0 : 1, fused ? FUSED_SLOT_WORDS : 1);
+                detail::handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP,
+                                       fused ? 0 : 1, fused ? FUSED_SLOT_WORDS : 1);
             // Skips node words, which stay: between counters and slots, or behind all layers.
             const std::uint32_t first_node = 2 * groups;
             const std::uint32_t end_of_nodes = first_node + (fused ? 0 : nodes);

@@ -26,24 +26,6 @@ const uint BITS_INFINITY = 0x7f800000U;  ///< +infinity as a float
 /// Digit in front of the point; also the smallest float that is not denormal, 2^-126.
 const uint BITS_LEADING_DIGIT = 0x00800000U;
 
-/// Returns the IEEE 754 bits of a float.
-QUADTILE_SHARED uint bits_from_float(float value) {
-#ifdef __cplusplus
-    return std::bit_cast<uint>(value);
-#else
-    return floatBitsToUint(value);
-#endif
-}
-
-/// Returns the float with these IEEE 754 bits.
-QUADTILE_SHARED float float_from_bits(uint bits) {
-#ifdef __cplusplus
-    return std::bit_cast<float>(bits);
-#else
-    return uintBitsToFloat(bits);
-#endif
-}
-
 /// Returns the 24 digits of a float that is neither 0 nor denormal, as an integer.
 QUADTILE_SHARED uint digits_of_bits(uint bits) {
     return (bits & (BITS_LEADING_DIGIT - 1)) | BITS_LEADING_DIGIT;

@@ -50,8 +50,8 @@ struct DownsampleParameters {
 };
 
 // The state buffer in words: the NaN texels of each layer (of the last run, if they are counted),
-// then state_words_per_layer words per layer. These are the NaN texels counted so far, and the
-// words of each level that is handed over (blocks.glsl).
+// then per layer those counted so far, and the words of each level that is handed over
+// (blocks.glsl).
 
 // Returns the blocks (or groups) of 2^levels texels of a level along one axis. If the remainder is
 // folded in, the last block holds it too, and is almost twice as long.
@@ -72,26 +72,6 @@ QUADTILE_SHARED uint block_extent(uint extent, uint level, uint levels, uint blo
 // Returns the slots of a group of 2^levels texels a side (hand_over.glsl), or of 8 x 8.
 QUADTILE_SHARED uint slots_of_group(uint levels) {
     return 1U << (levels > 3 ? 2 * levels : 6);
-}
-
-// Returns the words of one level that is handed over in groups of 2^levels, with so many words per
-// node and per slot.
-QUADTILE_SHARED uint handover_words(uint width, uint height, uint level, uint levels,
-                                    uint edge_rule, uint node_words, uint slot_words) {
-    const uint groups = blocks_along(width, level, levels, edge_rule) *
-                        blocks_along(height, level, levels, edge_rule);
-    const uint nodes = mip_extent(width, level, edge_rule) * mip_extent(height, level, edge_rule);
-    return 2 * groups + node_words * nodes + slot_words * groups * slots_of_group(levels);
-}
-
-QUADTILE_SHARED uint state_words_per_layer(uint width, uint height, uint top_level, uint edge_rule,
-                                           uint node_words, uint slot_words) {
-    uint words = 1;
-    for (uint level = BLOCK_LEVELS; level < top_level; level += step_levels(level, top_level)) {
-        words += handover_words(width, height, level, step_levels(level, top_level), edge_rule,
-                                node_words, slot_words);
-    }
-    return words;
 }
 
 // ---- subtree.comp ------------------------------------------------------------------------------
@@ -135,11 +115,6 @@ struct SubdivisionState {
 
 // ---- fused_*.comp ------------------------------------------------------------------------------
 
-// Stages of fused_share.glsl.
-const uint STAGE_ANY = 0;        // writes tiles in any order
-const uint STAGE_COUNT = 1;      // counts tiles
-const uint STAGE_CANONICAL = 2;  // writes tiles to their places in canonical order
-
 struct FusedParameters {
     uint width;  // of the map, texels
     uint height;
@@ -173,24 +148,15 @@ const uint LAYER_ARRIVALS_WORD = 3;  // workgroups that have finished, for balan
 // Words of a node's slots (hand_over.glsl): its importance, and for balanced lists its mask.
 const uint FUSED_SLOT_WORDS = 2;
 
-// Words for budgets: the factor's index, the number of tiles under it, and the histogram over
-// budget_bin (0 between runs).
+// Words for budgets: the factor's index, and the histogram over budget_bin (0 between runs).
 const uint BUDGET_FACTOR_WORD = 0;
-const uint BUDGET_TILES_WORD = 1;
-const uint BUDGET_HISTOGRAM_WORD = 2;
+const uint BUDGET_HISTOGRAM_WORD = 1;
 const uint BUDGET_WORDS = BUDGET_HISTOGRAM_WORD + 1 + BUDGET_FACTORS;
 
-QUADTILE_SHARED uint fused_words_per_layer(uint width, uint height, uint top_level) {
-    return LAYER_WORDS - 1 +
-           state_words_per_layer(width, height, top_level, EDGE_ROUND_UP, 0, FUSED_SLOT_WORDS);
-}
-
 // Words of a node of the blocks' level or above, word by word for all nodes. Nodes between two
-// hand-overs have words only if the node that they are handed over in is split. The last one exists
-// in canonical order.
+// hand-overs have words only if the node that they are handed over in is split.
 const uint NODE_IMPORTANCE = 0;
 const uint NODE_PLACE = 1;  // of its first tile, in the node that it was handed over in
-const uint FUSED_NODE_WORDS = 2;
 
 // Returns the rows of one layer, which have one length on all levels.
 QUADTILE_SHARED uint fused_node_rows(uint height) {
@@ -217,13 +183,11 @@ QUADTILE_SHARED uint fused_nodes(uint width, uint height, uint layers) {
 // The buffer of balanced lists in words: the masks (balance.glsl) of all nodes of the blocks' level
 // and above, their importances, then BALANCE_BLOCK_WORDS per block.
 
-// Words of a block: rows of bits for the nodes that the block's own splits force to be split; for
-// canonical order the number of its tiles and the place of the first one; the importances of its
-// nodes of level 2 in Z-order. All except the second exist only if the block's node is split.
+// Words of a block: rows of bits for the nodes that the block's own splits force to be split, which
+// exist only if the block's node is split; the number of its tiles, then the place of the first.
 const uint BALANCE_ROWS = 70;  // rows of the levels 1 to 5 (balance_first_row)
 const uint BALANCE_PLACE = 70;
-const uint BALANCE_LEVEL_2 = 72;
-const uint BALANCE_BLOCK_WORDS = BALANCE_LEVEL_2 + 256;
+const uint BALANCE_BLOCK_WORDS = 71;
 
 // Returns the first row of a level from 1 to 6. Level 1 has 32 rows. Other levels have 64 >> level
 // rows, one more before and one behind, with one more bit on either side.

@@ -22,13 +22,6 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-#ifdef __cplusplus
-/// Keeps GLSL from fusing or rearranging operations.
-#define QUADTILE_PRECISE
-#else
-#define QUADTILE_PRECISE precise
-#endif
-
 /// Returns 1 / value to about 23 bits, for values from 2^-100 to 2^100: Newton's iteration from a
 /// linear guess. Exact for powers of two.
 QUADTILE_SHARED float shadow_reciprocal(float value) {
@@ -53,11 +46,9 @@ QUADTILE_SHARED float shadow_square_root(float value) {
     return root;
 }
 
-/// Returns whether a pixel is the one of its `stride` x `stride` pixels that requests. The place
-/// alternates between squares, so that thin lines are met. Strides are even.
-QUADTILE_SHARED bool shadow_takes_pixel(uint column, uint row, uint stride) {
-    return column % stride == (stride / 2) * (row / stride % 2) &&
-           row % stride == (stride / 2) * (column / stride % 2);
+/// Returns a depth with denormals as 0, since texture units and arithmetic may flush them.
+QUADTILE_SHARED float shadow_depth(float depth) {
+    return (bits_from_float(depth) & 0x7fffffffU) < BITS_LEADING_DIGIT ? 0.0F : depth;
 }
 
 /// Returns a layer's claim to a pixel: of a light's layers the first with the greatest claim has
@@ -82,10 +73,16 @@ QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight ligh
     return at[0] >= 0.0F && at[1] >= 0.0F && at[0] < end && at[1] < end ? 1.0F : 0.0F;
 }
 
+/// Returns whether a place in texels of the map is on it.
+QUADTILE_SHARED bool shadow_is_on_map(ShadowParameters parameters, float x, float y) {
+    const float extent = float(1U << parameters.map_levels);
+    return x >= 0.0F && y >= 0.0F && x < extent && y < extent;
+}
+
 /// How a light sees the plane through a pixel's surface: the pixel's place on the light's map, its
 /// depth in the light's clip space, and how these change to the next column and row of the picture.
 struct ShadowMapping {
-    uint inside;         ///< 1: in the map and facing the light; else 0, as all members
+    uint inside;         ///< 1: in the map and facing the light; 0: no other member counts
     float at[3];         ///< x and y in texels of the map, with fractions, and depth
     float by_column[3];  ///< their change
     float by_row[3];     ///< their change
@@ -98,19 +95,12 @@ struct ShadowMapping {
 QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, ShadowLight light,
                                              uint column, uint row, float depth,
                                              float depth_by_column, float depth_by_row) {
-    ShadowMapping mapping;
-    mapping.inside = 0;
-    mapping.area = 0.0F;
-    mapping.squares = 0.0F;
     const float px = float(column) + 0.5F;
     const float py = float(row) + 0.5F;
     float at[4];  // x, y, depth, w
     float by_column[4];
     float by_row[4];
     for (int i = 0; i < 4; ++i) {
-        mapping.at[i % 3] = 0.0F;
-        mapping.by_column[i % 3] = 0.0F;
-        mapping.by_row[i % 3] = 0.0F;
         const float a = light.map_from_pixel[4 * i];
         const float b = light.map_from_pixel[4 * i + 1];
         const float c = light.map_from_pixel[4 * i + 2];
@@ -124,40 +114,32 @@ QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, Shadow
     }
     const float smallest = float_from_bits(BITS_ONE - (100U << 23));
     const float largest = float_from_bits(BITS_ONE + (100U << 23));
-    if (!(at[3] > smallest && at[3] < largest)) {
-        return mapping;  // behind the light
-    }
-    const float reciprocal = shadow_reciprocal(at[3]);
+    const bool is_before = at[3] > smallest && at[3] < largest;  // the light
+    const float reciprocal = shadow_reciprocal(is_before ? at[3] : 1.0F);
+    ShadowMapping mapping;
     for (int i = 0; i < 3; ++i) {
         QUADTILE_PRECISE const float place = at[i] * reciprocal;
         QUADTILE_PRECISE const float to_column = (by_column[i] - place * by_column[3]) * reciprocal;
         QUADTILE_PRECISE const float to_row = (by_row[i] - place * by_row[3]) * reciprocal;
-        at[i] = place;
-        by_column[i] = to_column;
-        by_row[i] = to_row;
-    }
-    const float extent = float(1U << parameters.map_levels);
-    if (!(at[0] >= 0.0F && at[1] >= 0.0F && at[0] < extent && at[1] < extent)) {
-        return mapping;
+        mapping.at[i] = place;
+        mapping.by_column[i] = to_column;
+        mapping.by_row[i] = to_row;
     }
     QUADTILE_PRECISE const float area =
-        (by_column[0] * by_row[1] - by_column[1] * by_row[0]) * light.facing;
+        (mapping.by_column[0] * mapping.by_row[1] - mapping.by_column[1] * mapping.by_row[0]) *
+        light.facing;
     QUADTILE_PRECISE const float squares =
-        (by_column[0] * by_column[0] + by_column[1] * by_column[1]) +
-        (by_row[0] * by_row[0] + by_row[1] * by_row[1]);
-    const float smallest_square = float_from_bits(BITS_ONE - (60U << 23));
-    const float largest_square = float_from_bits(BITS_ONE + (60U << 23));
-    if (!(area > 0.0F && squares > smallest_square && squares < largest_square)) {
-        return mapping;  // facing away: no light, no shadow
-    }
-    mapping.inside = 1;
-    for (int i = 0; i < 3; ++i) {
-        mapping.at[i] = at[i];
-        mapping.by_column[i] = by_column[i];
-        mapping.by_row[i] = by_row[i];
-    }
+        (mapping.by_column[0] * mapping.by_column[0] +
+         mapping.by_column[1] * mapping.by_column[1]) +
+        (mapping.by_row[0] * mapping.by_row[0] + mapping.by_row[1] * mapping.by_row[1]);
     mapping.area = area;
     mapping.squares = squares;
+    const float smallest_square = float_from_bits(BITS_ONE - (60U << 23));
+    const float largest_square = float_from_bits(BITS_ONE + (60U << 23));
+    // Surfaces that face away have no light and no shadow.
+    const bool faces = area > 0.0F && squares > smallest_square && squares < largest_square;
+    mapping.inside =
+        is_before && faces && shadow_is_on_map(parameters, mapping.at[0], mapping.at[1]) ? 1 : 0;
     return mapping;
 }
 
@@ -195,194 +177,6 @@ QUADTILE_SHARED bool shadow_is_near(ShadowMapping mapping, float x, float y) {
 QUADTILE_SHARED float shadow_beside_edge(float importance, uint seen) {
     QUADTILE_PRECISE const float raised = importance * SHADOW_EDGE_SCALE;
     return seen == (SHADOW_LIT | SHADOW_SHADED) ? raised : importance;
-}
-
-// ---- Lookup of a pixel in the last frame's maps
-
-/// The plane through a pixel's surface in a light's view, for comparison with the atlas.
-struct ShadowSight {
-    uint inside;       ///< 1: in the map and facing the light, else 0
-    float x;           ///< of the map, in texels
-    float y;           ///< of the map, in texels
-    float depth;       ///< in the light's clip space
-    float depth_by_x;  ///< how the depth changes by a texel of the map
-    float depth_by_y;  ///< how the depth changes by a texel of the map
-};
-
-/// Returns the sight of a pixel.
-QUADTILE_SHARED ShadowSight shadow_sight(ShadowLight light, ShadowMapping mapping) {
-    // Limit of the slope of planes to the light.
-    QUADTILE_PRECISE const float least = mapping.squares * (1.0F / 128.0F);
-    const float limited = mapping.area > least ? mapping.area : least;
-    QUADTILE_PRECISE const float divided =
-        shadow_reciprocal(mapping.inside != 0 ? limited : 1.0F) * light.facing;
-    QUADTILE_PRECISE const float across =
-        (mapping.by_column[2] * mapping.by_row[1] - mapping.by_row[2] * mapping.by_column[1]) *
-        divided;
-    QUADTILE_PRECISE const float down =
-        (mapping.by_column[0] * mapping.by_row[2] - mapping.by_row[0] * mapping.by_column[2]) *
-        divided;
-    ShadowSight sight;
-    sight.inside = mapping.inside;
-    sight.x = mapping.at[0];
-    sight.y = mapping.at[1];
-    sight.depth = mapping.at[2];
-    sight.depth_by_x = across;
-    sight.depth_by_y = down;
-    return sight;
-}
-
-/// Returns the column (or row) of the atlas that shows a column (or row) of the map. The tile
-/// begins at `tile_place`, in units of its level, and its slot at `slot_place`.
-QUADTILE_SHARED uint shadow_atlas_texel(ShadowParameters parameters, ShadowTile tile, float place,
-                                        uint tile_place, uint slot_place) {
-    const uint level = tile.node & 0xffU;
-    const uint slot_class = tile.state & 0xffU;
-    const uint core = shadow_core(parameters, slot_class);
-    QUADTILE_PRECISE const float within =
-        (place - float(tile_place << level)) * shadow_crop_density(parameters, level, slot_class);
-    const uint texel = within > 0.0F ? uint(within) : 0;
-    return slot_place + parameters.gutter + (texel < core ? texel : core - 1);
-}
-
-/// Returns whether light reaches a pixel, by the depth that a texel (column, row) of the atlas
-/// stores.
-QUADTILE_SHARED bool shadow_is_reached(ShadowParameters parameters, ShadowSight sight,
-                                       ShadowTile tile, uint column, uint row, float stored) {
-    const uint level = tile.node & 0xffU;
-    const float core = float(shadow_core(parameters, tile.state & 0xffU));
-    const float extent = float(1U << level) * shadow_reciprocal(core);  // of a texel on the map
-    QUADTILE_PRECISE const float x =
-        float((tile.position & 0xffffU) << level) +
-        (float(column - (tile.slot & 0xffffU) - parameters.gutter) + 0.5F) * extent;
-    QUADTILE_PRECISE const float y =
-        float((tile.position >> 16) << level) +
-        (float(row - (tile.slot >> 16) - parameters.gutter) + 0.5F) * extent;
-    QUADTILE_PRECISE const float there =
-        sight.depth + (sight.depth_by_x * (x - sight.x) + sight.depth_by_y * (y - sight.y));
-    const float by_x = sight.depth_by_x < 0.0F ? -sight.depth_by_x : sight.depth_by_x;
-    const float by_y = sight.depth_by_y < 0.0F ? -sight.depth_by_y : sight.depth_by_y;
-    QUADTILE_PRECISE const float lifted = there - (by_x + by_y) * (0.5F * extent);
-    const float least = float_from_bits(BITS_ONE - (18U << 23));
-    QUADTILE_PRECISE const float compared = lifted - least;
-    return compared <= stored;
-}
-
-/// Returns an importance; 0 for a tiny rest.
-QUADTILE_SHARED float shadow_not_tiny(float importance) {
-    return importance > float_from_bits(BITS_ONE - (20U << 23)) ? importance : 0.0F;
-}
-
-/// Returns the importance that a texel of the map keeps for the next frame.
-QUADTILE_SHARED float shadow_faded(float importance) {
-    return shadow_not_tiny(importance * SHADOW_IMPORTANCE_DECAY);
-}
-
-/// Returns the importance that a texel keeps if no pixel nearby has requested it in this frame. It
-/// is divided by the square of the last frame's factor: if budgets are short, visible surfaces come
-/// first.
-QUADTILE_SHARED float shadow_unasked(float importance, float factor) {
-    const float reciprocal = shadow_reciprocal(factor);
-    QUADTILE_PRECISE const float left = (importance * reciprocal) * reciprocal;
-    return shadow_not_tiny(left);
-}
-
-/// Returns a depth with denormals as 0, since texture units and arithmetic may flush them.
-QUADTILE_SHARED float shadow_depth(float depth) {
-    return (bits_from_float(depth) & 0x7fffffffU) < BITS_LEADING_DIGIT ? 0.0F : depth;
-}
-
-/// Returns the depth's change to the next pixel, from the differences to both neighbours: the
-/// lesser one, since the other may reach across an edge.
-QUADTILE_SHARED float shadow_depth_step(float before, float after) {
-    const float b = before < 0.0F ? -before : before;
-    const float a = after < 0.0F ? -after : after;
-    return b < a ? before : after;
-}
-
-// ---- Culling of objects against slots
-
-/// Rectangle of a light's map that a box covers, in texels. Empty (low_x > high_x) for a box of no
-/// extent or behind the light; all of the map if a part of the box is behind.
-struct ShadowBounds {
-    float low_x;   ///< least column
-    float low_y;   ///< least row
-    float high_x;  ///< greatest column
-    float high_y;  ///< greatest row
-};
-
-/// Returns the box of an object as a change.
-QUADTILE_SHARED ShadowChange shadow_change_of(ShadowObject object) {
-    ShadowChange change;
-    for (int i = 0; i < 3; ++i) {
-        change.low[i] = object.low[i];
-        change.high[i] = object.high[i];
-    }
-    change.light_mask = object.light_mask;
-    change.reserved = 0;
-    return change;
-}
-
-/// Returns the bounds of a box from its eight corners. NaN counts as all of the map.
-QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLight light,
-                                           ShadowChange box) {
-    const float half_extent = 0.5F * float(1U << parameters.map_levels);
-    const float smallest = float_from_bits(BITS_ONE - (100U << 23));
-    const float largest = float_from_bits(BITS_ONE + (100U << 23));
-    ShadowBounds bounds;
-    bounds.low_x = largest;
-    bounds.low_y = largest;
-    bounds.high_x = -largest;
-    bounds.high_y = -largest;
-    bool is_before = true;
-    bool is_behind = true;
-    for (uint corner = 0; corner < 8; ++corner) {
-        const float x = (corner & 1U) != 0 ? box.high[0] : box.low[0];
-        const float y = (corner & 2U) != 0 ? box.high[1] : box.low[1];
-        const float z = (corner & 4U) != 0 ? box.high[2] : box.low[2];
-        float clip[4];
-        for (int i = 0; i < 4; ++i) {
-            QUADTILE_PRECISE const float coordinate =
-                ((light.clip_from_world[i] * x + light.clip_from_world[4 + i] * y) +
-                 light.clip_from_world[8 + i] * z) +
-                light.clip_from_world[12 + i];
-            clip[i] = coordinate;
-        }
-        is_before = is_before && clip[3] > smallest && clip[3] < largest;
-        is_behind = is_behind && clip[3] <= smallest;
-        const float reciprocal = shadow_reciprocal(is_before ? clip[3] : 1.0F);
-        QUADTILE_PRECISE const float map_x = (clip[0] * reciprocal + 1.0F) * half_extent;
-        QUADTILE_PRECISE const float map_y = (clip[1] * reciprocal + 1.0F) * half_extent;
-        bounds.low_x = map_x < bounds.low_x ? map_x : bounds.low_x;
-        bounds.low_y = map_y < bounds.low_y ? map_y : bounds.low_y;
-        bounds.high_x = map_x > bounds.high_x ? map_x : bounds.high_x;
-        bounds.high_y = map_y > bounds.high_y ? map_y : bounds.high_y;
-    }
-    const bool is_nothing = box.low[0] > box.high[0] || box.low[1] > box.high[1] ||
-                            box.low[2] > box.high[2] || is_behind;
-    if (is_nothing || !is_before) {
-        const float reach = is_nothing ? -largest : largest;
-        bounds.low_x = -reach;
-        bounds.low_y = -reach;
-        bounds.high_x = reach;
-        bounds.high_y = reach;
-    }
-    return bounds;
-}
-
-/// Returns whether a tile's slot shows a part of the bounds. They are widened by a hundredth of a
-/// texel against rounding.
-QUADTILE_SHARED bool shadow_overlaps(ShadowParameters parameters, ShadowBounds bounds,
-                                     ShadowTile tile) {
-    const uint level = tile.node & 0xffU;
-    const float margin =
-        float(shadow_gutter_map_texels(parameters, level, tile.state & 0xffU)) + 0.01F;
-    const float low_x = float((tile.position & 0xffffU) << level) - margin;
-    const float low_y = float((tile.position >> 16) << level) - margin;
-    const float high_x = float(((tile.position & 0xffffU) + 1) << level) + margin;
-    const float high_y = float(((tile.position >> 16) + 1) << level) + margin;
-    return bounds.low_x <= high_x && bounds.high_x >= low_x && bounds.low_y <= high_y &&
-           bounds.high_y >= low_y;
 }
 
 // ---- Steps of a light's map since the last frame
@@ -460,17 +254,186 @@ QUADTILE_SHARED uint shadow_importance_texel(ShadowParameters parameters, int or
     return (place + uint(origin)) & ((1U << parameters.map_levels) - 1);
 }
 
-/// Returns a sight on the last frame's map; not `inside` if it lies outside of it.
-QUADTILE_SHARED ShadowSight shadow_last_sight(ShadowParameters parameters, ShadowSight sight,
-                                              ShadowStep step) {
-    const float extent = float(1U << parameters.map_levels);
-    QUADTILE_PRECISE const float x = sight.x + float(step.x);
-    QUADTILE_PRECISE const float y = sight.y + float(step.y);
-    const bool is_inside = x >= 0.0F && y >= 0.0F && x < extent && y < extent;
-    sight.inside = is_inside ? sight.inside : 0;
+// ---- Lookup of a pixel in the last frame's maps
+
+/// The plane through a pixel's surface in a light's view, on the last frame's map, for comparison
+/// with the atlas.
+struct ShadowSight {
+    uint inside;       ///< 1: in both frames' maps and facing the light, else 0
+    float x;           ///< of the map, in texels
+    float y;           ///< of the map, in texels
+    float depth;       ///< in the light's clip space
+    float depth_by_x;  ///< how the depth changes by a texel of the map
+    float depth_by_y;  ///< how the depth changes by a texel of the map
+};
+
+/// Returns the sight of a pixel.
+QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLight light,
+                                         ShadowMapping mapping, ShadowStep step) {
+    // Limit of the slope of planes to the light.
+    QUADTILE_PRECISE const float least = mapping.squares * (1.0F / 128.0F);
+    const float limited = mapping.area > least ? mapping.area : least;
+    QUADTILE_PRECISE const float divided =
+        shadow_reciprocal(mapping.inside != 0 ? limited : 1.0F) * light.facing;
+    QUADTILE_PRECISE const float across =
+        (mapping.by_column[2] * mapping.by_row[1] - mapping.by_row[2] * mapping.by_column[1]) *
+        divided;
+    QUADTILE_PRECISE const float down =
+        (mapping.by_column[0] * mapping.by_row[2] - mapping.by_row[0] * mapping.by_column[2]) *
+        divided;
+    QUADTILE_PRECISE const float x = mapping.at[0] + float(step.x);
+    QUADTILE_PRECISE const float y = mapping.at[1] + float(step.y);
+    ShadowSight sight;
+    sight.inside = shadow_is_on_map(parameters, x, y) ? mapping.inside : 0;
     sight.x = x;
     sight.y = y;
+    sight.depth = mapping.at[2];
+    sight.depth_by_x = across;
+    sight.depth_by_y = down;
     return sight;
+}
+
+/// Returns the column (or row) of the atlas that shows a column (or row) of the map. The tile
+/// begins at `tile_place`, in units of its level, and its slot at `slot_place`.
+QUADTILE_SHARED uint shadow_atlas_texel(ShadowParameters parameters, ShadowTile tile, float place,
+                                        uint tile_place, uint slot_place) {
+    const uint level = tile.node & 0xffU;
+    const uint slot_class = tile.state & 0xffU;
+    const uint core = shadow_core(parameters, slot_class);
+    QUADTILE_PRECISE const float within =
+        (place - float(tile_place << level)) * shadow_crop_density(parameters, level, slot_class);
+    const uint texel = within > 0.0F ? uint(within) : 0;
+    return slot_place + parameters.gutter + (texel < core ? texel : core - 1);
+}
+
+/// Returns whether light reaches a pixel, by the depth that a texel (column, row) of the atlas
+/// stores.
+QUADTILE_SHARED bool shadow_is_reached(ShadowParameters parameters, ShadowSight sight,
+                                       ShadowTile tile, uint column, uint row, float stored) {
+    const uint level = tile.node & 0xffU;
+    const float core = float(shadow_core(parameters, tile.state & 0xffU));
+    const float extent = float(1U << level) * shadow_reciprocal(core);  // of a texel on the map
+    QUADTILE_PRECISE const float x =
+        float((tile.position & 0xffffU) << level) +
+        (float(column - (tile.slot & 0xffffU) - parameters.gutter) + 0.5F) * extent;
+    QUADTILE_PRECISE const float y =
+        float((tile.position >> 16) << level) +
+        (float(row - (tile.slot >> 16) - parameters.gutter) + 0.5F) * extent;
+    QUADTILE_PRECISE const float there =
+        sight.depth + (sight.depth_by_x * (x - sight.x) + sight.depth_by_y * (y - sight.y));
+    const float by_x = sight.depth_by_x < 0.0F ? -sight.depth_by_x : sight.depth_by_x;
+    const float by_y = sight.depth_by_y < 0.0F ? -sight.depth_by_y : sight.depth_by_y;
+    QUADTILE_PRECISE const float lifted = there - (by_x + by_y) * (0.5F * extent);
+    const float least = float_from_bits(BITS_ONE - (18U << 23));
+    QUADTILE_PRECISE const float compared = lifted - least;
+    return compared <= stored;
+}
+
+/// Returns an importance; 0 for a tiny rest.
+QUADTILE_SHARED float shadow_not_tiny(float importance) {
+    return importance > float_from_bits(BITS_ONE - (20U << 23)) ? importance : 0.0F;
+}
+
+/// Returns the importance that a texel of the map keeps for the next frame.
+QUADTILE_SHARED float shadow_faded(float importance) {
+    return shadow_not_tiny(importance * SHADOW_IMPORTANCE_DECAY);
+}
+
+/// Returns the importance that a texel keeps if no pixel nearby has requested it in this frame. It
+/// is divided by the square of the last frame's factor: if budgets are short, visible surfaces come
+/// first.
+QUADTILE_SHARED float shadow_unasked(float importance, float factor) {
+    const float reciprocal = shadow_reciprocal(factor);
+    QUADTILE_PRECISE const float left = (importance * reciprocal) * reciprocal;
+    return shadow_not_tiny(left);
+}
+
+/// Returns the depth's change to the next pixel, from the differences to both neighbours: the
+/// lesser one, since the other may reach across an edge.
+QUADTILE_SHARED float shadow_depth_step(float before, float after) {
+    const float b = before < 0.0F ? -before : before;
+    const float a = after < 0.0F ? -after : after;
+    return b < a ? before : after;
+}
+
+// ---- Culling of objects against slots
+
+/// Rectangle of a light's map that a box covers, in texels. Empty (low > high) for a box of no
+/// extent or behind the light; all of the map if a part of the box is behind.
+struct ShadowBounds {
+    float low[2];   ///< least column and row
+    float high[2];  ///< greatest column and row
+};
+
+/// Returns the box of an object as a change.
+QUADTILE_SHARED ShadowChange shadow_change_of(ShadowObject object) {
+    ShadowChange change;
+    for (int i = 0; i < 3; ++i) {
+        change.low[i] = object.low[i];
+        change.high[i] = object.high[i];
+    }
+    change.light_mask = object.light_mask;
+    change.reserved = 0;
+    return change;
+}
+
+/// Returns the bounds of a box from its eight corners. NaN counts as all of the map.
+QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLight light,
+                                           ShadowChange box) {
+    const float half_extent = 0.5F * float(1U << parameters.map_levels);
+    const float smallest = float_from_bits(BITS_ONE - (100U << 23));
+    const float largest = float_from_bits(BITS_ONE + (100U << 23));
+    ShadowBounds bounds;
+    for (int axis = 0; axis < 2; ++axis) {
+        bounds.low[axis] = largest;
+        bounds.high[axis] = -largest;
+    }
+    bool is_before = true;
+    bool is_behind = true;
+    for (uint corner = 0; corner < 8; ++corner) {
+        const float x = (corner & 1U) != 0 ? box.high[0] : box.low[0];
+        const float y = (corner & 2U) != 0 ? box.high[1] : box.low[1];
+        const float z = (corner & 4U) != 0 ? box.high[2] : box.low[2];
+        float clip[4];
+        for (int i = 0; i < 4; ++i) {
+            QUADTILE_PRECISE const float coordinate =
+                ((light.clip_from_world[i] * x + light.clip_from_world[4 + i] * y) +
+                 light.clip_from_world[8 + i] * z) +
+                light.clip_from_world[12 + i];
+            clip[i] = coordinate;
+        }
+        is_before = is_before && clip[3] > smallest && clip[3] < largest;
+        is_behind = is_behind && clip[3] <= smallest;
+        const float reciprocal = shadow_reciprocal(is_before ? clip[3] : 1.0F);
+        for (int axis = 0; axis < 2; ++axis) {
+            QUADTILE_PRECISE const float place = (clip[axis] * reciprocal + 1.0F) * half_extent;
+            bounds.low[axis] = place < bounds.low[axis] ? place : bounds.low[axis];
+            bounds.high[axis] = place > bounds.high[axis] ? place : bounds.high[axis];
+        }
+    }
+    const bool is_nothing = box.low[0] > box.high[0] || box.low[1] > box.high[1] ||
+                            box.low[2] > box.high[2] || is_behind;
+    const float reach = is_nothing ? -largest : largest;
+    for (int axis = 0; axis < 2 && (is_nothing || !is_before); ++axis) {
+        bounds.low[axis] = -reach;
+        bounds.high[axis] = reach;
+    }
+    return bounds;
+}
+
+/// Returns whether a tile's slot shows a part of the bounds. They are widened by a hundredth of a
+/// texel against rounding.
+QUADTILE_SHARED bool shadow_overlaps(ShadowParameters parameters, ShadowBounds bounds,
+                                     ShadowTile tile) {
+    const uint level = tile.node & 0xffU;
+    const float margin =
+        float(shadow_gutter_map_texels(parameters, level, tile.state & 0xffU)) + 0.01F;
+    const float low_x = float((tile.position & 0xffffU) << level) - margin;
+    const float low_y = float((tile.position >> 16) << level) - margin;
+    const float high_x = float(((tile.position & 0xffffU) + 1) << level) + margin;
+    const float high_y = float(((tile.position >> 16) + 1) << level) + margin;
+    return bounds.low[0] <= high_x && bounds.high[0] >= low_x && bounds.low[1] <= high_y &&
+           bounds.high[1] >= low_y;
 }
 
 QUADTILE_NAMESPACE_END

@@ -11,10 +11,6 @@ QUADTILE_NAMESPACE_BEGIN
 
 // ---- Parts of the memory
 
-/// Bytes from which the frame's header and the words behind it begin at multiples: Vulkan's largest
-/// alignment of storage buffers.
-const uint SHADOW_ALIGNMENT_BYTES = 256;
-
 /// Places of the parts, in words behind the header.
 struct ShadowPlaces {
     uint tiles;        ///< ShadowTile[max_tiles]
@@ -57,7 +53,6 @@ QUADTILE_SHARED uint shadow_first_nodes(uint levels) {
 
 const uint SHADOW_PICTURE_BLOCK = 32;   ///< pixels on a side, of importance.comp
 const uint SHADOW_ALLOCATE_GROUP = 64;  ///< tiles, of allocate.comp
-const uint SHADOW_ALLOCATE_BYTES = 24;  ///< of shared memory for a thread, the same
 const uint SHADOW_CULL_GROUP = 64;      ///< objects, of cull.comp
 const uint SHADOW_CHANGE_GROUP = 64;    ///< boxes, of change.comp
 const uint SHADOW_CHANGE_TILES = 8;     ///< tiles, the same

@@ -1,8 +1,7 @@
 // Texels as numbers, bit-identical on all devices: encoding, decoding, and keys of importances.
 //
 // Drivers may round when they store to an image, so kernels first round to a value that the format
-// holds. Drivers differ in the last bit of c / 255 and c / 65535. The integer c follows from any of
-// their answers, and the quotient follows from c without a division.
+// holds. docs/architecture.md (exact results) tells how drivers differ.
 
 #ifndef QUADTILE_TEXEL_ENCODING_H
 #define QUADTILE_TEXEL_ENCODING_H
@@ -88,22 +87,12 @@ QUADTILE_SHARED uint bits_from_unorm(uint c, uint bits) {
     return ((126 - shift) << 23) + (mantissa - 0x00800000U);
 }
 
-#ifndef __cplusplus
-// Returns the exact value of a texel of a unorm format with 8 or 16 bits, as the texture unit
-// returns it.
-float unorm_texel(float texel, uint unorm_bits) {
-    const uint c = uint(texel * float((1U << unorm_bits) - 1) + 0.5);
-    return uintBitsToFloat(bits_from_unorm(c, unorm_bits));
-}
-#endif
-
 // ---- Importance as an unsigned key, for exact maxima and comparisons in every float mode of a GPU
 //
-// Drivers differ in how float instructions treat NaN, -0 and denormals. Keys are integers in the
-// order -inf < ... < -0 < +0 < ... < +inf < NaN of either sign, so a maximum of keys is exact.
-// Settling an importance keeps this order, so only the maximum is settled: NaN counts as +inf; -0
-// and denormals (magnitudes below 2^-126) count as 0, because texture units may flush denormals
-// before a shader sees them. 0 is the key of -inf, the identity of the maximum.
+// Keys are integers in the order -inf < ... < -0 < +0 < ... < +inf < NaN of either sign. Settling
+// an importance keeps this order, so only the maximum is settled: NaN counts as +inf; -0 and
+// denormals (magnitudes below 2^-126) count as 0, because texture units may flush denormals before
+// a shader sees them. 0 is the key of -inf, the identity of the maximum.
 
 const uint KEY_BIAS = 0x807fffffU;      // result of the sign fold for -inf
 const uint KEY_INFINITY = 0xff000001U;  // keys above it: NaN
@@ -127,6 +116,13 @@ QUADTILE_SHARED uint settled_bits(uint key) {
 }
 
 #ifndef __cplusplus
+// Returns the exact value of a texel of a unorm format with 8 or 16 bits, as the texture unit
+// returns it.
+float unorm_texel(float texel, uint unorm_bits) {
+    const uint c = uint(texel * float((1U << unorm_bits) - 1) + 0.5);
+    return uintBitsToFloat(bits_from_unorm(c, unorm_bits));
+}
+
 float settled(float value) {
     return uintBitsToFloat(settled_bits(key_from_bits(floatBitsToUint(value))));
 }

@@ -97,7 +97,7 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
     for (std::uint32_t row = 0; row < frame.depth_height; ++row) {
         for (std::uint32_t column = 0; column < frame.depth_width; ++column) {
             const std::optional<float> here = depths.at(column, row);
-            if (!here || !shadow_takes_pixel(column, row, SHADOW_REQUEST_STRIDE)) {
+            if (!here || !takes_pixel(column, row, SHADOW_REQUEST_STRIDE)) {
                 continue;
             }
             const float by_column = depths.step(column, row, 1, 0);
@@ -199,11 +199,10 @@ std::vector<SeenPixel> seen_by_lights(const ShadowParameters& parameters, const 
     for (std::uint32_t light = 0; light < parameters.lights;
          light += std::max(1U, frame.lights[light].layers)) {
         const std::uint32_t layer = layer_of(parameters, frame, light, column, row, *depth);
-        const ShadowSight now = shadow_sight(
-            frame.lights[layer],
+        const ShadowMapping now =
             shadow_mapping(parameters, frame.lights[layer], column, row, *depth,
-                           depths.step(column, row, 1, 0), depths.step(column, row, 0, 1)));
-        const ShadowSight sight = shadow_last_sight(parameters, now, steps[layer]);
+                           depths.step(column, row, 1, 0), depths.step(column, row, 0, 1));
+        const ShadowSight sight = shadow_sight(parameters, frame.lights[layer], now, steps[layer]);
         if (sight.inside == 0) {
             continue;
         }
@@ -218,7 +217,7 @@ std::vector<SeenPixel> seen_by_lights(const ShadowParameters& parameters, const 
         const float stored = atlas[(std::size_t{y} << parameters.atlas_levels) + x];
         seen.push_back(
             {shadow_is_reached(parameters, sight, tile, x, y, stored) ? SHADOW_LIT : SHADOW_SHADED,
-             layer, now.x, now.y});
+             layer, now.at[0], now.at[1]});
     }
     return seen;
 }

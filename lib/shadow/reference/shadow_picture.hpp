@@ -47,6 +47,13 @@ class DepthBuffer {
     std::span<const float> depth_;
 };
 
+// Returns whether a pixel is the one of its `stride` x `stride` pixels that is read. The place
+// alternates between squares, so that thin lines are met. Strides are even.
+inline bool takes_pixel(std::uint32_t column, std::uint32_t row, std::uint32_t stride) {
+    return column % stride == (stride / 2) * (row / stride % 2) &&
+           row % stride == (stride / 2) * (column / stride % 2);
+}
+
 // What a pixel tells of a light, by the last frame's maps.
 struct SeenPixel {
     // Returns whether the pixel counts for a request that is beside it in the picture.
@@ -70,7 +77,7 @@ class SeenAround {
         seen_.resize(columns_ * rows_);
         for (std::uint32_t row = 0; row < frame.depth_height; ++row) {
             for (std::uint32_t column = 0; column < frame.depth_width; ++column) {
-                if (shadow_takes_pixel(column, row, SHADOW_EDGE_BLOCK)) {
+                if (takes_pixel(column, row, SHADOW_EDGE_BLOCK)) {
                     std::ranges::copy(look_up(column, row),
                                       std::back_inserter(seen_[row / SHADOW_EDGE_BLOCK * columns_ +
                                                                column / SHADOW_EDGE_BLOCK]));

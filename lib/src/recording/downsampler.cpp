@@ -43,7 +43,9 @@ using Usage = vk::ImageUsageFlagBits;
 
 // Returns the levels that one dispatch can store (downsample.glsl).
 std::uint32_t image_count(const DeviceContext& context) {
-    return std::min(MAX_LEVELS, context.max_storage_images);
+    return context.info.features.storage_image_dynamic_indexing
+               ? std::min(MAX_LEVELS, context.max_storage_images)
+               : 1;
 }
 
 }  // namespace
@@ -138,8 +140,6 @@ struct Downsampler::Impl {
                      {detail::TARGET_ENCODING, target},
                      {detail::SOURCE_CHANNELS,
                       channel_count(kind.first ? options.source_format : options.format)},
-                     {detail::DYNAMIC_INDEXING,
-                      context->info.features.storage_image_dynamic_indexing ? 1U : 0U},
                      {detail::MIP_IMAGES, image_count(*context)},
                      {detail::COPY_SOURCE, kind.first && options.copy_source ? 1U : 0U},
                      {detail::IN_CODES, in_codes ? 1U : 0U},
@@ -165,7 +165,7 @@ struct Downsampler::Impl {
         parameters.base_texel_width = 1.0F / static_cast<float>(shape.width);
         parameters.base_texel_height = 1.0F / static_cast<float>(shape.height);
         const std::uint32_t channels = item_channels(has_odd_blocks(shape));
-        parameters.state_words_per_layer = state_words_per_layer(
+        parameters.state_words_per_layer = detail::state_words_per_layer(
             shape.width, shape.height, shape.levels - 1, rule(), channels, channels);
         return parameters;
     }

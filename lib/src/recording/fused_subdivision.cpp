@@ -47,7 +47,7 @@ std::uint32_t levels_of_share(const MapShape& shape) {
 
 void FusedSubdivision::prepare() const {
     const Run run{.shape = {.width = 1, .height = 1}, .tile_capacity = 1};
-    const Pass pass = pass_of(run, "fused_all", false, STAGE_ANY);
+    const Pass pass = pass_of(run, "fused_all", false);
     (void)program_.pipeline(kernel_code(pass.kernel, uses_subgroups()), pass.constants);
 }
 
@@ -56,7 +56,7 @@ vk::DeviceSize FusedSubdivision::scratch_size_bytes(const MapShape& shape) {
         1 + fused_words_per_layer(shape.width, shape.height, top_level(shape.width, shape.height));
     const vk::DeviceSize nodes = fused_nodes(shape.width, shape.height, shape.layers);
     return sizeof(FusedState) +
-           (words_per_layer * shape.layers + BUDGET_WORDS + FUSED_NODE_WORDS * nodes) *
+           (words_per_layer * shape.layers + BUDGET_WORDS + (NODE_PLACE + 1) * nodes) *
                sizeof(std::uint32_t);
 }
 
@@ -70,7 +70,7 @@ vk::DeviceSize FusedSubdivision::balance_size_bytes(const MapShape& shape) {
 }
 
 FusedSubdivision::Pass FusedSubdivision::pass_of(const Run& run, const std::string& kernel,
-                                                 bool with_budget, std::uint32_t stage) const {
+                                                 bool with_budget, bool counts) const {
     const std::uint32_t chunk_shift = program_.context().tile_chunk_shift;
     return {kernel,
             {{TILE_CHUNK_SHIFT, chunk_shift},
@@ -79,7 +79,7 @@ FusedSubdivision::Pass FusedSubdivision::pass_of(const Run& run, const std::stri
              {LAYER_THRESHOLDS, run.layer_thresholds ? 1U : 0U},
              {THRESHOLDS_BY_NODE, run.node_thresholds ? 1U : 0U},
              {CORNERS, run.options.balance == Balance::corners ? 1U : 0U},
-             {STAGE, stage},
+             {COUNTS, counts ? 1U : 0U},
              {SOURCE_ENCODING, encoding_of(run.shape.format)}}};
 }
 
@@ -115,42 +115,22 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
                                 {}, program_.dispatch());
     program_.push(commands, parameters_of(program_.context(), run));
     if (is_balanced) {
-        record_balanced(commands, run);
+        record_blocks(commands, pass_of(run, "balance_marks", false), run.shape);
+        record_shares(commands, pass_of(run, "balance_tiles", false, true), run.shape);
+        record_shares(commands, pass_of(run, "balance_tiles", false), run.shape);
         return;
     }
-    const bool is_canonical = run.options.order == Order::canonical;
     const bool with_budget = run.options.max_tiles.has_value();
     if (with_budget) {
-        record_blocks(commands, pass_of(run, "fused_budget", false, STAGE_ANY), run.shape);
+        record_blocks(commands, pass_of(run, "fused_budget", false), run.shape);
+        program_.barrier(commands);
     }
-    if (is_canonical || !with_budget) {
-        if (with_budget) {
-            program_.barrier(commands);
-        }
-        record_blocks(
-            commands,
-            pass_of(run, is_canonical ? "fused_count" : "fused_all", with_budget, STAGE_ANY),
-            run.shape);
-    }
-    if (is_canonical || with_budget) {
-        record_shares(
-            commands,
-            pass_of(run, "fused_emit", with_budget, is_canonical ? STAGE_CANONICAL : STAGE_ANY),
-            run.shape);
-    }
-}
-
-void FusedSubdivision::record_balanced(vk::CommandBuffer commands, const Run& run) const {
-    record_blocks(commands, pass_of(run, "balance_marks", false, STAGE_ANY), run.shape);
-    const auto record_stage = [&](std::uint32_t stage) {
-        record_shares(commands, pass_of(run, "balance_tiles", false, stage), run.shape);
-    };
     if (run.options.order == Order::any) {
-        record_stage(STAGE_ANY);
+        record_blocks(commands, pass_of(run, "fused_all", with_budget), run.shape);
         return;
     }
-    record_stage(STAGE_COUNT);
-    record_stage(STAGE_CANONICAL);
+    record_blocks(commands, pass_of(run, "fused_count", with_budget), run.shape);
+    record_shares(commands, pass_of(run, "fused_emit", with_budget), run.shape);
 }
 
 }  // namespace quadtile::detail

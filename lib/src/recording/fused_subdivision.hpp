@@ -38,8 +38,8 @@ class FusedSubdivision {
         bool node_thresholds = false;
     };
 
-    // Records one dispatch, and one more each for canonical order, a budget and a balance. Compiles
-    // pipelines at their first use. Thread-safe.
+    // Records one dispatch, one more each for canonical order and a budget, or three for a balance.
+    // Compiles pipelines at their first use. Thread-safe.
     void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
 
  private:
@@ -49,13 +49,13 @@ class FusedSubdivision {
         Specialization constants;
     };
 
+    // `counts`: COUNTS of balance_tiles.comp.
     [[nodiscard]] Pass pass_of(const Run& run, const std::string& kernel, bool with_budget,
-                               std::uint32_t stage) const;
+                               bool counts = false) const;
     [[nodiscard]] bool uses_subgroups() const {
         return program_.context().info.features.subgroup_operations;
     }
     void bind(vk::CommandBuffer commands, const Pass& pass) const;
-    void record_balanced(vk::CommandBuffer commands, const Run& run) const;
     void record_blocks(vk::CommandBuffer commands, const Pass& pass, const MapShape& shape) const;
     // Records a pass of workgroups that take several blocks each, after other passes.
     void record_shares(vk::CommandBuffer commands, Pass pass, const MapShape& shape) const;

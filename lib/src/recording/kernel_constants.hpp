@@ -1,4 +1,5 @@
-// Specialization constants of the kernels by constant_id, and the host's choice of their values.
+// Specialization constants of the kernels by constant_id, and the host's choice of their values;
+// sizes of the kernels' state (kernel_parameters.h).
 
 #pragma once
 
@@ -19,7 +20,6 @@ constexpr std::uint32_t FILTERED = 5;
 constexpr std::uint32_t SOURCE_ENCODING = 6;
 constexpr std::uint32_t TARGET_ENCODING = 7;
 constexpr std::uint32_t SOURCE_CHANNELS = 8;
-constexpr std::uint32_t DYNAMIC_INDEXING = 9;
 constexpr std::uint32_t COPY_SOURCE = 10;
 constexpr std::uint32_t IN_CODES = 12;
 constexpr std::uint32_t WEIGHTED = 13;
@@ -32,13 +32,13 @@ constexpr std::uint32_t MIP_IMAGES = 19;
 // chunks.glsl
 constexpr std::uint32_t TILE_CHUNK_SHIFT = 20;
 constexpr std::uint32_t TILES_IN_ONE_CHUNK = 21;
-// fused.glsl, fused_share.glsl, balance.glsl
+// fused.glsl, fused_share.glsl, balance.glsl, balance_tiles.comp
 constexpr std::uint32_t WITH_BUDGET = 22;
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;
 constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // also in subtree.comp
 constexpr std::uint32_t SHARE_LEVELS = 26;
 constexpr std::uint32_t CORNERS = 27;
-constexpr std::uint32_t STAGE = 28;
+constexpr std::uint32_t COUNTS = 28;
 
 // How one dispatch makes the levels above the blocks of 64 x 64 texels. Measured on an H200: if one
 // group makes them, up to 2048 x 2048 texels, its many threads are worth their barriers. At 4096 x
@@ -75,6 +75,32 @@ struct UpperLevels {
 [[nodiscard]] constexpr bool has_whole_blocks(std::uint32_t width, std::uint32_t height) {
     constexpr std::uint32_t last = (1U << BLOCK_LEVELS) - 1;
     return (width & last) == 0 && (height & last) == 0;
+}
+
+// Returns the words of one level that is handed over in groups of 2^levels, with so many words per
+// node and per slot.
+[[nodiscard]] constexpr uint handover_words(uint width, uint height, uint level, uint levels,
+                                            uint edge_rule, uint node_words, uint slot_words) {
+    const uint groups = blocks_along(width, level, levels, edge_rule) *
+                        blocks_along(height, level, levels, edge_rule);
+    const uint nodes = mip_extent(width, level, edge_rule) * mip_extent(height, level, edge_rule);
+    return 2 * groups + node_words * nodes + slot_words * groups * slots_of_group(levels);
+}
+
+[[nodiscard]] constexpr uint state_words_per_layer(uint width, uint height, uint top_level,
+                                                   uint edge_rule, uint node_words,
+                                                   uint slot_words) {
+    uint words = 1;
+    for (uint level = BLOCK_LEVELS; level < top_level; level += step_levels(level, top_level)) {
+        words += handover_words(width, height, level, step_levels(level, top_level), edge_rule,
+                                node_words, slot_words);
+    }
+    return words;
+}
+
+[[nodiscard]] constexpr uint fused_words_per_layer(uint width, uint height, uint top_level) {
+    return LAYER_WORDS - 1 +
+           state_words_per_layer(width, height, top_level, EDGE_ROUND_UP, 0, FUSED_SLOT_WORDS);
 }
 
 }  // namespace quadtile::detail

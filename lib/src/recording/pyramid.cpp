@@ -25,7 +25,7 @@ DownsampleParameters parameters_of(const MapShape& shape) {
     parameters.base_texel_width = 1.0F / static_cast<float>(shape.width);
     parameters.base_texel_height = 1.0F / static_cast<float>(shape.height);
     parameters.state_words_per_layer =
-        state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1, 1);
+        detail::state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1, 1);
     parameters.pitch = pyramid_pitch(shape.width);
     parameters.floats_per_layer = pyramid_pitch(shape.width) * pyramid_rows(shape.height);
     for (std::uint32_t level = 1; level <= top; ++level) {
