@@ -9,6 +9,8 @@ namespace {
 
 std::atomic<std::uint32_t> usual_threads = 0;
 
+constexpr std::size_t FEW = 4;
+
 // Threads that wait for work, because new ones take longer than many a loop.
 class Workers {
  public:
@@ -32,7 +34,13 @@ class Workers {
             }
             jobs_.push_back(&job);
         }
-        is_work_.notify_all();
+        if (others < FEW) {  // those that wake up for nothing would keep the others waiting
+            for (std::size_t i = 0; i < others; ++i) {
+                is_work_.notify_one();
+            }
+        } else {
+            is_work_.notify_all();
+        }
         take();
         std::unique_lock lock(mutex_);
         std::erase(jobs_, &job);

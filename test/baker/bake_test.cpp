@@ -1,6 +1,7 @@
 // The whole bake against what is known of the light: by formulas, and by a path tracer.
 
 #include "bake_fixture.hpp"
+#include "gathered_light.hpp"
 #include "load_scene.hpp"
 #include "path_tracer.hpp"
 
@@ -71,6 +72,34 @@ TEST(Light, FurnaceIsEvenAfterAnyNumberOfBounces) {
                 }
             }
         }
+    }
+}
+
+// A map whose sums are read in several pieces. Catches pieces that are left out, or whose sums
+// other texels get.
+TEST(Light, EachTexelHasItsOwnSums) {
+    Quads quads(1, 1, 800);
+    quads.add_material({});
+    quads.add({0, 0, 0}, X, Y);
+    const Prepared what(quads.scene, quads.extent(), 1.0F);
+    ASSERT_GT(what.traced.sum_count(), 2 * PIECE_TEXELS);
+    const std::unique_ptr<Tracer> tracer = make_reference_tracer(what.traced, what.tiles);
+    std::vector<Accumulator> sums(what.traced.sum_count());
+    for (std::uint32_t i = 0; i < sums.size(); ++i) {
+        sums[i] = {.radiance = {i, 0, 2 * i, 0, 1, 0}, .weight = {1, 0}};
+    }
+    tracer->begin_pass({});
+    tracer->set_sums(0, sums);
+    Ranks alone;
+    BakeState state;
+    state.known.assign(sums.size(), 0);
+    const Lamps none;
+    GatheredLight light(what.traced, what.surface, none, {}, *tracer, alone, state);
+    light.note_half();
+    light.finish_direct();
+    for (std::uint32_t i = 0; i < what.traced.texels.count(); ++i) {
+        ASSERT_EQ(state.half[i], grey({i, 2 * i, 1}));
+        ASSERT_EQ(state.direct[i], std::numbers::pi_v<float> * glm::vec3(i, 2 * i, 1));
     }
 }
 

@@ -86,6 +86,25 @@ struct Whole {
     }
 };
 
+// Catches values beyond the first ones that do not count, or of which an order does not.
+TEST(Fingerprint, DependsOnEachValue) {
+    std::set<std::uint64_t> found;
+    std::vector<std::uint32_t> values(700'000);
+    const auto add = [&] {
+        Fingerprint fingerprint;
+        fingerprint.add_all(values);
+        EXPECT_TRUE(found.insert(fingerprint.value()).second);
+    };
+    add();
+    for (const std::size_t place : {0U, 262'143U, 262'144U, 600'000U, 699'999U}) {
+        values[place] = 1;
+        add();
+        values[place] = 0;
+    }
+    values.pop_back();
+    add();
+}
+
 // A checkpoint of a bake that differs in anything is refused.
 TEST_F(CheckpointTest, FitsOneBakeOnly) {
     const Quads room = small_room();

@@ -245,6 +245,39 @@ TEST_F(SceneFile, AppliesTransforms) {
     }
 }
 
+// Primitives that share accessors, and a vertex that none uses. Catches vertices that are taken for
+// those of the other primitive, and a scene whose origin depends on what is not in it.
+TEST_F(SceneFile, HasTheVerticesThatTrianglesUse) {
+    Gltf gltf;
+    std::vector<float> positions;
+    std::vector<float> coordinates{0, 0};
+    positions.assign(3, 0.0F);
+    for (const float x : {1e6F, 1e6F + 8.0F}) {
+        for (std::size_t i = 0; i < SQUARE_POSITIONS.size(); ++i) {
+            positions.push_back(SQUARE_POSITIONS[i] + (i % 3 == 0 ? x : 0.0F));
+        }
+        coordinates.insert(coordinates.end(), SQUARE_COORDINATES.begin(), SQUARE_COORDINATES.end());
+    }
+    gltf.add("VEC3", positions);
+    gltf.add("VEC2", coordinates);
+    gltf.add({5, 6, 7, 5, 7, 8});
+    gltf.add({1, 2, 3, 1, 3, 4});
+    const std::string shared = R"({"attributes":{"POSITION":0,"TEXCOORD_1":1},"indices":)";
+    gltf.with(mesh(shared + "2}," + shared + "3}")).with(R"({"nodes":[{"mesh":0}]})");
+    const Scene scene = load(gltf).scene;
+    EXPECT_GT(scene.origin.x, 9e5);
+    EXPECT_EQ(scene.parts.size(), 2U);
+    std::vector<std::uint32_t> sources = scene.source_vertices;
+    std::ranges::sort(sources);
+    sources.erase(std::ranges::unique(sources).begin(), sources.end());
+    EXPECT_EQ(sources, std::vector<std::uint32_t>({1, 2, 3, 4, 5, 6, 7, 8}));
+    for (std::size_t i = 0; i < scene.positions.size(); ++i) {
+        const std::size_t from = std::size_t{3} * scene.source_vertices[i];
+        EXPECT_EQ(scene.positions[i].x + scene.origin.x, positions[from]);
+        EXPECT_EQ(scene.positions[i].y + scene.origin.y, positions[from + 1]);
+    }
+}
+
 // ---- What is refused
 
 // Each number of a file that is right becomes another one, and some other changes. Catches numbers

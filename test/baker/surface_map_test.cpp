@@ -24,7 +24,8 @@ SurfaceMap map_of(const Scene& scene, const Extent& extent) {
     const SurfaceMap one = make_surface_map(scene, extent, 1);
     const SurfaceMap many = make_surface_map(scene, extent, 16);
     EXPECT_TRUE(one.coverage == many.coverage && one.albedo == many.albedo &&
-                one.normal == many.normal && one.overlapping_texels == many.overlapping_texels);
+                one.normal == many.normal && one.triangle == many.triangle &&
+                one.overlapping_texels == many.overlapping_texels);
     return one;
 }
 
@@ -93,6 +94,31 @@ TEST(SurfaceMap, MixesWhatMeetsAndCountsOverlaps) {
     const SurfaceMap rounded = halves(MIDDLE + ROUNDED, MIDDLE - ROUNDED, {8, 8});
     EXPECT_EQ(rounded.overlapping_texels, 0U);
     EXPECT_EQ(covered_texels(rounded), 64.0);
+}
+
+// Charts in more tiles than are made together, with gaps. Catches texels that get the number, or
+// the surface, of one in another row of tiles.
+TEST(SurfaceMap, NumbersTexelsRowByRow) {
+    constexpr std::uint32_t SIDE = 1024;
+    Scene scene = scene_with({Material{}});
+    std::vector<std::uint32_t> quads(SIDE * SIDE);  // by texel, from 1
+    for (std::uint32_t cell = 0; cell < 121; ++cell) {
+        const glm::uvec2 low(cell % 11 * 93 + cell % 7, cell / 11 * 93 + cell % 5);
+        if (cell % 4 != 0) {
+            add_quad(scene, square(0.0F),
+                     rectangle(glm::vec2(low) / 1024.0F, glm::vec2(low + 80U) / 1024.0F));
+        }
+        for (std::uint32_t i = 0; cell % 4 != 0 && i < 80 * 80; ++i) {
+            quads[(low.y + i / 80) * SIDE + low.x + i % 80] =
+                static_cast<std::uint32_t>(scene.triangles.size() / 2);
+        }
+    }
+    const SurfaceMap map = map_of(scene, {SIDE, SIDE});
+    for (std::size_t i = 0; i < quads.size(); ++i) {
+        const std::uint32_t number = map.texels[i];
+        ASSERT_EQ(number < map.texels.count() ? map.triangle[number] / 2 + 1 : 0, quads[i]) << i;
+    }
+    EXPECT_EQ(map.triangle.size(), map.texels.places());
 }
 
 TEST(SurfaceMap, NoChartIsTooSmall) {
