@@ -40,6 +40,7 @@ struct Arguments {
     std::uint32_t truth_samples = 1024;
     bool truth_of_texels = false;
     std::vector<std::uint32_t> directions{64, 128, 256, 512, 1024, 2048, 4096};
+    std::uint32_t direct_directions = 0;  // 0: as `directions`
     std::vector<float> pixels_per_texel{1.0F};
     std::vector<float> sun;  // direction of the light; empty: none beside those of the scene
     std::vector<std::uint32_t> sun_directions{64};
@@ -95,6 +96,7 @@ class Baker {
         const BakeResult result =
             bake(traced, surface_, scene_.suns, scene_.point_lights, Lamps(), sky_, tiles,
                  {.directions = directions,
+                  .direct_directions = arguments_.direct_directions,
                   .bounces = arguments_.bounces,
                   .sun_directions = sun_directions},
                  *tracer, {});
@@ -185,6 +187,8 @@ void define_options(CLI::App& app, Arguments& arguments) {
     app.add_flag("--truth-of-texels", arguments.truth_of_texels,
                  "In the truth surfaces send the mean light of their texels, as in the baker");
     app.add_option("--directions", arguments.directions, "A list")->delimiter(',');
+    app.add_option("--direct-directions", arguments.direct_directions,
+                   "Directions of direct light; 0: as many as of a bounce");
     app.add_option("--pixels-per-texel", arguments.pixels_per_texel, "A list")->delimiter(',');
     app.add_option("--sun-direction", arguments.sun, "X,Y,Z: adds a sun of irradiance 3")
         ->delimiter(',')

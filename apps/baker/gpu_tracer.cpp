@@ -6,6 +6,7 @@
 #include "gpu_probes.hpp"
 #include "map_requests.hpp"
 #include "parallel.hpp"
+#include "waiting_tiles.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <deque>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -30,22 +30,12 @@ constexpr std::uint64_t HEAD_SHARE = 8;            // denominator
 constexpr std::uint32_t LARGEST_DISPATCH = 65535;  // limit of every device, in x and y
 constexpr std::uint32_t MOST_TILES = 16384;        // per submission
 
-// Largest side of a tile or a part of one. Threads of rasterise take pixels in loops, which must be
-// short on some drivers (Gpu::ends_long_loops), and several parts fill a GPU better than one
-// workgroup.
-constexpr std::uint32_t LARGEST_SIDE = 128;
-// Longest list that such a driver sorts and walks.
+// Longest list that is sorted and walked on drivers that end long loops (Gpu::ends_long_loops).
 constexpr std::uint32_t LONGEST_LIST = 2048;
 
 constexpr double FIRST_WORK = 1e5;  // per submission, until the speed is known
-// Share of the room that is used: predictions come from the few texels of an importance map.
-constexpr double FILLING = 0.9;
 constexpr std::uint64_t STAGING_BYTES = 64U << 20U;
 constexpr std::uint64_t MAPS_BYTES = 192U << 20U;  // of all importance maps at a time, about
-
-std::uint32_t blocks_of(const TracedTile& tile) {
-    return (tile.width * tile.height + BLOCK_PIXELS - 1) / BLOCK_PIXELS;
-}
 
 // Returns clusters, and behind them the boxes of their groups.
 std::vector<TriangleCluster> with_groups(std::vector<TriangleCluster> clusters) {
@@ -192,13 +182,6 @@ class GpuTracer : public Tracer {
     }
 
  private:
-    // A waiting tile, or a part of one.
-    struct Waiting {
-        TracedTile tile;
-        double nodes;       // predicted, or counted after an overflow
-        std::size_t index;  // of the whole tile
-    };
-
     // A batch on the device, and what belongs to it alone: while it runs, the host prepares
     // another.
     struct Slot {
@@ -208,7 +191,7 @@ class GpuTracer : public Tracer {
         app::Buffer tiles;         // written by the host
         app::Buffer blocks;        // written by the host
         app::Buffer results_back;  // TraceState and TileResult of each tile, for the host
-        std::vector<Waiting> batch;
+        std::vector<WaitingTile> batch;
         std::uint32_t block_count = 0;
         Clock::time_point start;
     };
@@ -226,19 +209,13 @@ class GpuTracer : public Tracer {
     void upload(const app::Buffer& target, std::uint64_t first, std::span<const std::byte> bytes);
     void download(const app::Buffer& source, std::uint64_t first, std::span<std::byte> bytes);
 
-    static void add_parts(const Waiting& whole, std::deque<Waiting>& waiting);
     // Returns the work of finding a tile's clusters.
     [[nodiscard]] double cull_work() const { return 16.0 + parameters_.clusters / 256.0; }
-    [[nodiscard]] double work_of(const Waiting& tile) const;
-    [[nodiscard]] std::vector<Waiting> take_batch(std::deque<Waiting>& waiting,
-                                                  std::size_t end) const;
     [[nodiscard]] vk::Pipeline walk_of(bool is_source);
     void start_batch(Slot& slot);
-    void finish_batch(Slot& slot, std::deque<Waiting>& waiting);
+    void finish_batch(Slot& slot, WaitingTiles& waiting);
     void note_times(const Slot& slot);
     void check_lists(const TileResult& result) const;
-    void repeat(const Waiting& failed, const TileResult& result, std::deque<Waiting>& waiting);
-    void split(const Waiting& whole, std::deque<Waiting>& waiting);
 
     app::Gpu& gpu_;
     const TracedScene& scene_;
@@ -377,47 +354,21 @@ void GpuTracer::download(const app::Buffer& source, std::uint64_t first,
 
 // ---- Batches of tiles
 
-// Adds a tile in parts that are not too large, row by row.
-void GpuTracer::add_parts(const Waiting& whole, std::deque<Waiting>& waiting) {
-    const TracedTile& tile = whole.tile;
-    for (std::uint32_t y = 0; y < tile.height; y += LARGEST_SIDE) {
-        for (std::uint32_t x = 0; x < tile.width; x += LARGEST_SIDE) {
-            Waiting part = whole;
-            part.tile.first_x += x;
-            part.tile.first_y += y;
-            part.tile.width = std::min(LARGEST_SIDE, tile.width - x);
-            part.tile.height = std::min(LARGEST_SIDE, tile.height - y);
-            part.nodes *= static_cast<double>(part.tile.width * part.tile.height) /
-                          static_cast<double>(tile.width * tile.height);
-            waiting.push_back(part);
-        }
-    }
-}
-
 std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
                              std::span<const TracedTile> tiles,
                              std::span<const double> predicted_nodes, const Stop& stop) {
     std::memcpy(frames_.mapped, frames.data(), frames.size_bytes());
-    std::deque<Waiting> waiting;
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-        add_parts({tiles[i], predicted_nodes[i], i}, waiting);
-    }
-    // Waiting tiles are in order: when all begun tiles are done, so are all before them.
+    WaitingTiles waiting(tiles, predicted_nodes,
+                         {head_blocks_, parameters_.node_capacity, MOST_TILES, cull_work()});
+    // They are in order: when all begun tiles are done, so are all before them.
     std::size_t begun = 0;
     bool stops = false;
     // While one slot runs on the device, the other one is filled.
     for (std::size_t next = 0;;) {
         Slot& slot = slots_[next];
-        const bool has_more = !waiting.empty() && !(stops && waiting.front().index >= begun);
-        if (has_more && !slot.submission.is_running) {
-            slot.batch = take_batch(waiting, stops ? begun : tiles.size());
-            if (slot.batch.empty()) {
-                const Waiting whole = waiting.front();
-                begun = std::max(begun, whole.index + 1);
-                waiting.pop_front();
-                split(whole, waiting);
-                continue;
-            }
+        const std::size_t end = stops ? begun : tiles.size();
+        if (waiting.first() < end && !slot.submission.is_running) {
+            slot.batch = waiting.take(end, submission_size_.most_work());
             begun = std::max(begun, slot.batch.back().index + 1);
             start_batch(slot);
             next = 1 - next;
@@ -430,47 +381,11 @@ std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
         finish_batch(oldest, waiting);
         stops = stops || (stop && stop());
     }
-    const std::size_t done = waiting.empty() ? tiles.size() : begun;
+    const std::size_t done = waiting.first() == tiles.size() ? tiles.size() : begun;
     statistics_.tiles += done;
     statistics_.predicted_nodes += std::accumulate(
         predicted_nodes.begin(), predicted_nodes.begin() + static_cast<std::ptrdiff_t>(done), 0.0);
     return done;
-}
-
-// Returns the work of a tile: its lists, their heads, and the clusters that cull reads.
-double GpuTracer::work_of(const Waiting& tile) const {
-    return tile.nodes + double{BLOCK_PIXELS} * blocks_of(tile.tile) + cull_work();
-}
-
-// Takes tiles before `end` from the front, as many as fit; none if the first one does not fit, or
-// is too much work for one submission.
-std::vector<GpuTracer::Waiting> GpuTracer::take_batch(std::deque<Waiting>& waiting,
-                                                      std::size_t end) const {
-    std::vector<Waiting> batch;
-    double nodes = 0.0;
-    double work = 0.0;
-    std::uint64_t blocks = 0;
-    while (!waiting.empty() && waiting.front().index < end && batch.size() < MOST_TILES) {
-        const Waiting& next = waiting.front();
-        const double work_with_next = work + work_of(next);
-        const bool fits_alone = blocks_of(next.tile) <= head_blocks_ &&
-                                next.nodes <= parameters_.node_capacity &&
-                                (next.nodes + double{BLOCK_PIXELS} * blocks_of(next.tile) <=
-                                     4.0 * submission_size_.most_work() ||
-                                 blocks_of(next.tile) == 1);
-        const bool fits = blocks + blocks_of(next.tile) <= head_blocks_ &&
-                          nodes + next.nodes <= FILLING * parameters_.node_capacity &&
-                          work_with_next <= submission_size_.most_work();
-        if (!(batch.empty() ? fits_alone : fits)) {
-            break;
-        }
-        batch.push_back(next);
-        nodes += next.nodes;
-        work = work_with_next;
-        blocks += blocks_of(next.tile);
-        waiting.pop_front();
-    }
-    return batch;
 }
 
 vk::Pipeline GpuTracer::walk_of(bool is_source) {
@@ -489,9 +404,9 @@ void GpuTracer::start_batch(Slot& slot) {
     auto* const block_tiles = reinterpret_cast<std::uint32_t*>(slot.blocks.mapped);
     std::uint32_t blocks = 0;
     for (std::uint32_t i = 0; i < slot.batch.size(); ++i) {
-        TracedTile& tile = slot.batch[i].tile;
-        tile.first_head = blocks * BLOCK_PIXELS;
+        const TracedTile& tile = slot.batch[i].tile;
         tiles[i] = tile;
+        tiles[i].first_head = blocks * BLOCK_PIXELS;
         std::fill_n(block_tiles + blocks, blocks_of(tile), i);
         blocks += blocks_of(tile);
     }
@@ -530,14 +445,15 @@ void GpuTracer::start_batch(Slot& slot) {
     });
 }
 
-void GpuTracer::finish_batch(Slot& slot, std::deque<Waiting>& waiting) {
+void GpuTracer::finish_batch(Slot& slot, WaitingTiles& waiting) {
     gpu_.finish(slot.submission);
     note_times(slot);
     const auto* const results =
         reinterpret_cast<const TileResult*>(slot.results_back.mapped + sizeof(TraceState));
     for (std::size_t i = slot.batch.size(); i-- > 0;) {
         if (results[i].overflow != 0) {
-            repeat(slot.batch[i], results[i], waiting);
+            ++statistics_.repeated_tiles;
+            waiting.repeat(slot.batch[i], results[i].nodes);
         } else {
             check_lists(results[i]);
             statistics_.nodes += results[i].nodes;
@@ -578,42 +494,6 @@ void GpuTracer::check_lists(const TileResult& result) const {
                                  " at most; choose another device with --device, or use "
                                  "--reference");
     }
-}
-
-void GpuTracer::repeat(const Waiting& failed, const TileResult& result,
-                       std::deque<Waiting>& waiting) {
-    ++statistics_.repeated_tiles;
-    // Its own count is complete, unless clusters did not fit either.
-    waiting.push_front(
-        {failed.tile, std::max<double>(result.nodes, 1.5 * failed.nodes), failed.index});
-    if (waiting.front().nodes > parameters_.node_capacity) {
-        const Waiting whole = waiting.front();
-        waiting.pop_front();
-        split(whole, waiting);
-    }
-}
-
-// Splits a tile into halves of the same pixels, so that the light does not change.
-void GpuTracer::split(const Waiting& whole, std::deque<Waiting>& waiting) {
-    Waiting first = whole;
-    Waiting second = whole;
-    if (whole.tile.width == 1 && whole.tile.height == 1) {
-        throw std::runtime_error("one ray meets more triangles than the memory has list nodes (" +
-                                 std::to_string(parameters_.node_capacity) +
-                                 "); allow more memory with --memory");
-    }
-    if (whole.tile.width >= whole.tile.height) {
-        first.tile.width /= 2;
-        second.tile.width -= first.tile.width;
-        second.tile.first_x += first.tile.width;
-    } else {
-        first.tile.height /= 2;
-        second.tile.height -= first.tile.height;
-        second.tile.first_y += first.tile.height;
-    }
-    first.nodes = second.nodes = 0.5 * whole.nodes;
-    waiting.push_front(second);
-    waiting.push_front(first);
 }
 
 }  // namespace

@@ -73,6 +73,7 @@ constexpr std::uint32_t FACES_A_LAMP_POINT = 5;
 [[nodiscard]] std::vector<BundleDirection> make_lamp_directions(
     const std::vector<LampPoint>& points, std::uint64_t seed);
 
+// Returns what shaders/lamps.h needs of a piece.
 [[nodiscard]] LampTriangle lamp_triangle(const LampPiece& piece);
 
 // ---- Point and spot lights

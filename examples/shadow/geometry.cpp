@@ -5,9 +5,7 @@
 #include <glm/common.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <map>
-#include <span>
 #include <utility>
 
 namespace quadtile::shadow {
@@ -18,31 +16,6 @@ constexpr std::uint32_t NONE = 0xffffffffU;
 constexpr std::uint32_t ALL_LIGHTS = 0xffffffffU;
 
 using Box = baker::Box<glm::vec3>;
-using Place = baker::PlaceOnCurve;
-
-// Returns the place at which the highest differing bit of the codes changes; the middle if they are
-// equal.
-std::size_t split_of(std::span<const Place> places) {
-    const std::uint64_t differs = places.front().code ^ places.back().code;
-    if (differs == 0) {
-        return places.size() / 2;
-    }
-    const std::uint64_t bit = std::bit_floor(differs);
-    const auto upper = std::ranges::partition_point(
-        places, [&](const Place& place) { return (place.code & bit) == 0; });
-    return static_cast<std::size_t>(upper - places.begin());
-}
-
-// Cells of the curve, or halves of them, of CLUSTER_TRIANGLES at most.
-void split_into_clusters(std::span<const Place> places, std::vector<std::uint32_t>& lengths) {
-    if (places.size() <= CLUSTER_TRIANGLES) {
-        lengths.push_back(static_cast<std::uint32_t>(places.size()));
-        return;
-    }
-    const std::size_t split = split_of(places);
-    split_into_clusters(places.first(split), lengths);
-    split_into_clusters(places.subspan(split), lengths);
-}
 
 // ---- Colours
 
@@ -125,29 +98,26 @@ Geometry make_geometry(const baker::Scene& scene) {
             bounds.include(scene.positions[vertex]);
         }
     }
-    const glm::dvec3 size = bounds.high - bounds.low;
-    const std::vector<Place> places = baker::sort_along_curve(
-        scene, bounds.low, glm::dvec3(std::max({size.x, size.y, size.z})));  // cubic cells
-    std::vector<std::uint32_t> lengths;
-    split_into_clusters(places, lengths);
+    const std::vector<std::uint32_t> order =
+        baker::order_by_boxes(scene, [](std::uint32_t) { return true; });
 
     Geometry geometry{.bounds = {{bounds.low.x, bounds.low.y, bounds.low.z},
                                  {bounds.high.x, bounds.high.y, bounds.high.z}}};
-    geometry.indices.reserve(3 * places.size());
+    geometry.indices.reserve(3 * order.size());
     VertexList vertices(scene, geometry.vertices);
-    auto place = places.begin();
-    for (const std::uint32_t length : lengths) {
+    for (std::size_t first = 0; first < order.size(); first += CLUSTER_TRIANGLES) {
+        const std::size_t end = std::min<std::size_t>(order.size(), first + CLUSTER_TRIANGLES);
         Box box;
         const auto first_index = static_cast<std::uint32_t>(geometry.indices.size());
-        for (std::uint32_t i = 0; i < length; ++i, ++place) {
-            const baker::Triangle& triangle = scene.triangles[place->triangle];
+        for (std::size_t i = first; i < end; ++i) {
+            const baker::Triangle& triangle = scene.triangles[order[i]];
             for (const std::uint32_t vertex : triangle.vertices) {
                 box.include(scene.positions[vertex]);
                 geometry.indices.push_back(vertices.index_of(vertex, triangle.material));
             }
         }
         geometry.clusters.push_back({.low = {box.low.x, box.low.y, box.low.z},
-                                     .index_count = 3 * length,
+                                     .index_count = 3 * static_cast<std::uint32_t>(end - first),
                                      .high = {box.high.x, box.high.y, box.high.z},
                                      .first_index = first_index,
                                      .vertex_offset = 0,

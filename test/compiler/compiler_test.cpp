@@ -298,6 +298,7 @@ const std::map<Words, std::string>& names() {
         add(app::NODE_THRESHOLDS_COMP, "bake node_thresholds");
         add(app::TILE_FRAGMENTS_COMP, "bake tile_fragments");
         add(app::PROBE_COMP, "bake probe");
+        add(app::LAMPS_COMP, "bake lamps");
         return found;
     }();
     return all;

@@ -3,6 +3,14 @@
 //
 // The bits are the same everywhere: there are only sums, products and conversions, each rounded by
 // itself. Vulkan leaves division, roots and angles to the device.
+//
+// The device does this, because it has the sums: 40 bytes per texel would go to the host for each
+// of a lamp's points. There the formula took 160 ns per texel and point, in doubles: 8 s of one
+// processor for 825,000 texels and 64 points. Here it is some hundred operations and 200 bytes for
+// each.
+//
+// Errors, in units of the radiance: up to 1e-4 where an edge or the triangle's plane goes past the
+// texel closely, else about 1e-6.
 
 #ifndef QUADTILE_BAKER_LAMPS_H
 #define QUADTILE_BAKER_LAMPS_H
