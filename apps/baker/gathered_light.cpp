@@ -392,10 +392,6 @@ glm::vec3 GatheredLight::direct_at(std::size_t place) const {
            value_at(state_.direct, place);
 }
 
-double GatheredLight::known_texels() const {
-    return sum_over_texels([&](std::size_t i) { return state_.known[i]; });
-}
-
 void GatheredLight::read_outgoing(
     Emission emission, bool reflects,
     const std::function<void(std::size_t first, std::span<const glm::vec4>)>& take) const {
@@ -460,13 +456,30 @@ void GatheredLight::gather() {
     BakeState::visit_light(state_, [&](auto& values) { gather(values, false); });
 }
 
-double GatheredLight::mean_irradiance() const {
-    const double known = known_texels();
-    const double total = sum_over_texels([&](std::size_t i) {
-        const glm::vec3 irradiance = direct_at(i) + value_at(state_.indirect, i);
-        return state_.known[i] != 0 ? (irradiance.r + irradiance.g + irradiance.b) / 3.0 : 0.0;
+GatheredLight::Totals GatheredLight::totals(const auto& error_at) const {
+    std::vector<Totals> blocks((scene_.texels.count() + TEXEL_BLOCK - 1) / TEXEL_BLOCK);
+    for_texels(own_, [&](std::size_t i) {
+        if (state_.known[i] != 0) {
+            const glm::vec3 irradiance = direct_at(i) + value_at(state_.indirect, i);
+            const double error = error_at(i);
+            Totals& block = blocks[i / TEXEL_BLOCK];
+            block.texels += 1.0;
+            block.light += (irradiance.r + irradiance.g + irradiance.b) / 3.0;
+            block.squares += error * error;
+        }
     });
-    return known > 0.0 ? total / known : 0.0;
+    ranks_.gather(std::span(blocks), 1, true);
+    Totals all;
+    for (const Totals& block : blocks) {
+        all.texels += block.texels;
+        all.light += block.light;
+        all.squares += block.squares;
+    }
+    return all;
+}
+
+double GatheredLight::mean_irradiance() const {
+    return totals([](std::size_t) { return 0.0; }).mean();
 }
 
 float GatheredLight::error_at(std::size_t texel) const {
@@ -476,19 +489,12 @@ float GatheredLight::error_at(std::size_t texel) const {
 }
 
 std::optional<double> GatheredLight::noise() const {
-    const double noise = noise_by([&](std::size_t i) { return error_at(i); });
+    const double noise = totals([&](std::size_t i) { return error_at(i); }).noise();
     return std::isfinite(noise) ? std::optional(noise) : std::nullopt;
 }
 
 double GatheredLight::noise_of(const std::vector<float>& error) const {
-    return error.empty() ? 0.0 : noise_by([&](std::size_t i) { return error[i]; });
-}
-
-double GatheredLight::noise_by(const auto& error_at) const {
-    const double squares = sum_over_texels([&](std::size_t i) {
-        return state_.known[i] != 0 ? double{error_at(i)} * error_at(i) : 0.0;
-    });
-    return std::sqrt(squares / known_texels()) / mean_irradiance();
+    return error.empty() ? 0.0 : totals([&](std::size_t i) { return error[i]; }).noise();
 }
 
 // Few rays meet a texel that charts hardly cover, and their light is noise. A neighbour in the same

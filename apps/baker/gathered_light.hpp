@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -199,12 +200,17 @@ class GatheredLight {
             side(texel + scene_.back_texels(), -surface_.normal[texel]);
         }
     }
-    // Sums over all ranks; bit-identical for any number of ranks and threads.
-    [[nodiscard]] double sum_over_texels(const auto& value) const {
-        std::vector<double> sums((scene_.texels.count() + TEXEL_BLOCK - 1) / TEXEL_BLOCK);
-        for_texels(own_, [&](std::size_t i) { sums[i / TEXEL_BLOCK] += value(i); });
-        return total(sums);
-    }
+    // Sums over the known texels of all ranks: their number, their light, and the squares of their
+    // errors. Bit-identical for any number of ranks and threads.
+    struct Totals {
+        double texels = 0.0;
+        double light = 0.0;
+        double squares = 0.0;
+
+        [[nodiscard]] double mean() const { return texels > 0.0 ? light / texels : 0.0; }
+        [[nodiscard]] double noise() const { return std::sqrt(squares / texels) / mean(); }
+    };
+    [[nodiscard]] Totals totals(const auto& error_at) const;
     [[nodiscard]] double total(std::vector<double>& sums_of_blocks) const {
         ranks_.gather(std::span(sums_of_blocks), 1, true);
         return std::accumulate(sums_of_blocks.begin(), sums_of_blocks.end(), 0.0);
@@ -218,7 +224,6 @@ class GatheredLight {
     void add_up_lamps(const Range& texels, std::uint32_t to);
 
     [[nodiscard]] glm::vec3 mean_of(const Accumulator& sums) const;
-    [[nodiscard]] double known_texels() const;
     [[nodiscard]] std::optional<glm::vec3> share_of_light(const PieceOfSums& sums,
                                                           std::size_t texel,
                                                           std::size_t side) const;
@@ -227,7 +232,6 @@ class GatheredLight {
     [[nodiscard]] glm::vec4 outgoing_at(std::size_t place, Emission emission, bool reflects) const;
     [[nodiscard]] float error_of(std::size_t texel, const glm::vec3& mean) const;
     [[nodiscard]] float error_at(std::size_t texel) const;
-    [[nodiscard]] double noise_by(const auto& error_at) const;
     void forget_slivers();
 
     const TracedScene& scene_;
