@@ -98,7 +98,7 @@ Geometry make_geometry(const baker::Scene& scene) {
             bounds.include(scene.positions[vertex]);
         }
     }
-    const std::vector<std::uint32_t> order =
+    std::vector<std::uint32_t> order =
         baker::order_by_boxes(scene, [](std::uint32_t) { return true; });
 
     Geometry geometry{.bounds = {{bounds.low.x, bounds.low.y, bounds.low.z},
@@ -107,6 +107,9 @@ Geometry make_geometry(const baker::Scene& scene) {
     VertexList vertices(scene, geometry.vertices);
     for (std::size_t first = 0; first < order.size(); first += CLUSTER_TRIANGLES) {
         const std::size_t end = std::min<std::size_t>(order.size(), first + CLUSTER_TRIANGLES);
+        // In the file's order neighbours share vertices.
+        std::sort(order.begin() + static_cast<std::ptrdiff_t>(first),
+                  order.begin() + static_cast<std::ptrdiff_t>(end));
         Box box;
         const auto first_index = static_cast<std::uint32_t>(geometry.indices.size());
         for (std::size_t i = first; i < end; ++i) {
