@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <future>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -86,9 +87,8 @@ class GpuTracer : public Tracer {
           scene_(scene),
           options_(options),
           slots_{make_slot(), make_slot()},
-          cull_(gpu.make_compute_pipeline(layout(), app::CULL_COMP)),
-          rasterise_(gpu.make_compute_pipeline(layout(), app::RASTERISE_COMP,
-                                               scene.alpha_triangles.empty() ? 0 : 1)),
+          cull_(make_pipeline(app::CULL_COMP, 0)),
+          rasterise_(make_pipeline(app::RASTERISE_COMP, scene.alpha_triangles.empty() ? 0 : 1)),
           submission_size_(FIRST_WORK, options.submission_seconds) {
         const std::uint64_t pool_blocks =
             options.pool_bytes / HEAD_SHARE / (BLOCK_PIXELS * sizeof(std::uint32_t));
@@ -108,6 +108,11 @@ class GpuTracer : public Tracer {
                        .back_texels = scene.back_texels(),
                        .alpha_triangles = static_cast<std::uint32_t>(scene.alpha_triangles.size()),
                        .has_glass = std::ranges::any_of(scene.alpha_triangles, is_glass) ? 1U : 0U};
+        for (const std::uint32_t of_source : {0U, WALKS_SOURCE}) {
+            walks_[of_source == 0 ? 0 : 1] = make_pipeline(
+                app::WALK_COMP, (scene.is_smooth ? WALKS_SMOOTH : 0) |
+                                    (parameters_.has_glass != 0 ? WALKS_GLASS : 0) | of_source);
+        }
         check_sizes();
         make_buffers();
         requests_.emplace(gpu, scene, *triangles_.handle, tile_options,
@@ -203,6 +208,9 @@ class GpuTracer : public Tracer {
                 .submission = gpu_.make_submission(),
                 .timer = app::GpuTimer(gpu_, 4)};
     }
+    using Pipeline = std::shared_future<vk::UniquePipeline>;
+
+    [[nodiscard]] Pipeline make_pipeline(app::SpirV shader, std::uint32_t constant) const;
     [[nodiscard]] vk::PipelineLayout layout() const { return *slots_[0].interface.layout; }
     void check_sizes() const;
     void make_buffers();
@@ -211,7 +219,6 @@ class GpuTracer : public Tracer {
 
     // Returns the work of finding a tile's clusters.
     [[nodiscard]] double cull_work() const { return 16.0 + parameters_.clusters / 256.0; }
-    [[nodiscard]] vk::Pipeline walk_of(bool is_source);
     void start_batch(Slot& slot);
     void finish_batch(Slot& slot, WaitingTiles& waiting);
     void note_times(const Slot& slot);
@@ -243,9 +250,9 @@ class GpuTracer : public Tracer {
     app::Buffer covered_words_;
 
     std::array<Slot, 2> slots_;  // whose layouts are the same
-    vk::UniquePipeline cull_;
-    vk::UniquePipeline rasterise_;
-    std::array<vk::UniquePipeline, 2> walks_;  // of other light; of sources; none until needed
+    Pipeline cull_;
+    Pipeline rasterise_;
+    std::array<Pipeline, 2> walks_;  // of other light; of sources
 
     SubmissionSize submission_size_;
     Clock::time_point last_end_;       // of a submission
@@ -388,15 +395,12 @@ std::size_t GpuTracer::trace(std::span<const ProjectionFrame> frames,
     return done;
 }
 
-vk::Pipeline GpuTracer::walk_of(bool is_source) {
-    vk::UniquePipeline& walk = walks_[is_source ? 1 : 0];
-    if (!walk) {
-        walk = gpu_.make_compute_pipeline(layout(), app::WALK_COMP,
-                                          (scene_.is_smooth ? WALKS_SMOOTH : 0) |
-                                              (parameters_.has_glass != 0 ? WALKS_GLASS : 0) |
-                                              (is_source ? WALKS_SOURCE : 0));
-    }
-    return *walk;
+// Begins to make a pipeline. Drivers of CPUs make it when it is needed: a bake may need no other.
+GpuTracer::Pipeline GpuTracer::make_pipeline(app::SpirV shader, std::uint32_t constant) const {
+    const std::launch when = gpu_.ends_long_loops() ? std::launch::deferred : std::launch::async;
+    return std::async(when, [this, shader, constant] {
+        return gpu_.make_compute_pipeline(layout(), shader, constant);
+    });
 }
 
 void GpuTracer::start_batch(Slot& slot) {
@@ -412,7 +416,10 @@ void GpuTracer::start_batch(Slot& slot) {
     }
     slot.block_count = parameters_.blocks = blocks;
     const auto* const frames = reinterpret_cast<const ProjectionFrame*>(frames_.mapped);
-    const vk::Pipeline walk = walk_of(frames[slot.batch.front().tile.frame].is_source != 0);
+    const bool is_source = frames[slot.batch.front().tile.frame].is_source != 0;
+    const vk::Pipeline cull = *cull_.get();
+    const vk::Pipeline rasterise = *rasterise_.get();
+    const vk::Pipeline walk = *walks_[is_source ? 1 : 0].get();
     const TraceState zeros{.dispatch_z = 1};
     const vk::DeviceSize results_bytes = slot.batch.size() * sizeof(TileResult);
     slot.start = Clock::now();
@@ -423,11 +430,11 @@ void GpuTracer::start_batch(Slot& slot) {
                             vk::DeviceSize{blocks} * BLOCK_PIXELS * sizeof(std::uint32_t), NO_NODE);
         app::memory_barrier(commands);
         slot.timer.begin(commands);
-        slot.interface.bind(commands, *cull_, parameters_);
+        slot.interface.bind(commands, cull, parameters_);
         commands.dispatch(static_cast<std::uint32_t>(slot.batch.size()), 1, 1);
         app::memory_barrier(commands);
         slot.timer.mark(commands, 1);
-        slot.interface.bind(commands, *rasterise_, parameters_);
+        slot.interface.bind(commands, rasterise, parameters_);
         commands.dispatchIndirect(*state_.handle, 0);
         app::memory_barrier(commands);
         slot.timer.mark(commands, 2);

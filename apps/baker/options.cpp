@@ -36,12 +36,12 @@ struct Preset {
     bool denoises;
 };
 // bench/RESULTS.md has times.
-constexpr Preset MEDIUM{128, 1024, 4, 64, 64, 2.0F, true};
+constexpr Preset MEDIUM{128, 1024, 4, 32, 64, 2.0F, true};
 constexpr std::array<app::Named<Preset>, 4> PRESETS{
     {{"draft", {64, 256, 2, 16, 32, 1.5F, true}},
      {"medium", MEDIUM},
-     {"high", {256, 4096, 6, 128, 256, 2.0F, false}},
-     {"best", {1024, 16384, 8, 256, 1024, 2.0F, false}}}};
+     {"high", {256, 4096, 6, 64, 256, 2.0F, false}},
+     {"best", {1024, 16384, 8, 128, 1024, 2.0F, false}}}};
 
 constexpr std::array<app::Named<LightUnits>, 3> LIGHT_UNITS{
     {{"auto", LightUnits::automatic},
