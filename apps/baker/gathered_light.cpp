@@ -402,7 +402,7 @@ void GatheredLight::read_outgoing(
                      std::min(all.end, all.first + first + size)};
     };
     const std::size_t most = texels / ranks_.count() + TEXEL_BLOCK;  // of a rank
-    const std::size_t size = std::min(PIECE_TEXELS / ranks_.count() + 1, most);
+    const std::size_t size = std::min(piece_texels() / ranks_.count() + 1, most);
     std::vector<glm::vec4> radiance(size * ranks_.count());
     for (std::size_t side = 0; side < scene_.sum_count(); side += scene_.texels.places()) {
         for (std::size_t first = 0; first < most; first += size) {

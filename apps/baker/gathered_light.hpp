@@ -136,6 +136,10 @@ class GatheredLight {
             }
         });
     }
+    // Ranks wait for each other at each piece, so there are fewer.
+    [[nodiscard]] std::size_t piece_texels() const {
+        return ranks_.count() > 1 ? 3 * PIECE_TEXELS : PIECE_TEXELS;
+    }
     // Calls work(sums, i) for this rank's texels, with the sums of all ranks, which work on theirs
     // at once. Reads a piece, adds up the one before and works on that before it at once.
     void for_sums(const auto& work) {
@@ -144,13 +148,14 @@ class GatheredLight {
             std::uint32_t to;  // rank
         };
         std::vector<Piece> pieces;
-        for (std::size_t first = 0; first < scene_.texels.count(); first += PIECE_TEXELS) {
+        const std::size_t size = piece_texels();
+        for (std::size_t first = 0; first < scene_.texels.count(); first += size) {
             for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
                 const Range part = ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK);
                 if (first < part.size()) {
-                    pieces.push_back({{part.first + first,
-                                       std::min(part.end, part.first + first + PIECE_TEXELS)},
-                                      rank});
+                    pieces.push_back(
+                        {{part.first + first, std::min(part.end, part.first + first + size)},
+                         rank});
                 }
             }
         }
