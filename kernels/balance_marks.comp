@@ -1,6 +1,7 @@
 #version 460
 // Split nodes of the balanced list, found from the bottom up: the first pass. Writes the mask (balance.glsl) and the
-// importance of each node of the blocks' level and above, and which nodes each split block's own splits force to be split.
+// importance of each node of the blocks' level and above, and for each split block its nodes of level 2 and which nodes its
+// own splits force to be split.
 //
 // Memory order: the mask of a split node is a second message.
 
@@ -57,6 +58,7 @@ uint make_masks(Block block, uint thread) {
             atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);
             atomicOr(rows[2 * local.y + 1], (split >> 2) << 2 * local.x);
         }
+        records[words_of_block(block.index) + BALANCE_LEVEL_2 + thread] = floatBitsToUint(nodes[2]);
     }
     uint mask = siblings.x;  // of a root of level 1
     [[unroll]] for (uint step = 2; step <= 6; ++step) {

@@ -1,13 +1,13 @@
 #version 460
-// Tiles of a balanced list, found from the results of balance_marks.comp: counted in one pass, then written in canonical
-// order in the next. Independent loads are issued together, because latency dominates this kernel's time.
+// Tiles of a balanced list, found from the results of balance_marks.comp: written or counted, by STAGE. A block that its
+// own texels split has its nodes of level 2, so few texels are read; one that only neighbours split reads all. Independent
+// loads are issued together, because latency dominates this kernel's time.
 //
-// Memory order: workgroups that count hand over their counts and arrive. The last one of a layer places its blocks.
+// Memory order: workgroups arrive when they have reserved their places by relaxed atomics, or handed over their counts.
+// Those that reserve nothing release nothing. The last one of a layer acquires, then completes the list or places blocks.
 
 #include "fused.glsl"
 #include "balance.glsl"
-
-layout(constant_id = 28) const bool COUNTS = false;  // whether tiles are counted, not written
 
 // Returns whether a node inside the map, of level BLOCK_LEVELS or above, is split.
 bool is_split_by_masks(uint level, uvec2 index) {
@@ -143,16 +143,30 @@ uint place_blocks(uint thread) {
     return first;
 }
 
-// Ends the pass that counts: the last workgroup of a layer gives its blocks their places. All threads call this.
+// Counts the workgroup in. Returns whether it was the layer's last.
+bool count_in(bool releases) {
+    const uint word = layer_words() + LAYER_ARRIVALS_WORD;
+    const uint before = releases ? ARRIVE(words[word]) : ADD_RELAXED(words[word], 1);
+    if (before + 1 != gl_NumWorkGroups.x * gl_NumWorkGroups.y) {
+        return false;
+    }
+    acquire_arrivals();
+    words[word] = 0;
+    return true;
+}
+
+// In any order, ends the workgroup's reservations. One thread calls this. `has_tiles`: whether there are any.
+void finish(bool has_tiles) {
+    if (count_in(has_tiles) && is_last_layer()) {
+        finish_list(TAKE_RELAXED(state.place_count), TILE_LIST_BALANCED);
+    }
+}
+
+// Ends the counting stage. All threads call this.
 void finish_counts(uint thread) {
     order_threads();
-    const uint word = layer_words() + LAYER_ARRIVALS_WORD;
     if (thread == 0) {
-        goes_on = ARRIVE(words[word]) + 1 == gl_NumWorkGroups.x * gl_NumWorkGroups.y;
-        if (goes_on) {
-            acquire_arrivals();
-            words[word] = 0;
-        }
+        goes_on = count_in(true);
     }
     order_threads();
     if (goes_on) {
@@ -160,12 +174,12 @@ void finish_counts(uint thread) {
     }
 }
 
-shared uint tile_blocks;  // bits of blocks where a tile of the blocks' level or above begins
 // Bits of the levels whose node around a block is split.
 shared uint split_levels[1 << 2 * MAX_SHARE_LEVELS];
 
-// Returns whether the node is a tile, its importance and its place. Marks a split block. All threads call this.
-bool find_large(Around around, uint thread, out float importance, out uint place) {
+// Returns whether the node is a tile, its importance and, in canonical order, its place. Marks a split block. All threads
+// call this.
+bool find_large(Around around, uint thread, out float importance, out uint own_place) {
     const uint level = around.level;
     if (thread < 1U << 2 * SHARE_LEVELS) {
         split_levels[thread] = 0;
@@ -173,11 +187,11 @@ bool find_large(Around around, uint thread, out float importance, out uint place
     keep_thresholds(thread);
     barrier();
     importance = 0.0;
-    place = 0;
+    own_place = 0;
     if (around.begins) {
         importance = uintBitsToFloat(records[word_of_importance(level, around.index)]);
-        if (!COUNTS) {
-            place = records[words_of_block(around.block) + BALANCE_PLACE] + words[layer_words() + LAYER_PLACE_WORD];
+        if (STAGE == STAGE_CANONICAL) {
+            own_place = records[words_of_block(around.block) + BALANCE_PLACE] + words[layer_words() + LAYER_PLACE_WORD];
         }
     }
     // Nodes also count as parents of those of which the block is the first one.
@@ -185,7 +199,7 @@ bool find_large(Around around, uint thread, out float importance, out uint place
     if (around.exists && around.block >> below << below == around.block && is_split_by_masks(level, around.index)) {
         atomicOr(split_levels[around.own], 1U << level);
         if (level == BLOCK_LEVELS) {
-            places[around.own] = place;
+            places[around.own] = own_place;
             atomicOr(split_blocks, 1U << around.own);
         }
     }
@@ -195,47 +209,78 @@ bool find_large(Around around, uint thread, out float importance, out uint place
     return around.begins && (split & 1) == 0 && (level == root_level() || (split & 2) != 0);
 }
 
+bool is_known;  // whether the block's own texels split it
+
 // Returns the tiles of a split block that begin in the thread's texels. All threads call this.
 uint find_small(Block block, uint thread, out float importance) {
+    is_known = records[word_of_mask(BLOCK_LEVELS, block.index)] != 0;
+    float nodes[7];
+    nodes[2] = STAGE == STAGE_COUNT
+                   ? 0.0 : uintBitsToFloat(records[words_of_block(block.index) + BALANCE_LEVEL_2 + thread]);
     if (thread < 6) {
         split_rows[2 * first_split_row(BLOCK_LEVELS) + thread] = 0;
     }
     barrier();
     find_splits(block, thread);
-    float nodes[7] = float[](0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
-    if (!COUNTS) {
-        keep_step_1(true, read_quads(block, true, thread), thread);
-        find_nodes(thread, nodes);
+    if (STAGE != STAGE_COUNT && !is_known) {
+        const uvec4 keys = read_quads(block, true, thread);
+        keep_step_1(true, keys, thread);
+        nodes[2] = item_of_key(largest_of_four(keys));
     }
-    barrier();
+    find_upper_nodes(thread, nodes);  // contains a barrier
     return tiles_of(block, thread, nodes, importance);
+}
+
+// Leaves the importances of tiles of step 1 in step_1. All threads call this before lay_out.
+void keep_importances(Block block, uint thread, uint tiles) {
+    const vec2 texel = vec2(parameters.texel_width, parameters.texel_height);
+    if (is_known) {
+        [[unroll]] for (uint i = 0; i < 4; ++i) {
+            if ((tiles >> (QUAD_TILES_SHIFT + i) & 1) != 0) {
+                const uvec2 quad = 2 * position_of(block, thread) + morton(i);
+                const vec4 texels = textureGather(map, vec3(vec2(2 * quad + 1) * texel, layer), 0);
+                step_1[4 * thread + i] = item_of_key(key_of_quad(texels));
+            }
+        }
+    }
 }
 
 void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
+    const bool reserves = STAGE == STAGE_ANY && thread == RESERVER;
     const Around around = around_of(thread);
-    if (thread == 0) {
-        split_blocks = 0;
-        tile_blocks = 0;
-    }
+    clear_share(thread);
     float importance;
-    uint place;
-    const bool is_tile = find_large(around, thread, importance, place);
-    if (COUNTS) {
-        if (is_tile) {
-            atomicOr(tile_blocks, 1U << around.own);
-        }
-        barrier();
+    uint own_place;
+    const bool is_tile = find_large(around, thread, importance, own_place);
+    if (is_tile && STAGE != STAGE_CANONICAL) {
+        atomicOr(tile_blocks, 1U << around.own);
+    }
+    barrier();
+    if (STAGE == STAGE_COUNT) {
         if (thread < SHARE_BLOCKS && around.exists && (split_blocks >> thread & 1) == 0) {
             HAND_OVER(records[words_of_block(around.block) + BALANCE_PLACE], tile_blocks >> thread & 1);
         }
     } else {
-        barrier();
+        if (reserves && tile_blocks != 0) {
+            place = ADD_RELAXED(state.place_count, bitCount(tile_blocks));
+        }
+        Node node;
+        uint sides = 0;
         if (is_tile) {
-            const Node node = node_of(around, importance);
-            write_node(place, parameters.tile_capacity, layer, node,
-                       around.level < parameters.top_level ? sides_of_large(node) : 0);
+            node = node_of(around, importance);
+            sides = around.level < parameters.top_level ? sides_of_large(node) : 0;
+        }
+        if (STAGE == STAGE_ANY) {
+            barrier();
+            own_place = place_in_share(around.own);
+        }
+        if (reserves && split_blocks == 0) {
+            finish(tile_blocks != 0);
+        }
+        if (is_tile) {
+            write_node(own_place, parameters.tile_capacity, layer, node, sides);
         }
     }
     [[dont_unroll]] for (uint i = 0; i < SHARE_BLOCKS; ++i) {
@@ -246,16 +291,25 @@ void main() {
             const uint tiles = find_small(split, thread, tile_importance);
             uint total;
             const uint before = scan(tile_count(tiles), thread, total);
-            if (!COUNTS) {
+            if (STAGE == STAGE_COUNT) {
+                if (thread == 0) {
+                    HAND_OVER(records[words_of_block(split.index) + BALANCE_PLACE], total);
+                }
+            } else {
+                if (reserves) {
+                    place = ADD_RELAXED(state.place_count, total);
+                }
+                keep_importances(split, thread, tiles);
                 lay_out(split, thread, tiles, tile_importance, before);
                 barrier();
-                write_tiles(split, thread, total, places[i]);
-            } else if (thread == 0) {
-                HAND_OVER(records[words_of_block(split.index) + BALANCE_PLACE], total);
+                if (reserves && is_last_split(i)) {
+                    finish(true);
+                }
+                write_tiles(split, thread, total, STAGE == STAGE_ANY ? place : places[i]);
             }
         }
     }
-    if (COUNTS) {
+    if (STAGE == STAGE_COUNT) {
         finish_counts(thread);
     }
 }

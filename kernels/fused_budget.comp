@@ -12,6 +12,9 @@
 // Additions of the block to the bins from 1 on, two of 16 bits in a word: a block adds less than 4096.
 const uint BIN_WORDS = BUDGET_FACTORS / 2;
 shared uint bins[BIN_WORDS];
+// Nodes of the steps from 3 on in Z-order, step by step.
+const uint UPPER_NODES = 64 + 16 + 4 + 1;
+shared float upper_nodes[UPPER_NODES];
 
 // Adds the nodes of a block to the histogram; the block's own node only if it is the root.
 void count_nodes(Block block, uint thread) {
@@ -21,23 +24,37 @@ void count_nodes(Block block, uint thread) {
         bins[start + thread] = 0;
     }
     float nodes[7];
-    find_nodes(thread, nodes);  // contains a barrier
+    find_nodes(thread, nodes);
     if (block.base > 0) {
         keep_nodes(block, thread, nodes);
     }
-    const uvec2 position = position_of(block, thread);
-    // Four turns for the thread's nodes of step 1, then one for each step of which a node begins in its texels.
-    [[dont_unroll]] for (uint turn = 0; turn < 9; ++turn) {
-        const uint step = turn < 4 ? 1 : turn - 2;
+    uint first = 0;
+    [[unroll]] for (uint step = 3; step <= 6; ++step) {
+        const uint apart = 1U << 2 * (step - 2);
+        if ((thread & (apart - 1)) == 0) {
+            upper_nodes[first + thread / apart] = nodes[step];
+        }
+        first += WORKGROUP_SIZE / apart;
+    }
+    barrier();
+    // Four turns for step 1 (one, if 256 nodes are all), one for step 2, one for the others.
+    [[dont_unroll]] for (uint turn = block.steps > 5 ? 0 : 3; turn < 6; ++turn) {
+        uint step = turn < 4 ? 1 : 2;
+        uint node = turn < 4 ? WORKGROUP_SIZE * (3 - turn) + thread : thread;
+        float importance = turn < 4 ? step_1[node] : nodes[2];
+        if (turn == 5) {
+            step = 3 + uint(thread >= 64) + uint(thread >= 80) + uint(thread >= 84);
+            node = thread - (step > 3 ? 64 : 0) - (step > 4 ? 16 : 0) - (step > 5 ? 4 : 0);
+            importance = upper_nodes[min(thread, UPPER_NODES - 1)];
+        }
         const uint level = block.base + step;
-        const uvec2 node = turn < 4 ? 2 * position + morton(turn) : position >> (step - 2);
-        float importance = step_1[4 * thread + min(turn, 3)];
-        [[unroll]] for (uint i = 2; i <= 6; ++i) { importance = step == i ? nodes[i] : importance; }
-        const bool is_below = all(equal(node >> (max(block.steps, step) - step), block.index));
-        if (step < block.steps + uint(is_root) && is_below && (turn < 4 || begins(step, thread))) {
-            const uint bin = budget_bin(importance, kept_threshold(level, node));
-            if (bin > 0 && exists(level, node)) {
-                const uint added = bitCount(inside(2 * node, extent_of(level - 1))) - 1;
+        const bool is_counted = step < block.steps ? node < 1U << 2 * (block.steps - step)
+                                                   : step == block.steps && is_root && node == 0;
+        if (is_counted) {
+            const uvec2 position = (block.index << block.steps >> step) + morton(node);
+            const uint bin = budget_bin(importance, kept_threshold(level, position));
+            if (bin > 0 && exists(level, position)) {
+                const uint added = bitCount(inside(2 * position, extent_of(level - 1))) - 1;
                 atomicAdd(bins[(bin - 1) >> 1], added << 16 * ((bin - 1) & 1));
             }
         }
@@ -57,10 +74,14 @@ void count_nodes(Block block, uint thread) {
     order_threads();
 }
 
+void choose(uint factor, uint tiles) {
+    words[budget_words() + BUDGET_FACTOR_WORD] = factor;
+    words[budget_words() + BUDGET_TILES_WORD] = tiles;
+}
+
 // Chooses the smallest factor that keeps the budget, or the largest of all, and resets the histogram to 0. All threads
 // of the last workgroup call this.
 void choose_factor(uint thread) {
-    const uint factor_word = budget_words() + BUDGET_FACTOR_WORD;
     const uint share = BUDGET_FACTORS / WORKGROUP_SIZE;
     const uint first = budget_words() + BUDGET_HISTOGRAM_WORD + 1 + share * thread;
     uint own[share];  // additions of the bins above share * thread
@@ -74,14 +95,14 @@ void choose_factor(uint thread) {
     const uint below = scan(sum, thread, total);
     uint tiles = parameters.layers + total - below;  // under a factor, which splits the bins above it
     if (thread == 0 && tiles <= parameters.max_tiles) {
-        words[factor_word] = 0;
+        choose(0, tiles);
     }
     [[unroll]] for (uint i = 0; i < share; ++i) {
         const uint factor = share * thread + i;
         const uint next = tiles - own[i];
         const bool is_largest = factor == BUDGET_FACTORS - 1;
         if (tiles > parameters.max_tiles && (next <= parameters.max_tiles || is_largest)) {
-            words[factor_word] = is_largest ? factor : factor + 1;
+            choose(is_largest ? factor : factor + 1, is_largest ? tiles : next);
         }
         tiles = next;
     }

@@ -1,6 +1,9 @@
 #version 460
-// Writes each tile to the place that fused_count.comp has found: the last pass of canonical order. Reads the texels of
-// blocks with small tiles again.
+// Writes tiles, by STAGE: in canonical order each to the place that fused_count.comp has found, with a budget in any order.
+// Reads the texels of blocks with small tiles again.
+//
+// Memory order: places in any order are reserved by additions to place_count. The workgroup whose addition makes it the
+// known number of tiles is the last one: it completes the header and sets place_count back to 0.
 
 #include "fused.glsl"
 #include "fused_tiles.glsl"
@@ -33,8 +36,9 @@ uint place_in_order(uint level, uvec2 block) {
     return parameters.layers > 1 ? first + words[layer_words() + LAYER_PLACE_WORD] : first;
 }
 
-// Returns whether the node is a tile, its importance and its place. Marks a split block. All threads call this.
-bool find_large(Around around, uint thread, out float importance, out uint place) {
+// Returns whether the node is a tile, its importance and, in canonical order, its place. Marks a split block. All threads
+// call this.
+bool find_large(Around around, uint thread, out float importance, out uint own_place) {
     const uint top = root_level();
     const uint level_above = handed_over_above(around.level);
     const uvec2 above = node_around(level_above, around.block);
@@ -42,12 +46,12 @@ bool find_large(Around around, uint thread, out float importance, out uint place
     float of_parent = 0.0;
     float of_above = 0.0;
     importance = 0.0;
-    place = 0;
+    own_place = 0;
     if (around.begins) {  // all loads are issued together
         importance = kept_importance(around.level, around.index);
         of_parent = kept_importance(min(around.level + 1, top), around.index >> 1);
         of_above = kept_importance(level_above, above);
-        place = place_in_order(around.level, around.block);
+        own_place = STAGE == STAGE_CANONICAL ? place_in_order(around.level, around.block) : 0;
     }
     keep_thresholds(thread);
     barrier();
@@ -59,26 +63,51 @@ bool find_large(Around around, uint thread, out float importance, out uint place
                       (of_parent >= kept_threshold(level + 1, around.index >> 1) &&
                        of_above >= kept_threshold(level_above, above));
         } else if (around.level == BLOCK_LEVELS) {
-            places[around.own] = place;
+            places[around.own] = own_place;
             atomicOr(split_blocks, 1U << around.own);
         }
     }
     return is_tile;
 }
 
+// Reserves places in any order. Returns whether they are the last ones. Thread RESERVER calls this.
+bool reserve(uint total) {
+    place = ADD_RELAXED(state.place_count, total);
+    return place + total == words[budget_words() + BUDGET_TILES_WORD];
+}
+
+// Completes the list in any order. The thread that has reserved the last places calls this.
+void finish() {
+    CLEAR_MESSAGE(state.place_count);
+    finish_list(words[budget_words() + BUDGET_TILES_WORD], 0);
+}
+
 void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
+    const bool reserves = STAGE == STAGE_ANY && thread == RESERVER;
     const Around around = around_of(thread);
-    if (thread == 0) {
-        split_blocks = 0;
-    }
+    clear_share(thread);
     float importance;
-    uint place;
-    const bool is_tile = find_large(around, thread, importance, place);
+    uint own_place;
+    const bool is_tile = find_large(around, thread, importance, own_place);
+    if (is_tile && STAGE == STAGE_ANY) {
+        atomicOr(tile_blocks, 1U << around.own);
+    }
     barrier();
+    bool is_last = false;
+    if (reserves && tile_blocks != 0) {
+        is_last = reserve(bitCount(tile_blocks));
+    }
+    if (STAGE == STAGE_ANY) {
+        barrier();
+        own_place = place_in_share(around.own);
+    }
+    if (is_last && split_blocks == 0) {
+        finish();
+    }
     if (is_tile) {
-        write_node(place, parameters.tile_capacity, layer, node_of(around, importance), 0);
+        write_node(own_place, parameters.tile_capacity, layer, node_of(around, importance), 0);
     }
     [[dont_unroll]] for (uint i = 0; i < SHARE_BLOCKS; ++i) {
         if ((split_blocks >> i & 1) != 0) {
@@ -91,9 +120,15 @@ void main() {
             const uint tiles = tiles_of(split, thread, nodes, tile_importance);
             uint total;
             const uint before = scan(tile_count(tiles), thread, total);
+            if (reserves) {
+                is_last = reserve(total);
+            }
             lay_out(split, thread, tiles, tile_importance, before);
             barrier();
-            write_tiles(split, thread, total, places[i]);
+            if (is_last && is_last_split(i)) {
+                finish();
+            }
+            write_tiles(split, thread, total, STAGE == STAGE_ANY ? place : places[i]);
         }
     }
 }

@@ -115,6 +115,11 @@ struct SubdivisionState {
 
 // ---- fused_*.comp ------------------------------------------------------------------------------
 
+// Stages of fused_share.glsl.
+const uint STAGE_ANY = 0;        // writes tiles in any order
+const uint STAGE_COUNT = 1;      // counts tiles
+const uint STAGE_CANONICAL = 2;  // writes tiles to their places in canonical order
+
 struct FusedParameters {
     uint width;  // of the map, texels
     uint height;
@@ -148,9 +153,11 @@ const uint LAYER_ARRIVALS_WORD = 3;  // workgroups that have finished, for balan
 // Words of a node's slots (hand_over.glsl): its importance, and for balanced lists its mask.
 const uint FUSED_SLOT_WORDS = 2;
 
-// Words for budgets: the factor's index, and the histogram over budget_bin (0 between runs).
+// Words for budgets: the factor's index, the number of tiles under it, and the histogram over
+// budget_bin (0 between runs).
 const uint BUDGET_FACTOR_WORD = 0;
-const uint BUDGET_HISTOGRAM_WORD = 1;
+const uint BUDGET_TILES_WORD = 1;
+const uint BUDGET_HISTOGRAM_WORD = 2;
 const uint BUDGET_WORDS = BUDGET_HISTOGRAM_WORD + 1 + BUDGET_FACTORS;
 
 // Words of a node of the blocks' level or above, word by word for all nodes. Nodes between two
@@ -183,11 +190,13 @@ QUADTILE_SHARED uint fused_nodes(uint width, uint height, uint layers) {
 // The buffer of balanced lists in words: the masks (balance.glsl) of all nodes of the blocks' level
 // and above, their importances, then BALANCE_BLOCK_WORDS per block.
 
-// Words of a block: rows of bits for the nodes that the block's own splits force to be split, which
-// exist only if the block's node is split; the number of its tiles, then the place of the first.
+// Words of a block: rows of bits for the nodes that the block's own splits force to be split; for
+// canonical order the number of its tiles, then the place of the first; the importances of its
+// nodes of level 2 in Z-order. All except the second exist only if the block's node is split.
 const uint BALANCE_ROWS = 70;  // rows of the levels 1 to 5 (balance_first_row)
 const uint BALANCE_PLACE = 70;
-const uint BALANCE_BLOCK_WORDS = 71;
+const uint BALANCE_LEVEL_2 = 72;
+const uint BALANCE_BLOCK_WORDS = BALANCE_LEVEL_2 + 256;
 
 // Returns the first row of a level from 1 to 6. Level 1 has 32 rows. Other levels have 64 >> level
 // rows, one more before and one behind, with one more bit on either side.

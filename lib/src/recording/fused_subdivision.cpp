@@ -70,7 +70,7 @@ vk::DeviceSize FusedSubdivision::balance_size_bytes(const MapShape& shape) {
 }
 
 FusedSubdivision::Pass FusedSubdivision::pass_of(const Run& run, const std::string& kernel,
-                                                 bool with_budget, bool counts) const {
+                                                 bool with_budget, std::uint32_t stage) const {
     const std::uint32_t chunk_shift = program_.context().tile_chunk_shift;
     return {kernel,
             {{TILE_CHUNK_SHIFT, chunk_shift},
@@ -79,7 +79,7 @@ FusedSubdivision::Pass FusedSubdivision::pass_of(const Run& run, const std::stri
              {LAYER_THRESHOLDS, run.layer_thresholds ? 1U : 0U},
              {THRESHOLDS_BY_NODE, run.node_thresholds ? 1U : 0U},
              {CORNERS, run.options.balance == Balance::corners ? 1U : 0U},
-             {COUNTS, counts ? 1U : 0U},
+             {STAGE, stage},
              {SOURCE_ENCODING, encoding_of(run.shape.format)}}};
 }
 
@@ -114,23 +114,30 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program_.layout(), 0, descriptors,
                                 {}, program_.dispatch());
     program_.push(commands, parameters_of(program_.context(), run));
+    const bool is_any = run.options.order == Order::any;
+    const std::uint32_t last = is_any ? STAGE_ANY : STAGE_CANONICAL;
     if (is_balanced) {
         record_blocks(commands, pass_of(run, "balance_marks", false), run.shape);
-        record_shares(commands, pass_of(run, "balance_tiles", false, true), run.shape);
-        record_shares(commands, pass_of(run, "balance_tiles", false), run.shape);
+        if (!is_any) {
+            record_shares(commands, pass_of(run, "balance_tiles", false, STAGE_COUNT), run.shape);
+        }
+        record_shares(commands, pass_of(run, "balance_tiles", false, last), run.shape);
         return;
     }
     const bool with_budget = run.options.max_tiles.has_value();
     if (with_budget) {
         record_blocks(commands, pass_of(run, "fused_budget", false), run.shape);
-        program_.barrier(commands);
-    }
-    if (run.options.order == Order::any) {
-        record_blocks(commands, pass_of(run, "fused_all", with_budget), run.shape);
+    } else if (is_any) {
+        record_blocks(commands, pass_of(run, "fused_all", false), run.shape);
         return;
     }
-    record_blocks(commands, pass_of(run, "fused_count", with_budget), run.shape);
-    record_shares(commands, pass_of(run, "fused_emit", with_budget), run.shape);
+    if (!is_any) {
+        if (with_budget) {
+            program_.barrier(commands);
+        }
+        record_blocks(commands, pass_of(run, "fused_count", with_budget), run.shape);
+    }
+    record_shares(commands, pass_of(run, "fused_emit", with_budget, last), run.shape);
 }
 
 }  // namespace quadtile::detail

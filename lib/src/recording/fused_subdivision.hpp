@@ -38,8 +38,8 @@ class FusedSubdivision {
         bool node_thresholds = false;
     };
 
-    // Records one dispatch, one more each for canonical order and a budget, or three for a balance.
-    // Compiles pipelines at their first use. Thread-safe.
+    // Records one dispatch, and one more each for canonical order, a budget and a balance. Compiles
+    // pipelines at their first use. Thread-safe.
     void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
 
  private:
@@ -49,9 +49,8 @@ class FusedSubdivision {
         Specialization constants;
     };
 
-    // `counts`: COUNTS of balance_tiles.comp.
     [[nodiscard]] Pass pass_of(const Run& run, const std::string& kernel, bool with_budget,
-                               bool counts = false) const;
+                               std::uint32_t stage = STAGE_ANY) const;
     [[nodiscard]] bool uses_subgroups() const {
         return program_.context().info.features.subgroup_operations;
     }

@@ -32,13 +32,13 @@ constexpr std::uint32_t MIP_IMAGES = 19;
 // chunks.glsl
 constexpr std::uint32_t TILE_CHUNK_SHIFT = 20;
 constexpr std::uint32_t TILES_IN_ONE_CHUNK = 21;
-// fused.glsl, fused_share.glsl, balance.glsl, balance_tiles.comp
+// fused.glsl, fused_share.glsl, balance.glsl
 constexpr std::uint32_t WITH_BUDGET = 22;
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;
 constexpr std::uint32_t THRESHOLDS_BY_NODE = 25;  // also in subtree.comp
 constexpr std::uint32_t SHARE_LEVELS = 26;
 constexpr std::uint32_t CORNERS = 27;
-constexpr std::uint32_t COUNTS = 28;
+constexpr std::uint32_t STAGE = 28;
 
 // How one dispatch makes the levels above the blocks of 64 x 64 texels. Measured on an H200: if one
 // group makes them, up to 2048 x 2048 texels, its many threads are worth their barriers. At 4096 x
