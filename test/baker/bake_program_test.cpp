@@ -234,7 +234,7 @@ TEST_F(BakeProgram, MakesAllThatIsAskedFor) {
         const std::string name = pass["name"];
         passes.insert(name);
         // Lamps have 64 points of five directions each.
-        EXPECT_EQ(pass["directions"], name == "lamps" ? 320 : name == "sun" ? 64 : 16) << name;
+        EXPECT_EQ(pass["directions"], name == "lamps" ? 320 : name == "sun" ? 32 : 16) << name;
     }
     EXPECT_THAT(passes, IsSupersetOf({"lamps", "direct light", "bounce 1", "moment x"}));
 

@@ -69,6 +69,20 @@ bool is_pane(uint index) {
                alpha_triangles[index].tint[2]) < 1.0;
 }
 
+// Returns whether the box around a triangle reaches a tile: most triangles near a tile do not.
+bool may_cover(TracedTriangle triangle, ProjectionFrame frame, TracedTile tile, ivec2 lower,
+               ivec2 upper) {
+    if (frame.is_perspective != 0) {
+        return true;
+    }
+    const vec2 origin = vec2(tile.map_x, tile.map_y);
+    const vec2 a = projected(frame, origin, tile.scale, position_of(triangle, 0));
+    const vec2 b = projected(frame, origin, tile.scale, position_of(triangle, 1));
+    const vec2 c = projected(frame, origin, tile.scale, position_of(triangle, 2));
+    return all(greaterThanEqual(max(a, max(b, c)), vec2(lower))) &&
+           all(lessThanEqual(min(a, min(b, c)), vec2(upper + 1)));
+}
+
 // Narrows the places of a row that may be inside of an edge, with a margin for rounding.
 void narrow(Edge edge, float y, inout float low, inout float high) {
     const float slope = edge.reversed ? edge.along.y : -edge.along.y;  // of side_of along the row
@@ -150,11 +164,12 @@ void main() {
     PixelTriangle mine;
     mine.first = ivec2(0);
     mine.last = ivec2(-1);
-    if (first_triangle + thread < parameters.triangles) {
-        const ivec2 lower = ivec2(tile.first_x, tile.first_y);
+    const ivec2 lower = ivec2(tile.first_x, tile.first_y);
+    const ivec2 upper = lower + ivec2(tile.width, tile.height) - 1;
+    if (first_triangle + thread < parameters.triangles &&
+        may_cover(triangles[first_triangle + thread], frames[tile.frame], tile, lower, upper)) {
         mine = pixel_triangle(triangles[first_triangle + thread], frames[tile.frame],
-                              vec2(tile.map_x, tile.map_y), tile.scale, 0.0, lower,
-                              lower + ivec2(tile.width, tile.height) - 1);
+                              vec2(tile.map_x, tile.map_y), tile.scale, 0.0, lower, upper);
         orders[thread] = (mine.faces_forward ? 0 : FACES_BACK) |
                          (triangles[first_triangle + thread].normal & BLOCKS_NOTHING) |
                          (first_triangle + thread);

@@ -161,8 +161,8 @@ bool is_beyond(vec3 at, vec3 w, float low, float high) {
 
 // ----
 
-// Limits a box to pixels whose centre is in it, or with `reach` 1 to all that it touches. Returns whether there are any.
-bool limit(inout PixelTriangle triangle, vec2 least, vec2 greatest, float reach, ivec2 lower,
+// Limits a box to pixels whose centre is in it, or with `reach` 1 to all that it touches.
+void limit(inout PixelTriangle triangle, vec2 least, vec2 greatest, float reach, ivec2 lower,
            ivec2 upper) {
     // In floats first, because far values have no integer.
     const vec2 outer_lower = vec2(lower) - 1.0;
@@ -174,12 +174,6 @@ bool limit(inout PixelTriangle triangle, vec2 least, vec2 greatest, float reach,
         triangle.first = max(lower, ivec2(clamp(ceil(least - 0.5), outer_lower, outer_upper)));
         triangle.last = min(upper, ivec2(clamp(floor(greatest - 0.5), outer_lower, outer_upper)));
     }
-    if (all(lessThanEqual(triangle.first, triangle.last))) {
-        return true;
-    }
-    triangle.first = ivec2(0);
-    triangle.last = ivec2(-1);
-    return false;
 }
 
 // Returns a triangle. `reach` 0: pixels with their centre inside; 1: all that it touches. `lower` and `upper` are the
@@ -190,8 +184,7 @@ PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec
     uint ic = 2;
     PixelTriangle result;
     result.volume = 0.0;
-    result.first = ivec2(0);
-    result.last = ivec2(-1);
+    bool is_empty;
     if (frame.is_perspective != 0) {
         const vec3 a = homogeneous(frame, map_origin, scale, position_of(triangle, 0));
         vec3 b = homogeneous(frame, map_origin, scale, position_of(triangle, 1));
@@ -209,23 +202,19 @@ PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec
         result.volume = abs(volume);
         result.nearest = min(w.x, min(w.y, w.z));
         result.farthest = max(w.x, max(w.y, w.z));
-        if (result.volume < LEAST_VOLUME || result.farthest <= 0.0 ||
-            is_beyond(vec3(a.x, b.x, c.x), w, float(lower.x), float(upper.x + 1)) ||
-            is_beyond(vec3(a.y, b.y, c.y), w, float(lower.y), float(upper.y + 1))) {
-            return result;
-        }
+        is_empty = result.volume < LEAST_VOLUME || result.farthest <= 0.0 ||
+                   is_beyond(vec3(a.x, b.x, c.x), w, float(lower.x), float(upper.x + 1)) ||
+                   is_beyond(vec3(a.y, b.y, c.y), w, float(lower.y), float(upper.y + 1));
         vec2 least = vec2(lower);
         vec2 greatest = vec2(upper + 1);
-        if (result.nearest > NEAREST_VERTEX) {
+        if (!is_empty && result.nearest > NEAREST_VERTEX) {
             const vec2 at_a = vec2(divided(a.x, a.z), divided(a.y, a.z));
             const vec2 at_b = vec2(divided(b.x, b.z), divided(b.y, b.z));
             const vec2 at_c = vec2(divided(c.x, c.z), divided(c.y, c.z));
             least = min(at_a, min(at_b, at_c));
             greatest = max(at_a, max(at_b, at_c));
         }
-        if (!limit(result, least, greatest, reach, lower, upper)) {
-            return result;
-        }
+        limit(result, least, greatest, reach, lower, upper);
         result.edges[0] = homogeneous_edge(b, c);
         result.edges[1] = homogeneous_edge(c, a);
         result.edges[2] = homogeneous_edge(a, b);
@@ -243,14 +232,17 @@ PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec
             ib = 2;
             ic = 1;
         }
-        if ((area == 0.0 && reach == 0.0) ||
-            !limit(result, min(a, min(b, c)), max(a, max(b, c)), reach, lower, upper)) {
-            return result;
-        }
+        limit(result, min(a, min(b, c)), max(a, max(b, c)), reach, lower, upper);
+        is_empty = area == 0.0 && reach == 0.0;
         result.edges[0] = edge_between(b, c);
         result.edges[1] = edge_between(c, a);
         result.edges[2] = edge_between(a, b);
         result.inverse_area = area == 0.0 ? 0.0 : quotient(1.0, abs(area));
+    }
+    if (is_empty || result.last.x < result.first.x || result.last.y < result.first.y) {
+        result.first = ivec2(0);
+        result.last = ivec2(-1);
+        return result;
     }
     result.depth = interpolant(depth_of(frame, position_of(triangle, 0)),
                                depth_of(frame, position_of(triangle, ib)),
