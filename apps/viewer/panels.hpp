@@ -92,6 +92,7 @@ class Panels {
 
     // ---- panels_actions.cpp
     [[nodiscard]] std::vector<Action> make_actions();
+    void zoom_in_middle(float factor);
     void change_range_mode(bool automatic);
     void change_pyramid_level(int levels);
     void choose_threshold_kind(ThresholdKind kind);

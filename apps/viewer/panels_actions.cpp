@@ -59,10 +59,10 @@ std::vector<Shortcut> shortcuts_of(const std::string& text) {
         }
     }
     static const std::map<std::string, int> names{
-        {"Left", GLFW_KEY_LEFT},       {"Right", GLFW_KEY_RIGHT},
-        {"Page up", GLFW_KEY_PAGE_UP}, {"Page down", GLFW_KEY_PAGE_DOWN},
-        {"Tab", GLFW_KEY_TAB},         {"Escape", GLFW_KEY_ESCAPE},
-        {"F1", GLFW_KEY_F1},           {"F5", GLFW_KEY_F5}};
+        {"Left", GLFW_KEY_LEFT}, {"Right", GLFW_KEY_RIGHT},     {"Up", GLFW_KEY_UP},
+        {"Down", GLFW_KEY_DOWN}, {"Page up", GLFW_KEY_PAGE_UP}, {"Page down", GLFW_KEY_PAGE_DOWN},
+        {"Tab", GLFW_KEY_TAB},   {"Escape", GLFW_KEY_ESCAPE},   {"F1", GLFW_KEY_F1},
+        {"F5", GLFW_KEY_F5}};
     if (key.size() > 1) {
         shortcut.key = names.at(key);
     } else if (key[0] >= 'A' && key[0] <= 'Z') {
@@ -73,6 +73,8 @@ std::vector<Shortcut> shortcuts_of(const std::string& text) {
     return {shortcut};
 }
 
+constexpr float ZOOM_FACTOR = 1.25F;
+constexpr float PAN_PIXELS = 60.0F;
 const float SMALL_THRESHOLD_STEP = std::exp2(1.0F / 8.0F);
 
 // Goes to the next value of a table, and from the last to the first.
@@ -94,6 +96,9 @@ std::vector<Action> Panels::make_actions() {
     };
     const auto add = [&](const char* name, const char* keys, std::function<void()> act) {
         all.push_back({{}, name, keys, shortcuts_of(keys), std::move(act), false});
+    };
+    const auto pan = [this](float x, float y) {
+        return [=, this] { viewer_.pan(x * form_.px(PAN_PIXELS), y * form_.px(PAN_PIXELS)); };
     };
     const auto repeat = [&](const char* name, const char* keys, std::function<void()> act) {
         all.push_back({{}, name, keys, shortcuts_of(keys), std::move(act), true});
@@ -124,6 +129,14 @@ std::vector<Action> Panels::make_actions() {
 
     group("View");
     add("Fit the whole map", "F", [this] { viewer_.show_all(); });
+    // '=' lies below '+' on many keyboards.
+    repeat("Zoom in", "+ or =", [this] { zoom_in_middle(ZOOM_FACTOR); });
+    repeat("Zoom out", "-", [this] { zoom_in_middle(1.0F / ZOOM_FACTOR); });
+    // The map moves in the other direction.
+    repeat("Move the view left", "Shift+Left", pan(1, 0));
+    repeat("Move the view right", "Shift+Right", pan(-1, 0));
+    repeat("Move the view up", "Shift+Up", pan(0, 1));
+    repeat("Move the view down", "Shift+Down", pan(0, -1));
     add("One pixel per texel", "1", [this] { viewer_.show_one_to_one(); });
 
     group("Threshold and subdivision");
@@ -167,6 +180,12 @@ std::vector<Action> Panels::make_actions() {
 }
 
 // ---- Actions of more than a line
+
+void Panels::zoom_in_middle(float factor) {
+    const ImGuiIO& io = ImGui::GetIO();
+    viewer_.zoom_at(map_width() / 2.0F * io.DisplayFramebufferScale.x,
+                    io.DisplaySize.y / 2.0F * io.DisplayFramebufferScale.y, factor);
+}
 
 // Keeps the picture as it is until the range is changed by hand.
 void Panels::change_range_mode(bool automatic) {
