@@ -133,7 +133,7 @@ struct Run {
 // Returns where to split a run: at the multiple of the greatest length that is nearest to its
 // middle; its end: nowhere.
 std::size_t split_of(const Run& run) {
-    for (const std::size_t length : {4096, 64, 8}) {
+    for (const std::size_t length : {4096U, 64U, 8U}) {
         const std::size_t first = run.first / length + 1;
         const std::size_t last = (run.end - 1) / length;
         if (first <= last) {

@@ -156,8 +156,8 @@ TEST_F(LitScene, HasTheCoordinatesOfTheUnwrappedScene) {
         const Json& list = mesh["primitives"][0];
         EXPECT_FALSE(list.contains("mode"));
         EXPECT_EQ(list["attributes"].size(), 3U);
-        const Json& moved = now["accessors"][list["targets"][0]["POSITION"].get<int>()];
-        EXPECT_EQ(moved["count"], now["accessors"][list["indices"].get<int>()]["count"]);
+        const Json& moved = now["accessors"][list["targets"][0]["POSITION"].get<std::size_t>()];
+        EXPECT_EQ(moved["count"], now["accessors"][list["indices"].get<std::size_t>()]["count"]);
         EXPECT_EQ(mesh["primitives"][1], old["meshes"][0]["primitives"][1]);  // points
     }
     now["materials"][0]["extensions"].erase("MOZ_lightmap");

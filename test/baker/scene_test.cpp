@@ -269,7 +269,7 @@ TEST_F(SceneFile, HasTheVerticesThatTrianglesUse) {
     EXPECT_EQ(scene.parts.size(), 2U);
     std::vector<std::uint32_t> sources = scene.source_vertices;
     std::ranges::sort(sources);
-    sources.erase(std::ranges::unique(sources).begin(), sources.end());
+    sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
     EXPECT_EQ(sources, std::vector<std::uint32_t>({1, 2, 3, 4, 5, 6, 7, 8}));
     for (std::size_t i = 0; i < scene.positions.size(); ++i) {
         const std::size_t from = std::size_t{3} * scene.source_vertices[i];
