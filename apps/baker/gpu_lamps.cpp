@@ -4,17 +4,35 @@
 #include "surface_map.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace quadtile::baker {
 
 using Usage = vk::BufferUsageFlagBits;
+
+namespace {
+
+std::span<const std::byte> addressable(const app::Gpu& gpu,
+                                       std::span<const LampTriangle> triangles) {
+    const std::uint64_t most = gpu.physical_device().getProperties().limits.maxStorageBufferRange;
+    if (triangles.size_bytes() > most) {
+        throw std::runtime_error("emitters of " + std::to_string(triangles.size()) +
+                                 " triangles are too many for this device, which addresses " +
+                                 std::to_string(most / sizeof(LampTriangle)) +
+                                 "; simplify them, or use --reference");
+    }
+    return std::as_bytes(triangles);
+}
+
+}  // namespace
 
 GpuLamps::GpuLamps(app::Gpu& gpu, const std::array<vk::Buffer, 3>& of_scene,
                    const SurfaceMap& surface, std::span<const LampTriangle> triangles,
                    LampSums& sums)
     : gpu_(gpu),
       sums_(sums),
-      triangles_(gpu.upload(std::as_bytes(triangles), Usage::eStorageBuffer)),
+      triangles_(gpu.upload(addressable(gpu, triangles), Usage::eStorageBuffer)),
       patches_(gpu.upload(std::as_bytes(std::span(surface.patches)), Usage::eStorageBuffer)),
       normals_(gpu.upload(std::as_bytes(std::span(surface.normal)), Usage::eStorageBuffer)),
       interface_(gpu.make_interface(vk::ShaderStageFlagBits::eCompute,
