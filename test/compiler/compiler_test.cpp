@@ -101,7 +101,7 @@ void requirements(VkDevice /*device*/, std::uint64_t /*object*/, VkMemoryRequire
 // Each allocation has its own place, so that what is read stays zero.
 VkResult map(VkDevice /*device*/, std::uint64_t memory, VkDeviceSize /*offset*/,
              VkDeviceSize /*size*/, VkMemoryMapFlags /*flags*/, void** mapped) {
-    constexpr std::size_t PLACES = 4096;
+    constexpr std::size_t PLACES = 32768;
     constexpr std::size_t PLACE_BYTES = std::size_t{1} << 28U;
     static void* const all =  // only what is touched is taken
         mmap(nullptr, PLACES * PLACE_BYTES, PROT_READ | PROT_WRITE,
