@@ -9,6 +9,8 @@
 // Memory order: hand_over.glsl, by messages if GETS_MESSAGES. Otherwise a barrier of the crew orders its threads behind
 // thread 0. All other barriers order shared memory only. PYRAMID: NaN texels count as infinity. Thread 0 adds their
 // number to the state, and releases it before it counts in an infinite node. The maker of an infinite root acquires.
+//
+// Source: AMD's FidelityFX Single Pass Downsampler, here for all sizes and with the memory order stated.
 
 #include "downsample.glsl"
 #include "workgroup.glsl"
@@ -54,19 +56,28 @@ bool announced(bool said) {
 #if ODD_BLOCKS
 const uint ODD_LEVELS_START = 31 * 31;
 shared ITEM room[31 * 31 + 15 * 15];
-#elif !SUBGROUPS || CUSTOM
+#elif !SUBGROUPS
 shared ITEM room[4 * WORKGROUP_SIZE];
 #endif
+
+// Returns item i, without an array that is indexed at run time.
+ITEM one_of(ITEM items[4], uint i) { return i < 2 ? (i == 0 ? items[0] : items[1]) : (i == 2 ? items[2] : items[3]); }
 
 // Reduces the items of four neighbours on the curve, quarter by quarter. Thread i of them returns that of quarter i.
 ITEM reduce_neighbours(ITEM items[4], uint thread) {
     const bool right = (thread & 1) != 0;
     const bool lower = (thread & 2) != 0;
-#if !SUBGROUPS || CUSTOM
+#if !SUBGROUPS
     [[unroll]] for (uint i = 0; i < 4; ++i) { room[4 * thread + i] = items[i]; }
     barrier();
     const uint first = 4 * (thread & ~3U) + (thread & 3);
     return reduce_four(room[first], room[first + 4], room[first + 8], room[first + 12]);
+#elif CUSTOM
+    // Of each pair of threads that differ by i, each gives the item of the other's quarter.
+    ITEM from[4];
+    [[unroll]] for (uint i = 0; i < 4; ++i) { from[i] = subgroupShuffleXor(one_of(items, (thread ^ i) & 3), i); }
+    const uint own = thread & 3;
+    return reduce(one_of(from, own), one_of(from, own ^ 1), one_of(from, own ^ 2), one_of(from, own ^ 3));
 #else
     // Pairs side by side come first, as everywhere.
     ITEM upper = reduce_two(right ? items[1] : items[0], subgroupShuffleXor(right ? items[0] : items[1], 1));
@@ -146,7 +157,10 @@ ITEM reduce_level(Block block, uint step, uint thread) {
 
 // Returns the place of a thread's four quads, one in each quarter of a block: along the Z-order curve, so that a
 // subgroup loads and stores compact patches, as images are laid out.
-uvec2 place_in_quarter(uint thread) { return uvec2(morton_x(thread), morton_y(thread)); }
+uvec2 place_in_quarter(uint thread) {
+    return uvec2((thread & 1) | ((thread >> 1) & 2) | ((thread >> 2) & 4) | ((thread >> 3) & 8),
+                 ((thread >> 1) & 1) | ((thread >> 2) & 2) | ((thread >> 3) & 4) | ((thread >> 4) & 8));
+}
 uvec2 quarter(uint i) { return uvec2(i & 1, i >> 1); }
 
 // Whether the texels of groups come as messages: if all blocks run, and one thread reads each texel. On an H200 they
@@ -295,9 +309,16 @@ ITEM handed_over_item(uint level, uvec2 position, ITEM item) {
     return item;
 }
 
+// A rectangle of blocks, or of texels that are handed over, with its last ones.
+struct Range {
+    uvec2 first;
+    uvec2 last;
+};
+
 // Hands over the texel of a block. Returns whether the workgroup was the last of its group. If it was, `block` becomes
-// the group's texels, and `counters` the place of the next hand-over's words.
-bool hand_over(inout Block block, inout uint counters, ITEM item, uint thread) {
+// the group's texels, `counters` the place of the next hand-over's words, and `touched`, the range of texels that are
+// handed over with SOME_BLOCKS, the range of groups.
+bool hand_over(inout Block block, inout uint counters, inout Range touched, ITEM item, uint thread) {
     const uint level = block.level + block.levels;
     const uvec2 extent = extent_of(level);
     const Group group = group_of(level, block.index, counters, CHANNELS, CHANNELS);
@@ -315,19 +336,25 @@ bool hand_over(inout Block block, inout uint counters, ITEM item, uint thread) {
             }
         }
         uvec2 arriving = group_extent;
-        if (SOME_BLOCKS) {  // texels above the blocks that run
-            const uvec2 first = min(words_of(parameters.first_block) >> (level - BLOCK_LEVELS), extent - 1);
-            const uvec2 last = min(words_of(parameters.last_block) >> (level - BLOCK_LEVELS), extent - 1);
-            const uvec2 first_of_group = group.index << group.levels;
-            arriving = min(first_of_group + group_extent, last + 1) - max(first_of_group, first);
+        if (SOME_BLOCKS) {
+            const uvec2 first = group.index << group.levels;
+            arriving = min(min(first + group_extent, touched.last + 1), extent) - max(first, touched.first);
         }
+        const uint expected = arriving.x * arriving.y;
+        uint arrived = 0;
+        if (!SOME_BLOCKS || expected > 1) {  // a single workgroup need not ask
+            if (GETS_MESSAGES) {
 #if PYRAMID
-        if (GETS_MESSAGES && may_hold_nan(item)) {
-            memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease);
-        }
+                if (may_hold_nan(item)) {
+                    memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease);
+                }
 #endif
-        const uint arrived = GETS_MESSAGES ? ADD_RELAXED(state[group.counter], 1) : ARRIVE(state[group.counter]);
-        is_last = arrived + 1 == arriving.x * arriving.y;
+                arrived = ADD_RELAXED(state[group.counter], 1);
+            } else {
+                arrived = ARRIVE(state[group.counter]);
+            }
+        }
+        is_last = arrived + 1 == expected;
     }
     if (!announced(is_last)) {
         return false;
@@ -344,6 +371,9 @@ bool hand_over(inout Block block, inout uint counters, ITEM item, uint thread) {
     }
     if (!ONE_GROUP) {
         counters = group.end;
+        const uvec2 groups = blocks_of(level, group.levels);
+        touched = Range(block_of(min(touched.first, extent - 1), group.levels, groups),
+                        block_of(min(touched.last, extent - 1), group.levels, groups));
     }
     block = Block(level, group.levels, group.index, group_extent, GETS_MESSAGES ? group.slots : group.nodes);
     return true;
@@ -353,6 +383,7 @@ bool hand_over(inout Block block, inout uint counters, ITEM item, uint thread) {
 // whether another workgroup goes on; otherwise this one has made the top level, and thread 0 has the last item.
 bool ascend(Block block, bool even, uint layer_state, uint thread, out ITEM item) {
     uint counters = layer_state + 1;
+    Range touched = Range(words_of(parameters.first_block), words_of(parameters.last_block));
     bool has_level_1 = has_sixteen();  // whether the nodes begin with those of 8 x 8
     while (true) {
         if (even) {
@@ -368,7 +399,7 @@ bool ascend(Block block, bool even, uint layer_state, uint thread, out ITEM item
         if (block.level + block.levels >= parameters.top_level) {
             return false;
         }
-        if (!hand_over(block, counters, item, thread)) {
+        if (!hand_over(block, counters, touched, item, thread)) {
             return true;
         }
         even = is_even(block);

@@ -188,7 +188,6 @@ void Gpu::make_device(bool presents) {
     const vk::PhysicalDeviceFeatures has = physical_device_.getFeatures();
     enabled_.storage_image_formats = has.shaderStorageImageWriteWithoutFormat == VK_TRUE &&
                                      has.shaderStorageImageExtendedFormats == VK_TRUE;
-    enabled_.storage_image_dynamic_indexing = has.shaderStorageImageArrayDynamicIndexing == VK_TRUE;
     // The others are for draws that the GPU generates, into parts of a depth buffer.
     const vk::PhysicalDeviceFeatures core{
         .multiDrawIndirect = has.multiDrawIndirect,
@@ -196,7 +195,6 @@ void Gpu::make_device(bool presents) {
         .depthClamp = has.depthClamp,
         .shaderStorageImageExtendedFormats = enabled_.storage_image_formats ? VK_TRUE : VK_FALSE,
         .shaderStorageImageWriteWithoutFormat = enabled_.storage_image_formats ? VK_TRUE : VK_FALSE,
-        .shaderStorageImageArrayDynamicIndexing = has.shaderStorageImageArrayDynamicIndexing,
         .shaderClipDistance = has.shaderClipDistance};
     vk::PhysicalDeviceVulkan12Features use{
         .pNext = enabled_.subgroup_operations ? &subgroups : nullptr,

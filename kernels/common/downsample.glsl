@@ -83,12 +83,18 @@ float texel_at(uvec2 position) { return texelFetch(source, ivec3(position, layer
 #else
 layout(constant_id = 10) const bool COPY_SOURCE = false;
 
-// Mip levels as storage images: image i is the level i above the base level. If shaders have room for fewer images than
-// there are levels, there is a window of the levels, and the host runs the whole dispatch again per window. So every level
-// is made from the same values. Devices that cannot index images at run time have windows of one level.
+// Mip levels as storage images: image i is the level i above the base level. Devices that cannot index them at run time
+// get a ladder of constant indices. If shaders have room for fewer images than there are levels, there is a window of
+// the levels, and the host runs the whole dispatch again per window. So every level is made from the same values.
+layout(constant_id = 9) const bool DYNAMIC_INDEXING = false;
 layout(constant_id = 19) const uint MIP_IMAGES = MAX_LEVELS;  // or the most that a shader of the device can use
+// Bound for devices with fewer images. EAGER_IMAGES (cpu_drivers.glsl).
+const uint LARGEST_INDEX = MIP_IMAGES < MAX_LEVELS ? MIP_IMAGES - 1 : ~0U;
 
 layout(set = 0, binding = 5) uniform writeonly image2DArray mip_images[MIP_IMAGES];
+
+// No case names an image behind the last, because drivers also check cases that never run.
+#define STORE_IN(i) case i: imageStore(mip_images[i < MIP_IMAGES ? i : 0], position, texel); break;
 
 // `image` must be the same for all threads of a subgroup.
 void store_texel(uint image, ivec3 position, vec4 texel) {
@@ -97,9 +103,16 @@ void store_texel(uint image, ivec3 position, vec4 texel) {
         if (image >= MIP_IMAGES) {  // or below the window
             return;
         }
-        image = min(image, MIP_IMAGES - 1);  // EAGER_IMAGES (cpu_drivers.glsl)
     }
-    imageStore(mip_images[MIP_IMAGES == 1 ? 0 : image], position, texel);
+    if (DYNAMIC_INDEXING) {
+        imageStore(mip_images[min(image, LARGEST_INDEX)], position, texel);
+        return;
+    }
+    switch (image) {
+        STORE_IN(0) STORE_IN(1) STORE_IN(2) STORE_IN(3) STORE_IN(4) STORE_IN(5)
+        STORE_IN(6) STORE_IN(7) STORE_IN(8) STORE_IN(9) STORE_IN(10) STORE_IN(11)
+        STORE_IN(12) STORE_IN(13) STORE_IN(14) STORE_IN(15) STORE_IN(16)
+    }
 }
 
 void put_texel(uint level, uvec2 position, TEXEL texel) {
@@ -107,8 +120,10 @@ void put_texel(uint level, uvec2 position, TEXEL texel) {
 }
 
 void copy_texel(uvec2 position, TEXEL texel) {
-    if (COPY_SOURCE && all(lessThan(position, extent_of(0)))) {
-        store_texel(0, ivec3(position, layer), VEC4_OF(copy_of(texel)));
+    if (COPY_SOURCE) {
+        if (all(lessThan(position, extent_of(0)))) {
+            store_texel(0, ivec3(position, layer), VEC4_OF(copy_of(texel)));
+        }
     }
 }
 #endif
@@ -133,17 +148,26 @@ void make_edge_weights(uint thread) {
 }
 
 ITEM mean_of_sum(uint level, uvec2 position, ITEM item) {
-    const bvec2 is_last = equal(position, extent_of(level) - 1);
-    item *= is_last.x ? edge_weights[level][0] : 1.0;
-    return item * (is_last.y ? edge_weights[level][1] : 1.0);
+    const uvec2 last = extent_of(level) - 1;
+    if (position.x == last.x) {
+        item *= edge_weights[level][0];
+    }
+    if (position.y == last.y) {
+        item *= edge_weights[level][1];
+    }
+    return item;
 }
 
 ITEM sum_of_mean(uint level, uvec2 position, ITEM item) {
-    const bvec2 is_last = equal(position, extent_of(level) - 1);
-    const uvec2 coverage = uvec2(is_last.x ? mip_last_coverage(parameters.width, level, EDGE_RULE) : 1U << level,
-                                 is_last.y ? mip_last_coverage(parameters.height, level, EDGE_RULE) : 1U << level);
-    const vec2 shares = vec2(coverage) * (1.0 / float(1U << level));
-    precise ITEM sum = item * shares.x * shares.y;  // precise: later additions must not become fused operations
+    const uvec2 last = extent_of(level) - 1;
+    const float unit = 1.0 / float(1U << level);
+    precise ITEM sum = item;  // precise: later additions must not become fused operations
+    if (position.x == last.x) {
+        sum *= float(mip_last_coverage(parameters.width, level, EDGE_RULE)) * unit;
+    }
+    if (position.y == last.y) {
+        sum *= float(mip_last_coverage(parameters.height, level, EDGE_RULE)) * unit;
+    }
     return sum;
 }
 

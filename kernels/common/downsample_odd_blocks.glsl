@@ -166,12 +166,13 @@ void reduce_strip(Block block, Part level_1, uvec2 start, uvec2 end, uint thread
               thread);
 }
 
-// Copies the texels of a block.
-void copy_block(Block block, uint thread) {
-    for (uint first = 0; first < block.extent.x * block.extent.y; first += WORKGROUP_SIZE) {
+// Copies the texels of a part of a block: all of it if no level is made.
+void copy_part(Block block, uvec2 start, uvec2 end, uint thread) {
+    const uvec2 extent = end - start;
+    for (uint first = 0; first < extent.x * extent.y; first += WORKGROUP_SIZE) {
         const uint i = first + thread;
-        if (i < block.extent.x * block.extent.y) {
-            const uvec2 position = first_texel(block) + place_in(i, block.extent.x);
+        if (i < extent.x * extent.y) {
+            const uvec2 position = first_texel(block) + start + place_in(i, extent.x);
             store_texel(0, ivec3(position, layer), VEC4_OF(copy_of(fetch_texel(position))));
         }
     }
@@ -180,9 +181,6 @@ void copy_block(Block block, uint thread) {
 // Makes all levels of a block of any extent, up to 127 x 127. Returns the texel of the last one to thread 0 (blocks
 // that are handed on have at least three levels).
 ITEM reduce_odd_block(Block block, uint thread) {
-    if (COPY_SOURCE && block.level == 0) {
-        copy_block(block, thread);
-    }
     const Part level_1 = part_above(block, 1);
     // Texels of the second level except the last, along each axis: they have 4 x 4 texels.
     const uvec2 regular = max(level_1.count / 2, uvec2(1)) - 1;
@@ -190,6 +188,9 @@ ITEM reduce_odd_block(Block block, uint thread) {
     for (uint axis = 0; axis < 2; ++axis) {
         const uvec2 start = axis == 0 ? uvec2(2 * regular.x, 0) : uvec2(0, 2 * regular.y);
         const uvec2 end = uvec2(axis == 0 ? level_1.count.x : 2 * regular.x, level_1.count.y);
+        if (COPY_SOURCE && block.level == 0) {
+            copy_part(block, 2 * start, uvec2(axis == 0 ? block.extent.x : 4 * regular.x, block.extent.y), thread);
+        }
         reduce_strip(block, level_1, start, end, thread);
     }
 

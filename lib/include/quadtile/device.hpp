@@ -35,8 +35,7 @@ struct Features {
     /// (shaderStorageImageWriteWithoutFormat, shaderStorageImageExtendedFormats). Downsampler
     /// stores levels with it. If it is false, Downsampler can only blit.
     bool storage_image_formats = false;
-    /// Storage images chosen at run time (shaderStorageImageArrayDynamicIndexing). If
-    /// false, MipMethod::spd runs once for each mip level.
+    /// Storage images chosen at run time (shaderStorageImageArrayDynamicIndexing).
     bool storage_image_dynamic_indexing = false;
 };
 

@@ -43,9 +43,7 @@ using Usage = vk::ImageUsageFlagBits;
 
 // Returns the levels that one dispatch can store (downsample.glsl).
 std::uint32_t image_count(const DeviceContext& context) {
-    return context.info.features.storage_image_dynamic_indexing
-               ? std::min(MAX_LEVELS, context.max_storage_images)
-               : 1;
+    return std::min(MAX_LEVELS, context.max_storage_images);
 }
 
 }  // namespace
@@ -140,6 +138,8 @@ struct Downsampler::Impl {
                      {detail::TARGET_ENCODING, target},
                      {detail::SOURCE_CHANNELS,
                       channel_count(kind.first ? options.source_format : options.format)},
+                     {detail::DYNAMIC_INDEXING,
+                      context->info.features.storage_image_dynamic_indexing ? 1U : 0U},
                      {detail::MIP_IMAGES, image_count(*context)},
                      {detail::COPY_SOURCE, kind.first && options.copy_source ? 1U : 0U},
                      {detail::IN_CODES, in_codes ? 1U : 0U},

@@ -20,6 +20,7 @@ constexpr std::uint32_t FILTERED = 5;
 constexpr std::uint32_t SOURCE_ENCODING = 6;
 constexpr std::uint32_t TARGET_ENCODING = 7;
 constexpr std::uint32_t SOURCE_CHANNELS = 8;
+constexpr std::uint32_t DYNAMIC_INDEXING = 9;
 constexpr std::uint32_t COPY_SOURCE = 10;
 constexpr std::uint32_t IN_CODES = 12;
 constexpr std::uint32_t WEIGHTED = 13;
