@@ -22,8 +22,10 @@ Rgb ColourScale::colour(float importance) const noexcept {
     if (std::isinf(importance)) {
         return infinite;
     }
-    const float position = std::log2(importance / range_.low) / std::log2(range_.high / range_.low);
-    const float entry = position * static_cast<float>(table_.size());
+    // Quotients of floats may overflow, and a range may have one value.
+    const float width = std::log2(range_.high) - std::log2(range_.low);
+    const float position = (std::log2(importance) - std::log2(range_.low)) / width;
+    const float entry = width > 0.0F ? position * static_cast<float>(table_.size()) : 0.0F;
     return table_[static_cast<std::size_t>(
         std::clamp(entry, 0.0F, static_cast<float>(table_.size() - 1)))];
 }

@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <numbers>
 
 namespace quadtile::baker::test {
@@ -76,6 +77,27 @@ TEST_F(TracerTest, TakesAllTrianglesOfALamp) {
         power += 64.0F * result.map.irradiance[texel].x;
     }
     EXPECT_NEAR(power / (std::numbers::pi_v<float> * COLUMNS / 128.0F), 0.985F, 0.01F);
+}
+
+// Catches groups of clusters that are left out behind the first 64, which one round of cull tests:
+// their texels would meet no ray.
+TEST_F(TracerTest, TakesAllGroupsOfClusters) {
+    constexpr std::uint32_t SIDE = 368;
+    static_assert(2 * SIDE * SIDE > 64 * CLUSTERS_IN_GROUP * CLUSTER_TRIANGLES);
+    Scene scene;
+    scene.materials.push_back({.albedo = glm::vec3(0.5F)});
+    for (std::uint32_t i = 0; i < SIDE * SIDE; ++i) {
+        const glm::vec2 low(i % SIDE, i / SIDE);
+        const glm::vec3 corner(low.x, 0.0F, low.y);
+        const glm::vec2 high = low + 1.0F;
+        add_quad(scene, {corner, corner + Z, corner + Z + X, corner + X},
+                 rectangle(low / float{SIDE}, high / float{SIDE}), 0);
+    }
+    Prepared what(scene, {32, 32}, 3.0F);
+    what.sky.radiance = glm::vec3(1.0F);
+    const BakeResult result = bake_with(*make_gpu_tracer(*gpu_, what.traced, what.tiles, {}), what,
+                                        {.directions = 8, .bounces = 0});
+    EXPECT_EQ(std::ranges::count(result.map.known, 1), 32 * 32);
 }
 
 }  // namespace
