@@ -37,14 +37,38 @@ Value value_at(const std::vector<Value>& values, std::size_t i) {
 
 }  // namespace
 
-void PieceOfSums::read(Tracer& tracer, const Range& fronts, std::size_t back_texels) {
+void read_sums(std::span<Tracer* const> tracers, std::size_t first, std::span<Accumulator> sums) {
+    std::vector<std::vector<Accumulator>> of_others(tracers.size());
+    parallel_for(tracers.size(), static_cast<std::uint32_t>(tracers.size()), [&](std::size_t i) {
+        if (i == 0) {
+            tracers[i]->read_sums(first, sums);
+        } else {
+            of_others[i].resize(sums.size());
+            tracers[i]->read_sums(first, of_others[i]);
+        }
+    });
+    auto* const words = reinterpret_cast<std::uint64_t*>(sums.data());
+    const auto add = [&](std::size_t texel) {
+        constexpr std::size_t WORDS = sizeof(Accumulator) / sizeof(std::uint64_t);
+        for (std::size_t i = 1; i < tracers.size(); ++i) {
+            const auto* const more = reinterpret_cast<const std::uint64_t*>(&of_others[i][texel]);
+            for (std::size_t k = 0; k < WORDS; ++k) {
+                words[WORDS * texel + k] += more[k];
+            }
+        }
+    };
+    parallel_for(tracers.size() > 1 ? sums.size() : 0, 0, add, SHORT_CALLS);
+}
+
+void PieceOfSums::read(std::span<Tracer* const> tracers, const Range& fronts,
+                       std::size_t back_texels) {
     first_ = fronts.first;
     back_texels_ = back_texels;
     fronts_.resize(fronts.size());
-    tracer.read_sums(first_, fronts_);
+    read_sums(tracers, first_, fronts_);
     backs_.resize(back_texels > 0 ? fronts.size() : 0);
     if (back_texels > 0) {
-        tracer.read_sums(first_ + back_texels, backs_);
+        read_sums(tracers, first_ + back_texels, backs_);
     }
 }
 
@@ -272,7 +296,7 @@ void GatheredLight::begin_lamps(const std::vector<LampPatch>& patches, bool is_m
                                                               : 0;
         state_.lamp_sums[i].resize(LAMP_NUMBERS[i] * places);
     }
-    tracer_.begin_lamps(surface_, lamp_triangles_, state_.lamp_sums);
+    tracers_.front()->begin_lamps(surface_, lamp_triangles_, state_.lamp_sums);
 }
 
 void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point,
@@ -295,7 +319,7 @@ void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point
     for (std::uint32_t first = lamp_firsts_[point.patch]; first < end; first += LAMP_TRIANGLES) {
         parameters.first_triangle = first;
         parameters.end_triangle = std::min(end, first + LAMP_TRIANGLES);
-        tracer_.add_lamp(parameters);
+        tracers_.front()->add_lamp(parameters);
     }
 }
 
@@ -315,7 +339,7 @@ void GatheredLight::move_lamp_sums() {
     if (state_.lamp_sums[0].empty()) {
         return;
     }
-    tracer_.read_lamps();
+    tracers_.front()->read_lamps();
     if (ranks_.count() > 1) {
         add_up_lamps({0, scene_.texels.count()}, 0);
         if (!ranks_.is_first()) {
@@ -323,13 +347,13 @@ void GatheredLight::move_lamp_sums() {
                 std::ranges::fill(sums, 0);
             }
         }
-        tracer_.begin_lamps(surface_, lamp_triangles_, state_.lamp_sums);
+        tracers_.front()->begin_lamps(surface_, lamp_triangles_, state_.lamp_sums);
     }
 }
 
 // Unknown light is taken as the rest. There are no moments of other light yet.
 void GatheredLight::finish_lamps(bool is_more) {
-    tracer_.read_lamps();
+    tracers_.front()->read_lamps();
     for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
         add_up_lamps(ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK), rank);
     }
@@ -402,7 +426,7 @@ void GatheredLight::read_outgoing(
                      std::min(all.end, all.first + first + size)};
     };
     const std::size_t most = texels / ranks_.count() + TEXEL_BLOCK;  // of a rank
-    const std::size_t size = std::min(piece_texels() / ranks_.count() + 1, most);
+    const std::size_t size = std::min(PIECE_TEXELS / ranks_.count() + 1, most);
     std::vector<glm::vec4> radiance(size * ranks_.count());
     for (std::size_t side = 0; side < scene_.sum_count(); side += scene_.texels.places()) {
         for (std::size_t first = 0; first < most; first += size) {

@@ -30,11 +30,11 @@ constexpr std::size_t TEXEL_BLOCK = 1024;
 // Texels whose sums are read, or whose radiance is made, at a time.
 constexpr std::size_t PIECE_TEXELS = 256 * TEXEL_BLOCK;
 
-// Sums of a pass: those of a range of texels and their neighbours.
+// Sums of a pass, of all tracers together: those of a range of texels and their neighbours.
 class PieceOfSums {
  public:
     // Reads sums of `fronts` and, behind `back_texels` places, of backs; 0: there are none.
-    void read(Tracer& tracer, const Range& fronts, std::size_t back_texels);
+    void read(std::span<Tracer* const> tracers, const Range& fronts, std::size_t back_texels);
     // Adds up those of all ranks for the rank `to`.
     void add_up(Ranks& ranks, std::uint32_t to);
 
@@ -53,15 +53,19 @@ class PieceOfSums {
 // Emission that leaves a texel.
 enum class Emission { none, without_lamps, all };
 
-// The light in a checkpoint's state, which the bake owns, from the sums of the tracer. Each rank
+// Reads the sums of places from `first` on, of all tracers together.
+void read_sums(std::span<Tracer* const> tracers, std::size_t first, std::span<Accumulator> sums);
+
+// The light in a checkpoint's state, which the bake owns, from the sums of the tracers. Each rank
 // has and changes the light of its own texels. All ranks call the functions that change the light
 // of a pass, and the means, in the same order.
 class GatheredLight {
  public:
     GatheredLight(const TracedScene& scene, const SurfaceMap& surface, const Lamps& lamps,
-                  const BakeOptions& options, Tracer& tracer, Ranks& ranks, BakeState& state)
+                  const BakeOptions& options, std::span<Tracer* const> tracers, Ranks& ranks,
+                  BakeState& state)
         : scene_(scene),
-          tracer_(tracer),
+          tracers_(tracers),
           ranks_(ranks),
           own_(ranks.own_part(scene.texels.count(), TEXEL_BLOCK)),
           surface_(surface),
@@ -82,7 +86,7 @@ class GatheredLight {
     void finish_light(const PointLight& light);
     // Begins with all points of these patches.
     void begin_lamps(const std::vector<LampPatch>& patches, bool is_more);
-    // Adds the light of a patch to all texels, by this rank's sums of one of its points.
+    // Adds the light of a patch to all texels, by the first tracer's sums of one of its points.
     void add_lamp_point(const LampPatch& lamp, const LampPoint& point, bool is_first_half);
     // Moves the sums of all ranks to the first one; the others begin anew.
     void move_lamp_sums();
@@ -136,10 +140,6 @@ class GatheredLight {
             }
         });
     }
-    // Ranks wait for each other at each piece, so there are fewer.
-    [[nodiscard]] std::size_t piece_texels() const {
-        return ranks_.count() > 1 ? 3 * PIECE_TEXELS : PIECE_TEXELS;
-    }
     // Calls work(sums, i) for this rank's texels, with the sums of all ranks, which work on theirs
     // at once. Reads a piece, adds up the one before and works on that before it at once.
     void for_sums(const auto& work) {
@@ -148,14 +148,13 @@ class GatheredLight {
             std::uint32_t to;  // rank
         };
         std::vector<Piece> pieces;
-        const std::size_t size = piece_texels();
-        for (std::size_t first = 0; first < scene_.texels.count(); first += size) {
+        for (std::size_t first = 0; first < scene_.texels.count(); first += PIECE_TEXELS) {
             for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
                 const Range part = ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK);
                 if (first < part.size()) {
-                    pieces.push_back(
-                        {{part.first + first, std::min(part.end, part.first + first + size)},
-                         rank});
+                    pieces.push_back({{part.first + first,
+                                       std::min(part.end, part.first + first + PIECE_TEXELS)},
+                                      rank});
                 }
             }
         }
@@ -168,7 +167,7 @@ class GatheredLight {
             }
             if (i < pieces.size()) {
                 is_read = std::async(std::launch::async, [this, &piece = pieces[i]] {
-                    sums_[0].read(tracer_, with_neighbours(piece.texels), scene_.back_texels());
+                    sums_[0].read(tracers_, with_neighbours(piece.texels), scene_.back_texels());
                 });
             }
             if (i == 0) {
@@ -240,7 +239,7 @@ class GatheredLight {
     void forget_slivers();
 
     const TracedScene& scene_;
-    Tracer& tracer_;
+    std::span<Tracer* const> tracers_;
     Ranks& ranks_;
     Range own_;  // texels
     const SurfaceMap& surface_;

@@ -7,6 +7,8 @@
 #include "bake.hpp"
 #include "light_map.hpp"
 
+#include <array>
+#include <span>
 #include <string>
 
 namespace quadtile::baker::test {
@@ -42,10 +44,15 @@ struct Prepared {
     TileOptions tiles{.map_extent = 32, .max_resolution = 16.0F, .max_nodes = 2048.0F};
 };
 
+inline BakeResult bake_with(std::span<Tracer* const> tracers, const Prepared& what,
+                            const BakeOptions& options, const BakeWatcher& watcher = {}) {
+    return bake(what.traced, what.surface, what.suns, what.lights, what.lamps(options), what.sky,
+                what.tiles, options, tracers, watcher);
+}
+
 inline BakeResult bake_with(Tracer& tracer, const Prepared& what, const BakeOptions& options,
                             const BakeWatcher& watcher = {}) {
-    return bake(what.traced, what.surface, what.suns, what.lights, what.lamps(options), what.sky,
-                what.tiles, options, tracer, watcher);
+    return bake_with(std::array{&tracer}, what, options, watcher);
 }
 
 inline std::string bytes_of(const BakeResult& result) {
