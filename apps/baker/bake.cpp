@@ -69,11 +69,12 @@ class Bake {
                 break;
             }
         }
+        wait_for_room();
         result_.interrupted = result_.interrupted || !run_probes();
         if (watcher_.traced) {
             watcher_.traced();
         }
-        result_.noise = light_.noise();
+        result_.noise = last_means_.noise;
         result_.inside_texels = state_.inside_texels;
         std::tie(result_.map, result_.error) = light_.make_map(!result_.interrupted);
         return std::move(result_);
@@ -83,7 +84,7 @@ class Bake {
     // Returns whether the noise after all other passes requires another pass. It doubles the kind
     // whose directions reduce the noise most.
     [[nodiscard]] bool needs_more() {
-        const std::optional<double> noise = light_.noise();
+        const std::optional<double> noise = last_means_.noise;
         if (!noise || !(*noise > options_.noise) || options_.noise == 0.0) {
             return false;
         }
@@ -148,8 +149,7 @@ class Bake {
             resumed_directions_ += passes_.directions_of(passes_.planned()[i]);
         }
         resumed_directions_ += state_.directions_done + state_.probe_steps;
-        last_mean_ = light_.mean_irradiance();
-        last_noise_ = light_.noise();
+        last_means_ = light_.means();
         has_sums_ = true;
     }
 
@@ -170,6 +170,7 @@ class Bake {
     }
 
     void write_state() {
+        wait_for_room();
         if (!options_.checkpoint.empty()) {
             if (!std::exchange(is_light_gathered_, true)) {
                 light_.gather();
@@ -225,6 +226,10 @@ class Bake {
                              [&](std::size_t first, std::span<const Accumulator> sums) {
                                  tracers_.front()->set_sums(first, sums);
                              });
+        }
+        if (pass.doubling == 0) {
+            room_ =
+                std::async(std::launch::async, [this, kind = pass.kind] { light_.begin(kind); });
         }
         // The sums of lamps are on one device.
         std::vector<PassTracing> tracings;
@@ -440,10 +445,10 @@ class Bake {
         }
         state_.sent = {};
         std::vector<glm::vec4> outgoing(scene_.sum_count());
-        light_.read_outgoing(Emission::all, true,
-                             [&](std::size_t first, std::span<const glm::vec4> radiance) {
-                                 std::ranges::copy(radiance, &outgoing[first]);
-                             });
+        (void)light_.read_outgoing(Emission::all, true,
+                                   [&](std::size_t first, std::span<const glm::vec4> radiance) {
+                                       std::ranges::copy(radiance, &outgoing[first]);
+                                   });
         if (!gather_probes(
                 scene_, options_.probes, sources, outgoing, *tracers_.front(),
                 [&] { return goes_on("probes", 0); }, ranks_, state_)) {
@@ -461,17 +466,17 @@ class Bake {
             return;
         }
         emission_ = reflects ? std::nullopt : std::optional(emission);
-        greatest_radiance_ = 0.0F;
-        light_.read_outgoing(
+        greatest_radiance_ = light_.read_outgoing(
             emission, reflects, [&](std::size_t first, std::span<const glm::vec4> radiance) {
-                for (Tracer* const tracer : tracers_) {
-                    tracer->set_outgoing(first, radiance);
-                }
-                for (const glm::vec4& texel : radiance) {
-                    greatest_radiance_ =
-                        std::max(greatest_radiance_, greatest_of(glm::vec3(texel)));
-                }
+                parallel_for(tracers_.size(), static_cast<std::uint32_t>(tracers_.size()),
+                             [&](std::size_t i) { tracers_[i]->set_outgoing(first, radiance); });
             });
+    }
+
+    void wait_for_room() {
+        if (room_.valid()) {
+            room_.get();
+        }
     }
 
     // ---- Results of a pass
@@ -481,14 +486,16 @@ class Bake {
         if (state_.directions_done == 0 && state_.tiles_done == 0) {
             return;
         }
+        wait_for_room();
         const auto directions = static_cast<std::uint32_t>(passes_.directions_of(pass));
         light_.set_halves(static_cast<std::uint32_t>(passes_.half_of(pass, directions)),
                           state_.directions_done);
         add_light(pass);
         state_.half = {};
-        report.mean_irradiance = light_.mean_irradiance();
-        report.noise = last_noise_ = light_.noise();
-        report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
+        const double before = std::exchange(last_means_, light_.means()).irradiance;
+        report.mean_irradiance = last_means_.irradiance;
+        report.noise = last_means_.noise;
+        report.change = last_means_.irradiance - before;
     }
 
     void add_light(const Pass& pass) {
@@ -538,7 +545,7 @@ class Bake {
                                .directions = all,
                                .resumed_directions = resumed_directions_,
                                .seconds = seconds_since(start_),
-                               .noise = last_noise_});
+                               .noise = last_means_.noise});
         }
     }
 
@@ -566,11 +573,11 @@ class Bake {
     BakeState state_;
     GatheredLight light_{scene_, surface_, lamps_, options_, tracers_, ranks_, state_};
     std::uint64_t resumed_directions_ = 0;
-    double last_mean_ = 0.0;
-    std::optional<double> last_noise_;
+    GatheredLight::Means last_means_{};
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_checkpoint_ = Clock::now();
     BakeResult result_;
+    std::future<void> room_;  // of GatheredLight::begin; ends before the state does
 };
 
 }  // namespace

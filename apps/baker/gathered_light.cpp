@@ -37,49 +37,6 @@ Value value_at(const std::vector<Value>& values, std::size_t i) {
 
 }  // namespace
 
-void read_sums(std::span<Tracer* const> tracers, std::size_t first, std::span<Accumulator> sums) {
-    std::vector<std::vector<Accumulator>> of_others(tracers.size());
-    parallel_for(tracers.size(), static_cast<std::uint32_t>(tracers.size()), [&](std::size_t i) {
-        if (i == 0) {
-            tracers[i]->read_sums(first, sums);
-        } else {
-            of_others[i].resize(sums.size());
-            tracers[i]->read_sums(first, of_others[i]);
-        }
-    });
-    auto* const words = reinterpret_cast<std::uint64_t*>(sums.data());
-    const auto add = [&](std::size_t texel) {
-        constexpr std::size_t WORDS = sizeof(Accumulator) / sizeof(std::uint64_t);
-        for (std::size_t i = 1; i < tracers.size(); ++i) {
-            const auto* const more = reinterpret_cast<const std::uint64_t*>(&of_others[i][texel]);
-            for (std::size_t k = 0; k < WORDS; ++k) {
-                words[WORDS * texel + k] += more[k];
-            }
-        }
-    };
-    parallel_for(tracers.size() > 1 ? sums.size() : 0, 0, add, SHORT_CALLS);
-}
-
-void PieceOfSums::read(std::span<Tracer* const> tracers, const Range& fronts,
-                       std::size_t back_texels) {
-    first_ = fronts.first;
-    back_texels_ = back_texels;
-    fronts_.resize(fronts.size());
-    read_sums(tracers, first_, fronts_);
-    backs_.resize(back_texels > 0 ? fronts.size() : 0);
-    if (back_texels > 0) {
-        read_sums(tracers, first_ + back_texels, backs_);
-    }
-}
-
-void PieceOfSums::add_up(Ranks& ranks, std::uint32_t to) {
-    for (std::vector<Accumulator>* const sums : {&fronts_, &backs_}) {
-        ranks.add_up({reinterpret_cast<std::uint64_t*>(sums->data()),
-                      sums->size() * sizeof(Accumulator) / sizeof(std::uint64_t)},
-                     to);
-    }
-}
-
 Range GatheredLight::with_neighbours(const Range& texels) const {
     const CoveredTexels& all = scene_.texels;
     const std::size_t row = all.extent().width + std::size_t{1};
@@ -156,6 +113,16 @@ void GatheredLight::set_irradiance(std::vector<glm::vec3>& irradiance, std::vect
     });
     state_.inside_texels = static_cast<std::uint64_t>(total(inside));
     forget_slivers();
+}
+
+void GatheredLight::begin(Pass::Kind kind) {
+    if (kind == Pass::Kind::direct) {
+        begin_light(state_.direct, state_.direct_error);
+    } else if (kind == Pass::Kind::bounce) {
+        begin_light(state_.indirect, state_.indirect_error);
+    } else if (kind == Pass::Kind::sun || kind == Pass::Kind::light) {
+        begin_light(state_.sources, state_.sources_error);
+    }
 }
 
 // Begins with darkness if there is no such light yet.
@@ -416,7 +383,7 @@ glm::vec3 GatheredLight::direct_at(std::size_t place) const {
            value_at(state_.direct, place);
 }
 
-void GatheredLight::read_outgoing(
+float GatheredLight::read_outgoing(
     Emission emission, bool reflects,
     const std::function<void(std::size_t first, std::span<const glm::vec4>)>& take) const {
     const std::size_t texels = scene_.texels.count();
@@ -428,12 +395,15 @@ void GatheredLight::read_outgoing(
     const std::size_t most = texels / ranks_.count() + TEXEL_BLOCK;  // of a rank
     const std::size_t size = std::min(PIECE_TEXELS / ranks_.count() + 1, most);
     std::vector<glm::vec4> radiance(size * ranks_.count());
+    std::vector<float> greatest((most + TEXEL_BLOCK - 1) / TEXEL_BLOCK, 0.0F);  // by block
     for (std::size_t side = 0; side < scene_.sum_count(); side += scene_.texels.places()) {
         for (std::size_t first = 0; first < most; first += size) {
             const Range own = part(ranks_.number(), first, size);
             for_texels(own, [&](std::size_t i) {
-                radiance[ranks_.number() * size + i - own.first] =
-                    outgoing_at(side + i, emission, reflects);
+                const glm::vec4 outgoing = outgoing_at(side + i, emission, reflects);
+                radiance[ranks_.number() * size + i - own.first] = outgoing;
+                float& of_block = greatest[(i - own.first) / TEXEL_BLOCK];
+                of_block = std::max(of_block, greatest_of(glm::vec3(outgoing)));
             });
             ranks_.gather(std::span(radiance), size, true);
             for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
@@ -446,6 +416,7 @@ void GatheredLight::read_outgoing(
         }
         take(side + texels, std::array{glm::vec4(0.0F)});
     }
+    return static_cast<float>(ranks_.greatest(std::ranges::max(greatest)));
 }
 
 glm::vec4 GatheredLight::outgoing_at(std::size_t place, Emission emission, bool reflects) const {
@@ -502,19 +473,16 @@ GatheredLight::Totals GatheredLight::totals(const auto& error_at) const {
     return all;
 }
 
-double GatheredLight::mean_irradiance() const {
-    return totals([](std::size_t) { return 0.0; }).mean();
+GatheredLight::Means GatheredLight::means() const {
+    const Totals all = totals([&](std::size_t i) { return error_at(i); });
+    const double noise = all.noise();
+    return {all.mean(), std::isfinite(noise) ? std::optional(noise) : std::nullopt};
 }
 
 float GatheredLight::error_at(std::size_t texel) const {
     return value_at(state_.direct_error, texel) +
            (value_at(state_.indirect_error, texel) + value_at(state_.sources_error, texel) +
             value_at(state_.lamps_error, texel));
-}
-
-std::optional<double> GatheredLight::noise() const {
-    const double noise = totals([&](std::size_t i) { return error_at(i); }).noise();
-    return std::isfinite(noise) ? std::optional(noise) : std::nullopt;
 }
 
 double GatheredLight::noise_of(const std::vector<float>& error) const {

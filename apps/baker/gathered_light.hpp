@@ -5,6 +5,8 @@
 #include "bake_state.hpp"
 #include "light_map.hpp"
 #include "parallel.hpp"
+#include "passes.hpp"
+#include "piece_of_sums.hpp"
 #include "ranks.hpp"
 #include "surface_map.hpp"
 #include "traced_scene.hpp"
@@ -28,33 +30,10 @@ namespace quadtile::baker {
 constexpr std::size_t TEXEL_BLOCK = 1024;
 
 // Texels whose sums are read, or whose radiance is made, at a time.
-constexpr std::size_t PIECE_TEXELS = 256 * TEXEL_BLOCK;
-
-// Sums of a pass, of all tracers together: those of a range of texels and their neighbours.
-class PieceOfSums {
- public:
-    // Reads sums of `fronts` and, behind `back_texels` places, of backs; 0: there are none.
-    void read(std::span<Tracer* const> tracers, const Range& fronts, std::size_t back_texels);
-    // Adds up those of all ranks for the rank `to`.
-    void add_up(Ranks& ranks, std::uint32_t to);
-
-    [[nodiscard]] const Accumulator& operator[](std::size_t place) const {
-        const bool is_front = back_texels_ == 0 || place < back_texels_;
-        return is_front ? fronts_[place - first_] : backs_[place - back_texels_ - first_];
-    }
-
- private:
-    std::size_t first_ = 0;
-    std::size_t back_texels_ = 0;
-    std::vector<Accumulator> fronts_;
-    std::vector<Accumulator> backs_;
-};
+constexpr std::size_t PIECE_TEXELS = 1024 * TEXEL_BLOCK;
 
 // Emission that leaves a texel.
 enum class Emission { none, without_lamps, all };
-
-// Reads the sums of places from `first` on, of all tracers together.
-void read_sums(std::span<Tracer* const> tracers, std::size_t first, std::span<Accumulator> sums);
 
 // The light in a checkpoint's state, which the bake owns, from the sums of the tracers. Each rank
 // has and changes the light of its own texels. All ranks call the functions that change the light
@@ -82,6 +61,10 @@ class GatheredLight {
     void note_half();
     void set_halves(std::uint32_t directions, std::uint32_t all);
 
+    // Makes room for the light of a pass, in another thread while it is traced, because new memory
+    // takes longer than some passes. finish_* does so if this was not called.
+    void begin(Pass::Kind kind);
+
     void finish_sun(const Sun& sun);
     void finish_light(const PointLight& light);
     // Begins with all points of these patches.
@@ -104,12 +87,15 @@ class GatheredLight {
     // Moves the light of all ranks to the first one, for a checkpoint.
     void gather();
 
-    // Returns the mean over the known texels.
-    [[nodiscard]] double mean_irradiance() const;
-    // Returns the root mean square error of the known texels' light, relative to their mean light,
-    // estimated from the second halves of the directions. None: no light, or no halves.
-    [[nodiscard]] std::optional<double> noise() const;
-    // Does the same for a part of the light, BakeState::sources_error and so on, relative to all
+    // Means over the known texels.
+    struct Means {
+        double irradiance;
+        // Root mean square error of the light, relative to its mean, estimated from the second
+        // halves of the directions. None: no light, or no halves.
+        std::optional<double> noise;
+    };
+    [[nodiscard]] Means means() const;
+    // Returns the noise of a part of the light, BakeState::sources_error and so on, relative to all
     // light.
     [[nodiscard]] double noise_of(const std::vector<float>& error) const;
 
@@ -119,8 +105,8 @@ class GatheredLight {
 
     // Gives the radiance that leaves each texel, of all ranks, piece by piece, as for
     // Tracer::set_outgoing: emission, and the reflection of direct light and of the light that
-    // surfaces send.
-    void read_outgoing(
+    // surfaces send. Returns the greatest component of any texel.
+    float read_outgoing(
         Emission emission, bool reflects,
         const std::function<void(std::size_t first, std::span<const glm::vec4>)>& take) const;
 

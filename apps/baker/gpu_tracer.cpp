@@ -35,7 +35,7 @@ constexpr std::uint32_t MOST_TILES = 16384;        // per submission
 constexpr std::uint32_t LONGEST_LIST = 2048;
 
 constexpr double FIRST_WORK = 1e5;  // per submission, until the speed is known
-constexpr std::uint64_t STAGING_BYTES = 64U << 20U;
+constexpr std::uint64_t STAGING_BYTES = MOST_SUMS * sizeof(Accumulator);
 constexpr std::uint64_t MAPS_BYTES = 192U << 20U;  // of all importance maps at a time, about
 
 // Returns clusters, and behind them the boxes of their groups.
@@ -150,8 +150,15 @@ class GpuTracer : public Tracer {
     std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
                       std::span<const double> predicted_nodes, const Stop& stop) override;
 
-    void read_sums(std::size_t first, std::span<Accumulator> sums) override {
-        download(accumulators_, first * sizeof(Accumulator), std::as_writable_bytes(sums));
+    [[nodiscard]] std::span<const Accumulator> sums(std::size_t first, std::size_t count) override {
+        gpu_.run([&](vk::CommandBuffer commands) {
+            app::memory_barrier(commands);
+            commands.copyBuffer(*accumulators_.handle, *readback_.handle,
+                                vk::BufferCopy{.srcOffset = first * sizeof(Accumulator),
+                                               .size = count * sizeof(Accumulator)});
+            app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
+        });
+        return {reinterpret_cast<const Accumulator*>(readback_.mapped), count};
     }
     void clear_sums() override {
         gpu_.run([&](vk::CommandBuffer commands) {
@@ -215,7 +222,6 @@ class GpuTracer : public Tracer {
     void check_sizes() const;
     void make_buffers();
     void upload(const app::Buffer& target, std::uint64_t first, std::span<const std::byte> bytes);
-    void download(const app::Buffer& source, std::uint64_t first, std::span<std::byte> bytes);
 
     // Returns the work of finding a tile's clusters.
     [[nodiscard]] double cull_work() const { return 16.0 + parameters_.clusters / 256.0; }
@@ -342,20 +348,6 @@ void GpuTracer::upload(const app::Buffer& target, std::uint64_t first,
                                 vk::BufferCopy{.dstOffset = first + offset, .size = size});
             app::memory_barrier(commands);
         });
-    }
-}
-
-void GpuTracer::download(const app::Buffer& source, std::uint64_t first,
-                         std::span<std::byte> bytes) {
-    for (std::size_t offset = 0; offset < bytes.size(); offset += readback_.size_bytes) {
-        const std::size_t size = std::min<std::size_t>(readback_.size_bytes, bytes.size() - offset);
-        gpu_.run([&](vk::CommandBuffer commands) {
-            app::memory_barrier(commands);
-            commands.copyBuffer(*source.handle, *readback_.handle,
-                                vk::BufferCopy{.srcOffset = first + offset, .size = size});
-            app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
-        });
-        copy_in_parts(bytes.data() + offset, readback_.mapped, size);
     }
 }
 

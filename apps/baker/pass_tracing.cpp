@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <numbers>
 #include <utility>
 
@@ -142,13 +143,24 @@ void PassTracing::trace(Range& directions, std::uint64_t& tiles_done, const Stop
     }
     std::uint64_t skipped = tiles_done;
     Work work;
-    for (std::size_t i = directions.first; i < directions.end; ++i) {
+    std::future<bool> is_whole;  // of the work before, which is traced while the next one is made
+    const auto finish_next = [&] {
+        if (is_whole.valid() && !is_whole.get()) {
+            return false;
+        }
+        is_whole = std::async(std::launch::async, [&, traced = std::exchange(work, {})] {
+            return finish(traced, directions, tiles_done, stop);
+        });
+        return true;
+    };
+    const Range all = directions;
+    for (std::size_t i = all.first; i < all.end; ++i) {
         for (const WindowTiles& part : set_.tiles[i]) {
             for (const MapTile& tile : part.tiles) {
                 const bool is_full =
                     work.tiles.size() >= MOST_TILES ||
                     (work.part != &part && work.frames.size() == tracer_.frames_at_once());
-                if (is_full && !finish(work, directions, tiles_done, stop)) {
+                if (is_full && !finish_next()) {
                     return;
                 }
                 if (work.part != &part) {
@@ -165,18 +177,19 @@ void PassTracing::trace(Range& directions, std::uint64_t& tiles_done, const Stop
             }
         }
     }
-    (void)finish(work, directions, tiles_done, stop);
+    if (finish_next()) {
+        (void)is_whole.get();
+    }
 }
 
 // Finishes work. Returns false if not all of it was done.
-bool PassTracing::finish(Work& work, Range& directions, std::uint64_t& tiles_done,
+bool PassTracing::finish(const Work& work, Range& directions, std::uint64_t& tiles_done,
                          const Stop& stop) {
     std::size_t done = 0;
     if (!work.tiles.empty()) {
         done = tracer_.trace(work.frames, work.tiles, work.predicted_nodes, stop);
     }
     const bool is_whole = done == work.tiles.size();
-    work = {};
     tiles_done += done;
     for (; directions.size() > 0; ++directions.first) {
         DirectionTiles& tiles = set_.tiles[directions.first];

@@ -56,7 +56,7 @@ class PassTracing {
                                const auto& take);
     [[nodiscard]] bool add_windows(const BundleDirection& direction, const Stop& stop,
                                    DirectionTiles& parts);
-    bool finish(Work& work, Range& directions, std::uint64_t& tiles_done, const Stop& stop);
+    bool finish(const Work& work, Range& directions, std::uint64_t& tiles_done, const Stop& stop);
     [[nodiscard]] ProjectionFrame frame_of(const BundleDirection& direction,
                                            const MapWindow& window) const;
     [[nodiscard]] TracedTile traced_tile(const MapTile& tile, std::uint32_t frame_index,
