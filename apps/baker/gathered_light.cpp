@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <numbers>
 #include <utility>
 
@@ -395,15 +396,20 @@ float GatheredLight::read_outgoing(
     const std::size_t most = texels / ranks_.count() + TEXEL_BLOCK;  // of a rank
     const std::size_t size = std::min(PIECE_TEXELS / ranks_.count() + 1, most);
     std::vector<glm::vec4> radiance(size * ranks_.count());
-    std::vector<float> greatest((most + TEXEL_BLOCK - 1) / TEXEL_BLOCK, 0.0F);  // by block
+    float greatest = 0.0F;
+    std::mutex mutex;
     for (std::size_t side = 0; side < scene_.sum_count(); side += scene_.texels.places()) {
         for (std::size_t first = 0; first < most; first += size) {
             const Range own = part(ranks_.number(), first, size);
-            for_texels(own, [&](std::size_t i) {
-                const glm::vec4 outgoing = outgoing_at(side + i, emission, reflects);
-                radiance[ranks_.number() * size + i - own.first] = outgoing;
-                float& of_block = greatest[(i - own.first) / TEXEL_BLOCK];
-                of_block = std::max(of_block, greatest_of(glm::vec3(outgoing)));
+            for_blocks(own, [&](const Range& texels) {
+                float of_block = 0.0F;
+                for (std::size_t i = texels.first; i < texels.end; ++i) {
+                    const glm::vec4 outgoing = outgoing_at(side + i, emission, reflects);
+                    radiance[ranks_.number() * size + i - own.first] = outgoing;
+                    of_block = std::max(of_block, greatest_of(glm::vec3(outgoing)));
+                }
+                const std::scoped_lock lock(mutex);
+                greatest = std::max(greatest, of_block);
             });
             ranks_.gather(std::span(radiance), size, true);
             for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
@@ -416,7 +422,7 @@ float GatheredLight::read_outgoing(
         }
         take(side + texels, std::array{glm::vec4(0.0F)});
     }
-    return static_cast<float>(ranks_.greatest(std::ranges::max(greatest)));
+    return static_cast<float>(ranks_.greatest(greatest));
 }
 
 glm::vec4 GatheredLight::outgoing_at(std::size_t place, Emission emission, bool reflects) const {

@@ -117,17 +117,23 @@ class GatheredLight {
  private:
     // Returns whether a texel is inside of something; tells whether it is known.
     [[nodiscard]] bool find_known(const PieceOfSums& sums, std::size_t texel);
-    // Calls work(i) for texels, block by block, from several threads.
-    static void for_texels(const Range& texels, const auto& work) {
+    // Calls work(block) for blocks of texels, from several threads.
+    static void for_blocks(const Range& texels, const auto& work) {
         parallel_for((texels.size() + TEXEL_BLOCK - 1) / TEXEL_BLOCK, 0, [&](std::size_t block) {
             const std::size_t first = texels.first + block * TEXEL_BLOCK;
-            for (std::size_t i = first; i < std::min(texels.end, first + TEXEL_BLOCK); ++i) {
+            work(Range{first, std::min(texels.end, first + TEXEL_BLOCK)});
+        });
+    }
+    // Calls work(i) for texels in the same way.
+    static void for_texels(const Range& texels, const auto& work) {
+        for_blocks(texels, [&](const Range& block) {
+            for (std::size_t i = block.first; i < block.end; ++i) {
                 work(i);
             }
         });
     }
     // Calls work(sums, i) for this rank's texels, with the sums of all ranks, which work on theirs
-    // at once. Reads a piece, adds up the one before and works on that before it at once.
+    // at once. Reads a piece while it adds up the one before and works on it.
     void for_sums(const auto& work) {
         struct Piece {
             Range texels;
@@ -144,37 +150,26 @@ class GatheredLight {
                 }
             }
         }
-        std::future<void> is_worked;
         std::future<void> is_read;
         for (std::size_t i = 0; i <= pieces.size(); ++i) {
             if (is_read.valid()) {
                 is_read.get();
-                std::swap(sums_[0], sums_[1]);
             }
             if (i < pieces.size()) {
-                is_read = std::async(std::launch::async, [this, &piece = pieces[i]] {
-                    sums_[0].read(tracers_, with_neighbours(piece.texels), scene_.back_texels());
+                is_read = std::async(std::launch::async, [this, i, &piece = pieces[i]] {
+                    sums_[i % 2].read(tracers_, with_neighbours(piece.texels), scene_.back_texels(),
+                                      i % 2);
                 });
             }
-            if (i == 0) {
-                continue;
-            }
-            const Piece& piece = pieces[i - 1];
-            sums_[1].add_up(ranks_, piece.to);
-            if (piece.to == ranks_.number()) {
-                if (is_worked.valid()) {
-                    is_worked.get();
+            if (i > 0) {
+                const Piece& piece = pieces[i - 1];
+                PieceOfSums& sums = sums_[(i - 1) % 2];
+                sums.add_up(ranks_, piece.to);
+                if (piece.to == ranks_.number()) {
+                    for_texels(piece.texels, [&](std::size_t texel) { work(sums, texel); });
                 }
-                std::swap(sums_[1], sums_[2]);
-                is_worked = std::async(std::launch::async, [this, &piece, &work] {
-                    for_texels(piece.texels, [&](std::size_t texel) { work(sums_[2], texel); });
-                });
             }
         }
-        if (is_worked.valid()) {
-            is_worked.get();
-        }
-        std::swap(sums_[0], sums_[2]);  // so that one piece takes the same memory again
     }
     // Calls side(i) for a texel's front, and for its back if a surface has two sides.
     void for_sides(std::size_t texel, const auto& side) const {
@@ -233,9 +228,7 @@ class GatheredLight {
     bool directional_;
     bool light_shares_;
     BakeState& state_;
-    // That are read, added up, worked on. Memory that is kept: new memory takes longer than some
-    // passes.
-    std::array<PieceOfSums, 3> sums_;
+    std::array<PieceOfSums, 2> sums_;  // one that is read, one that is worked on
     double scale_ = 1.0;
     double lamp_scale_ = 1.0;  // units of LampSums for an irradiance of 1
     std::vector<LampTriangle> lamp_triangles_;

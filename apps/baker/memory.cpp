@@ -72,7 +72,7 @@ BakeNeeds needs_of(const Scene& scene, const Extent& extent, const BakeOptions& 
     // The planes in another quantity, known texels as floats, and the file twice.
     const double writing = texels * (4.0 * of_map + sizeof(float));
     const double pieces = std::min<double>(PIECE_TEXELS, covered) *
-                          (3.0 * sides * sizeof(Accumulator) + sizeof(glm::vec4));
+                          (2.0 * sides * sizeof(Accumulator) + sizeof(glm::vec4));
     return {least, OF_PROGRAM + pieces + std::max({tracing, denoising, writing})};
 }
 
