@@ -65,8 +65,13 @@ class TextBuffer {
 
 // Returns the sides on which the neighbour is coarser, as letters.
 std::string coarser_sides(const Tile& tile) {
-    return std::string(tile.coarser_left() ? "l" : "") + (tile.coarser_right() ? "r" : "") +
-           (tile.coarser_top() ? "t" : "") + (tile.coarser_bottom() ? "b" : "");
+    std::string sides;
+    for (const auto& [flag, side] :
+         {std::pair(TILE_COARSER_LEFT, 'l'), std::pair(TILE_COARSER_RIGHT, 'r'),
+          std::pair(TILE_COARSER_TOP, 't'), std::pair(TILE_COARSER_BOTTOM, 'b')}) {
+        sides.append((tile.flags() & flag) != 0 ? 1 : 0, side);
+    }
+    return sides;
 }
 
 void write_json(const TileList& list, TextBuffer& out) {

@@ -177,7 +177,7 @@ TEST(ShadowCulling, BoxesWithNanAreEverywhere) {
                                                 PICTURE, std::array{sun_over_spheres()});
     const ShadowChange change{{std::nanf(""), 0, 0}, 1, {1, 1, 1}, 0};
     const ShadowBounds bounds =
-        shadow_bounds(shadow_parameters(small_options()), frame.lights[0], change);
+        shadow_bounds(shadow_parameters(small_options()), frame.lights[0], change.low, change.high);
     EXPECT_TRUE(bounds.low[0] < -1e9F && bounds.high[1] > 1e9F);
 }
 
