@@ -235,6 +235,40 @@ TEST_F(SceneKinds, RefusalsSayWhy) {
                 HasSubstr("'MINE'"));
 }
 
+// A square with a light, far from the origin: its places are those of one beside it. Catches
+// transforms that are rounded to floats before the origin is subtracted. Vertices that are far away
+// themselves get a warning.
+TEST_F(SceneKinds, FarAwayAreAsExactAsNear) {
+    const std::string light =
+        R"({"extensionsUsed":["KHR_lights_punctual"],"scenes":[{"nodes":[0,1]}],
+            "extensions":{"KHR_lights_punctual":{"lights":[{"type":"point"}]}},"nodes":[)";
+    const std::string lamp = R"("extensions":{"KHR_lights_punctual":{"light":0}}}]})";
+    const Scene near = load(square(light + R"({"mesh":0,"rotation":[0.3826834,0,0,0.9238795]},
+        {"translation":[0.1,0.2,0.3],)" +
+                                   lamp))
+                           .scene;
+    const LoadedScene far = load(square(light + R"({"mesh":0,"rotation":[0.3826834,0,0,0.9238795],
+        "translation":[500000.1,120.3,4500000.7]},{"translation":[500000.2,120.5,4500001.0],)" +
+                                        lamp));
+    const glm::dvec3 offset = far.scene.origin - glm::dvec3(500000.1, 120.3, 4500000.7);
+    for (std::size_t i = 0; i < near.positions.size(); ++i) {
+        EXPECT_LT(glm::distance(glm::dvec3(far.scene.positions[i]) + offset,
+                                glm::dvec3(near.positions[i])),
+                  1e-6);
+    }
+    EXPECT_LT(glm::distance(glm::dvec3(far.scene.point_lights[0].position) + offset,
+                            glm::dvec3(near.point_lights[0].position)),
+              1e-6);
+    EXPECT_TRUE(far.warnings.empty());
+    std::vector<float> positions = SQUARE_POSITIONS;
+    for (std::size_t i = 0; i < positions.size(); i += 3) {
+        positions[i] += 500000.0F;
+    }
+    const LoadedScene coarse = load(square("{}", positions));
+    ASSERT_EQ(coarse.warnings.size(), 1U);
+    EXPECT_THAT(coarse.warnings[0], testing::HasSubstr("too coarse"));
+}
+
 }  // namespace
 
 }  // namespace quadtile::baker::test
