@@ -1,9 +1,11 @@
 // The whole bake against what is known of the light: by formulas, and by a path tracer.
 
-#include "bake_fixture.hpp"
 #include "gathered_light.hpp"
 #include "load_scene.hpp"
 #include "path_tracer.hpp"
+#include "quads.hpp"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -307,6 +309,63 @@ TEST(Light, IsTintedByEachPaneOfGlass) {
     expect_tint(Prepared(scene.scene, scene.extent(), 2.0F));
 }
 
+// A sphere in latitude and longitude with smooth normals. The poles are cut off.
+Scene smooth_sphere(std::uint32_t columns) {
+    Scene scene;
+    scene.materials.push_back({.albedo = glm::vec3(0.5F)});
+    const std::uint32_t rows = columns / 2;
+    for (std::uint32_t y = 0; y <= rows; ++y) {
+        for (std::uint32_t x = 0; x <= columns; ++x) {
+            const glm::vec2 place(glm::vec2(x, y) / glm::vec2(columns, rows));
+            const float latitude = PI * (0.04F + 0.92F * place.y);
+            const float longitude = 2.0F * PI * place.x;
+            const glm::vec3 normal(std::sin(latitude) * std::sin(longitude), std::cos(latitude),
+                                   std::sin(latitude) * std::cos(longitude));
+            add_vertex(scene, normal, place);
+            scene.normals.push_back(normal);
+        }
+    }
+    for (std::uint32_t i = 0; i < rows * columns; ++i) {
+        const std::uint32_t upper = i / columns * (columns + 1) + i % columns;
+        const std::uint32_t lower = upper + columns + 1;
+        scene.triangles.push_back({{upper, lower, lower + 1}});
+        scene.triangles.push_back({{upper, lower + 1, upper + 1}});
+    }
+    return scene;
+}
+
+// Catches light by the planes of triangles, black bands where light ends, and rays that are weighed
+// with the wrong sign, on a sphere of few triangles.
+TEST(Light, SmoothNormalsSmoothTheLight) {
+    Scene sphere = smooth_sphere(24);
+    const Extent extent{96, 48};
+    const glm::vec3 to_light = glm::normalize(glm::vec3(3.0F, 2.0F, 1.0F));
+    for (const bool has_sun : {false, true}) {
+        sphere.materials[0].double_sided = has_sun;
+        sphere.suns = {{.direction = -to_light, .irradiance = glm::vec3(2.0F)}};
+        sphere.point_lights = {{.position = 1000.0F * to_light, .intensity = glm::vec3(2e6F)}};
+        (has_sun ? sphere.point_lights.clear() : sphere.suns.clear());
+        Prepared what(sphere, extent, 2.0F);
+        what.sky = {.radiance = glm::vec3(1.0F), .extent = {64, 32}};
+        what.sky.texels.resize(32 * 64, glm::vec3(0.0F));
+        std::fill_n(what.sky.texels.begin(), 16 * 64, glm::vec3(1.0F));  // the upper half
+        const LightMap map = light(what, {.directions = 192, .bounces = 0, .sun_directions = 8});
+        double worst = 0.0;
+        double sum = 0.0;
+        double expected_sum = 0.0;
+        for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+            const glm::vec3& normal = what.surface.normal[what.surface.texels[i]];
+            const float cosine = glm::dot(normal, to_light);
+            const double expected = 0.5 * PI * (1.0 + normal.y) + 2.0 * std::max(cosine, 0.0F);
+            worst = std::max(worst, std::abs(map.irradiance[i].x - expected));
+            sum += map.irradiance[i].x;
+            expected_sum += expected;
+        }
+        EXPECT_LT(worst, 0.1) << has_sun;
+        EXPECT_NEAR(sum / expected_sum, 1.0, 0.003) << has_sun;
+    }
+}
+
 // Catches a ceiling close above a lamp that counts as inside of something.
 TEST(Light, TexelsInsideOfThingsAreUnknownAndThoseBehindASheetInShadow) {
     Quads scene(4, 3, 6);
@@ -362,101 +421,6 @@ TEST(Light, DirectionalMapsAreMomentsOfTheLight) {
         for (int colour = 0; colour < 3; ++colour) {
             EXPECT_NEAR(of_sun[colour], expected_sun[band][colour], 1e-5);
             EXPECT_NEAR(of_sky[colour], expected_sky[band][colour], 0.05);  // noise
-        }
-    }
-}
-
-// ---- Lights in planes
-
-// A closed room of 4 by 2 by 4 metres, 16 texels a side, and a light of 1 candela. Catches surfaces
-// through the light that block its rays or half of its sphere, also in edges and corners, a light
-// behind the ceiling that passes it, and dark surfaces that are unknown.
-TEST(LightKinds, PlanesThroughALightBlockNoneOfItsRays) {
-    struct Case {
-        glm::vec3 position;
-        float radius;
-        bool shines;
-    };
-    for (const Case& lit : std::initializer_list<Case>{{{0.1F, 2, 0.2F}, 0.0F, true},
-                                                       {{0.1F, 2, 0.2F}, 0.05F, true},
-                                                       {{2, 2, 0.2F}, 0.0F, true},
-                                                       {{2, 2, 2}, 0.0F, true},
-                                                       {{0.1F, 1.99999F, 0.2F}, 0.0F, true},
-                                                       {{0.1F, 2.00001F, 0.2F}, 0.0F, false}}) {
-        Quads room(3, 2, 16);
-        room.add_material({.albedo = glm::vec3(0.5F), .double_sided = true});
-        room.add_room({-2, 0, -2}, {4, 2, 4});
-        room.scene.point_lights = {
-            {.position = lit.position, .intensity = glm::vec3(1.0F), .radius = lit.radius}};
-        const Prepared what(room.scene, room.extent(), 2.0F);
-        const BakeOptions options{.directions = 64, .bounces = 0, .sun_directions = 16};
-        const LightMap map = bake_by_reference(what, options).map;
-        const std::vector<std::size_t> texels = room.texels(0);
-        for (std::size_t i = 0; i < texels.size(); ++i) {
-            const glm::dvec3 point(-2.0 + 0.25 * (static_cast<double>(i / 16) + 0.5), 0.0,
-                                   -2.0 + 0.25 * (static_cast<double>(i % 16) + 0.5));
-            const glm::dvec3 to = glm::dvec3(lit.position) - point;
-            const double expected =
-                lit.shines ? lit.position.y / std::pow(glm::length(to), 3) : 0.0;
-            EXPECT_NEAR(map.irradiance[texels[i]].x, expected, 2e-3) << i;
-        }
-        for (std::uint32_t wall = 0; lit.position.y == 2.0F && wall < 6; ++wall) {
-            for (const std::size_t texel : room.texels(wall)) {
-                EXPECT_EQ(map.known[texel], 1) << wall;
-            }
-        }
-    }
-}
-
-// Catches lights without a radius that take the time of a sphere, and rays beyond a light's range.
-TEST(LightKinds, RaysAreOnlyThoseThatALightNeeds) {
-    std::array<std::uint64_t, 2> pixels{};
-    for (const float range : {1.0F, 100.0F}) {
-        Quads floor(3, 1, 16);
-        floor.add_material({.albedo = glm::vec3(0.5F)});
-        floor.add({-8, 0, -8}, 16.0F * Z, 16.0F * X);
-        floor.scene.point_lights = {
-            {.position = {0.5F, 0.5F, 0.5F}, .intensity = glm::vec3(1.0F), .range = range}};
-        const Prepared what(floor.scene, floor.extent(), 2.0F);
-        const auto tracer = make_reference_tracer(what.traced, what.tiles, 1);
-        const BakeResult result =
-            bake_with(*tracer, what, {.directions = 64, .bounces = 0, .sun_directions = 16});
-        EXPECT_EQ(result.passes.front().directions, 6U);
-        EXPECT_GT(result.map.irradiance[floor.texels(0)[8 * 16 + 8]].x, 1.5);
-        pixels[range > 1.0F ? 1 : 0] = tracer->statistics().pixels;
-    }
-    EXPECT_LT(10 * pixels[0], pixels[1]);
-}
-
-// A panel in the plane of a ceiling shines as one without a ceiling, as a lamp and by directions.
-// Catches ceilings that hide it from one side of the rays: half of its light.
-TEST(LightKinds, PanelsInTheCeilingShineWithAllOfTheirLight) {
-    const auto light = [](bool has_ceiling, bool is_first, std::uint32_t lamp_points) {
-        Quads room(3, 1, 8);
-        room.add_material({.albedo = glm::vec3(0.0F)});
-        const std::uint32_t panel = room.add_material({.emission = glm::vec3(1.0F)});
-        room.add({-2, 0, -2}, 4.0F * Z, 4.0F * X);
-        const auto add = [&](bool is_panel) {
-            const float half = is_panel ? 0.5F : has_ceiling ? 2.0F : 0.01F;
-            const float x = is_panel || has_ceiling ? 0.0F : 50.0F;
-            room.add({x - half, 2, -half}, 2.0F * half * X, 2.0F * half * Z, is_panel ? panel : 0);
-        };
-        add(is_first);
-        add(!is_first);
-        const LightMap map =
-            bake_by_reference(Prepared(room.scene, room.extent(), 2.0F),
-                              {.directions = 1024, .bounces = 0, .lamp_points = lamp_points})
-                .map;
-        double sum = 0.0;
-        for (const std::size_t texel : room.texels(0)) {
-            sum += map.irradiance[texel].x;
-        }
-        return sum;
-    };
-    const double open = light(false, true, 32);
-    for (const std::uint32_t lamp_points : {0U, 32U}) {
-        for (const bool is_first : {true, false}) {
-            EXPECT_NEAR(light(true, is_first, lamp_points) / open, 1.0, 0.03) << lamp_points;
         }
     }
 }
