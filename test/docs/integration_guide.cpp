@@ -310,12 +310,10 @@ TEST_F(IntegrationGuide, FirstUseAndThePipelineCache) {
 TEST_F(IntegrationGuide, AFrameOfShadows) {
     const Device device = this->device();
     constexpr VkBufferUsageFlags STORAGE = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
-    const Pinhole pinhole = camera_of_frame(0);
-    const std::vector<float> depth = depth_buffer(pinhole);
-    const ShadowMatrix camera = pinhole.view().clip_from_world;
-    const VkExtent2D depth_extent{pinhole.width, pinhole.height};
+    const ShadowMatrix camera = camera_of_frame(0).view.clip_from_world;
+    const VkExtent2D depth_extent = DEPTH_EXTENT;
     const Image depth_image = gpu->make_image(MapShape{depth_extent.width, depth_extent.height});
-    gpu->upload(depth_image, depth.data());
+    gpu->upload(depth_image, depth_buffer(camera_of_frame(0)).data());
     const Owned<VkImageView> made_depth_view = gpu->make_view(depth_image);
     const std::vector<float> far = empty_atlas({});
     const Image atlas =
