@@ -66,10 +66,8 @@ class TextBuffer {
 // Returns the sides on which the neighbour is coarser, as letters.
 std::string coarser_sides(const Tile& tile) {
     std::string sides;
-    for (const auto& [flag, side] :
-         {std::pair(TILE_COARSER_LEFT, 'l'), std::pair(TILE_COARSER_RIGHT, 'r'),
-          std::pair(TILE_COARSER_TOP, 't'), std::pair(TILE_COARSER_BOTTOM, 'b')}) {
-        sides.append((tile.flags() & flag) != 0 ? 1 : 0, side);
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        sides.append((tile.flags() & TILE_COARSER_LEFT << i) != 0 ? 1 : 0, "lrtb"[i]);
     }
     return sides;
 }
