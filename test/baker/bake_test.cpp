@@ -1,9 +1,11 @@
 // The whole bake against what is known of the light: by formulas, and by a path tracer.
 
-#include "bake_fixture.hpp"
 #include "gathered_light.hpp"
 #include "load_scene.hpp"
 #include "path_tracer.hpp"
+#include "quads.hpp"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
