@@ -401,9 +401,9 @@ float GatheredLight::read_outgoing(
     for (std::size_t side = 0; side < scene_.sum_count(); side += scene_.texels.places()) {
         for (std::size_t first = 0; first < most; first += size) {
             const Range own = part(ranks_.number(), first, size);
-            for_blocks(own, [&](const Range& texels) {
+            for_blocks(own, [&](const Range& block) {
                 float of_block = 0.0F;
-                for (std::size_t i = texels.first; i < texels.end; ++i) {
+                for (std::size_t i = block.first; i < block.end; ++i) {
                     const glm::vec4 outgoing = outgoing_at(side + i, emission, reflects);
                     radiance[ranks_.number() * size + i - own.first] = outgoing;
                     of_block = std::max(of_block, greatest_of(glm::vec3(outgoing)));
