@@ -4,7 +4,7 @@
 #     tools/pack.sh [--data FOLDER] DIR
 #
 # DIR must be new or empty. DIR/run.sh runs everything and needs only libc, libstdc++ and a Vulkan loader. --data packs
-# the folder with the real maps, too. With Open MPI, DIR/scaling.py measures bakes on several GPUs.
+# the folder with the real maps, too. DIR/scaling.py measures bakes on several GPUs.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -178,7 +178,7 @@ class Bake {
             light_.move_lamp_sums();
             ranks_.gather(std::span(state_.probe_sums), PROBE_SUMS, false);
             const auto read = [&](std::size_t first, std::span<Accumulator> sums) {
-                baker::read_sums(tracers_, first, sums);
+                read_tracers(tracers_, first, sums);
                 ranks_.add_up({reinterpret_cast<std::uint64_t*>(sums.data()),
                                sums.size_bytes() / sizeof(std::uint64_t)},
                               0);
@@ -222,10 +222,10 @@ class Bake {
             light_.begin_lamps(passes_.lamp_patches(), pass.doubling > 0);
         }
         if (std::exchange(has_sums_, false) && ranks_.is_first()) {
-            baker::read_sums(options_.checkpoint, scene_.sum_count(),
-                             [&](std::size_t first, std::span<const Accumulator> sums) {
-                                 tracers_.front()->set_sums(first, sums);
-                             });
+            read_sums(options_.checkpoint, scene_.sum_count(),
+                      [&](std::size_t first, std::span<const Accumulator> sums) {
+                          tracers_.front()->set_sums(first, sums);
+                      });
         }
         if (pass.doubling == 0) {
             room_ =
@@ -330,8 +330,8 @@ class Bake {
         return true;
     }
 
-    // Traces the directions that are begun, and those that this thread takes. Only the first one,
-    // which has called bake(), calls the watcher.
+    // Traces the directions that are begun, and those that this thread takes. Only for the first
+    // tracer the watcher is called.
     void trace_share(const Pass& pass, std::size_t number, PassTracing& tracing, Range& own,
                      std::uint64_t& tiles_done) {
         const bool is_first = number == 0;

@@ -81,6 +81,8 @@ struct BakeResult {
     std::uint64_t inside_texels = 0;  // texels that saw mostly backs of surfaces, and are not known
 };
 
+// Its functions are called by one thread at a time, which need not be the one that has called
+// bake().
 struct BakeWatcher {
     std::function<void(const BakeProgress&)> progress;
     std::function<bool()> interrupted;

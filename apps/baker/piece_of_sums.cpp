@@ -42,7 +42,8 @@ void add_up(const Parts& parts, std::span<Accumulator> sums) {
 
 }  // namespace
 
-void read_sums(std::span<Tracer* const> tracers, std::size_t first, std::span<Accumulator> sums) {
+void read_tracers(std::span<Tracer* const> tracers, std::size_t first,
+                  std::span<Accumulator> sums) {
     for (std::size_t done = 0; done < sums.size(); done += MOST_SUMS) {
         const auto piece = sums.subspan(done, std::min(MOST_SUMS, sums.size() - done));
         add_up(parts_of(tracers, first + done, piece.size(), 0), piece);
@@ -73,8 +74,10 @@ void PieceOfSums::add_up(Ranks& ranks, std::uint32_t to) {
     }
 }
 
-Accumulator PieceOfSums::Side::operator[](std::size_t i) const {
-    return sum_of(parts, i);
+Accumulator PieceOfSums::operator[](std::size_t place) const {
+    const bool is_front = back_texels_ == 0 || place < back_texels_;
+    return is_front ? sum_of(fronts_.parts, place - first_)
+                    : sum_of(backs_.parts, place - back_texels_ - first_);
 }
 
 }  // namespace quadtile::baker

@@ -177,6 +177,8 @@ TEST_F(BakeProgram, RefusesWithASentence) {
         {{"--quantity", "shadow-mask", "--sky", "1"}, 2, "leave out --sky"},
         {{"--sky-rotation", "9"}, 2, "--sky-rotation needs --sky-image"},
         {{"--resume", "--no-checkpoint"}, 2, "exclude"},
+        {{"--reference", "--gpus", "2"}, 2, "exclude"},
+        {{"--sky", "1", "--gpus", "64"}, 1, "--gpus 64: there "},
         {{"--sky-image", "x.png"}, 2, "give .exr"},
         {{"--preview", "y.exr"}, 2, "give .png"},
         {{"--probes", "2,2,2"}, 2, "--probes needs --probes-out"},
