@@ -4,6 +4,8 @@
 
 #include "scene.hpp"
 
+#include "output_file.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -83,14 +85,11 @@ enum class Quantity {
 
 constexpr float LARGEST_HALF = 65504.0F;
 
-// OpenEXR with 32-bit floats or half floats: R, G, B, and A, which is 1 for known texels. Spherical
-// harmonics are the layers sh0 to sh3 (sh0.R ...). Attributes name the quantity and the program.
-struct LightMapExr {
-    std::string bytes;
-    std::size_t cut = 0;  // number of values that were clamped to LARGEST_HALF
-};
-[[nodiscard]] LightMapExr encode_light_map_exr(const LightMap& map, Quantity quantity,
-                                               bool half = false);
+// Writes OpenEXR with 32-bit floats or half floats: R, G, B, and A, which is 1 for known texels.
+// Spherical harmonics are the layers sh0 to sh3 (sh0.R ...). Attributes name the quantity and the
+// program. Returns the number of values that were clamped to LARGEST_HALF.
+std::size_t write_light_map(const LightMap& map, Quantity quantity, bool half,
+                            app::OutputFile& file);
 
 // A picture for glTF, whose values times `intensity` are the light. The light of the brightest
 // hundredth of the known texels is cut, because lamps would leave few of 255 steps to the rest.

@@ -297,7 +297,7 @@ class GltfReader {
         int set = 0;
         const std::uint32_t material = material_of(primitive, place, set);
         std::vector<std::uint32_t> indices = read_indices(primitive, positions.count, place);
-        const std::vector<std::uint32_t> used = used_vertices(indices, positions.count);
+        const std::vector<std::uint32_t> used = used_vertices(indices);
         const std::size_t first = file_.positions.size();
         if (used.size() > std::numeric_limits<std::uint32_t>::max() - first) {
             fail("it has more than 4294967295 vertices; simplify or split it");
@@ -309,20 +309,23 @@ class GltfReader {
 
     // Returns the vertices that indices refer to, and makes them refer to these: primitives may
     // share an accessor, of which each uses a part.
-    static std::vector<std::uint32_t> used_vertices(std::vector<std::uint32_t>& indices,
-                                                    std::size_t vertices) {
-        std::vector<std::uint32_t> numbers(vertices);
+    static std::vector<std::uint32_t> used_vertices(std::vector<std::uint32_t>& indices) {
+        if (indices.empty()) {
+            return {};
+        }
+        const auto [first, last] = std::ranges::minmax(indices);
+        std::vector<std::uint32_t> numbers(std::size_t{last} - first + 1);
         for (const std::uint32_t index : indices) {
-            numbers[index] = 1;
+            numbers[index - first] = 1;
         }
         std::vector<std::uint32_t> used;
-        for (std::uint32_t i = 0; i < vertices; ++i) {
+        for (std::uint32_t i = 0; i < numbers.size(); ++i) {
             if (std::exchange(numbers[i], static_cast<std::uint32_t>(used.size())) != 0) {
-                used.push_back(i);
+                used.push_back(first + i);
             }
         }
         for (std::uint32_t& index : indices) {
-            index = numbers[index];
+            index = numbers[index - first];
         }
         return used;
     }
@@ -391,10 +394,18 @@ class GltfReader {
         const std::size_t first = file_.positions.size();
         const std::size_t end = first + used.size();
         const bool has_light_map = light_map || takes_some;
-        file_.positions.resize(end);
+        // Primitives often share all vertices of one accessor. Room takes no memory until it is
+        // used.
+        const auto make_room = [&](auto&... vectors) {
+            const std::size_t room = first + std::max(first, count);
+            ((vectors.capacity() < end ? vectors.reserve(room) : void()), ...);
+        };
+        make_room(file_.positions, scene.normals, scene.texture_coordinates, scene.source_vertices);
+        if (has_light_map) {
+            make_room(scene.light_map_coordinates);
+        }
         scene.source_vertices.insert(scene.source_vertices.end(), used.begin(), used.end());
-        scene.normals.resize(end);
-        scene.texture_coordinates.resize(end);
+        resize_all(end, file_.positions, scene.normals, scene.texture_coordinates);
         scene.light_map_coordinates.resize(has_light_map ? end : 0);
         std::vector<double> grids(used.size() / SHORT_CALLS + 1);
         const auto read = [&](std::size_t i) {
@@ -502,8 +513,7 @@ class GltfReader {
 FileScene read_gltf(const std::filesystem::path& path, std::string bytes,
                     LightMapCoordinates coordinates, bool keeps_file) {
     try {
-        GltfFile gltf = parse_gltf(path, bytes);
-        bytes = std::string();
+        GltfFile gltf = parse_gltf(path, std::move(bytes));
         FileScene file = GltfReader(gltf).read(coordinates);
         file.files = std::move(gltf.files);
         if (keeps_file) {

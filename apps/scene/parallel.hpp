@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,14 @@ void parallel_for(std::size_t count, std::uint32_t threads, const Work& work,
     if (failure) {
         std::rethrow_exception(failure);
     }
+}
+
+// Resizes vectors beside each other, because memory is slow when it is touched first.
+template <typename... Vectors>
+void resize_all(std::size_t size, Vectors&... vectors) {
+    const std::array<std::function<void()>, sizeof...(vectors)> all{
+        [&vectors, size] { vectors.resize(size); }...};
+    parallel_for(all.size(), 0, [&](std::size_t i) { all[i](); });
 }
 
 // Sorts with all processors. The order of equal values does not depend on their number.
