@@ -64,9 +64,15 @@ struct SeamSample {
 // of each other) but not in the lightmap. A seam ends where a third surface stands on it, or less
 // than half a texel beside it.
 struct Seams {
+    struct Use {
+        std::uint32_t sample;
+        float weight;
+    };
     std::size_t count = 0;
     std::vector<SeamSample> samples;
     std::vector<std::uint32_t> texels;  // of the map: those that samples read
+    std::vector<Use> uses;              // of these texels, in the order of samples
+    std::vector<std::size_t> ends;      // by texel: of its uses
 };
 [[nodiscard]] Seams find_seams(const Scene& scene, const Extent& extent);
 

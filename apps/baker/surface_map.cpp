@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 
 namespace quadtile::baker {
 
@@ -545,10 +546,14 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
         grow(total + 1);
         parallel_for(ends.size(), threads, [&](std::size_t row) {
             std::vector<const SurfaceTexel*> of_row;
+            std::uint32_t bits = 0;  // of a word, which the next row may share
             for (std::size_t i = row * extent.width; i < (row + 1) * extent.width; ++i) {
                 if (texels[i].coverage > 0.0F) {
                     of_row.push_back(&texels[i]);
-                    std::atomic_ref(covered[(begin + i) / 32]) |= 1U << (begin + i) % 32;
+                    bits |= 1U << (begin + i) % 32;
+                }
+                if ((begin + i) % 32 == 31 || i + 1 == (row + 1) * extent.width) {
+                    std::atomic_ref(covered[(begin + i) / 32]) |= std::exchange(bits, 0U);
                 }
             }
             visit_arrays(map, has_emitters, has_patches, [&](auto& array, auto member) {

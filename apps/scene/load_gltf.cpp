@@ -309,23 +309,28 @@ class GltfReader {
 
     // Returns the vertices that indices refer to, and makes them refer to these: primitives may
     // share an accessor, of which each uses a part.
-    static std::vector<std::uint32_t> used_vertices(std::vector<std::uint32_t>& indices) {
+    std::vector<std::uint32_t> used_vertices(std::vector<std::uint32_t>& indices) {
         if (indices.empty()) {
             return {};
         }
         const auto [first, last] = std::ranges::minmax(indices);
-        std::vector<std::uint32_t> numbers(std::size_t{last} - first + 1);
+        numbers_.resize(std::max(numbers_.size(), std::size_t{last} + 1));
         for (const std::uint32_t index : indices) {
-            numbers[index - first] = 1;
+            numbers_[index] = 1;
         }
         std::vector<std::uint32_t> used;
-        for (std::uint32_t i = 0; i < numbers.size(); ++i) {
-            if (std::exchange(numbers[i], static_cast<std::uint32_t>(used.size())) != 0) {
-                used.push_back(first + i);
+        used.reserve(indices.size());
+        for (std::uint32_t i = first; i <= last; ++i) {
+            if (numbers_[i] != 0) {
+                numbers_[i] = static_cast<std::uint32_t>(used.size());
+                used.push_back(i);
             }
         }
         for (std::uint32_t& index : indices) {
-            index = numbers[index - first];
+            index = numbers_[index];
+        }
+        for (const std::uint32_t vertex : used) {
+            numbers_[vertex] = 0;
         }
         return used;
     }
@@ -411,8 +416,9 @@ class GltfReader {
         const auto read = [&](std::size_t i) {
             const std::uint32_t vertex = used[i];
             const glm::dvec3 own = vector(positions, vertex);
-            double& grid = grids[i / SHORT_CALLS];
-            grid = std::max(grid, scale * float_grid(own));
+            if (const double grid = scale * float_grid(own); grid > grids[i / SHORT_CALLS]) {
+                grids[i / SHORT_CALLS] = grid;
+            }
             file_.positions[first + i] = transform * glm::dvec4(own, 1.0);
             glm::dvec3 normal(0.0);
             if (normals) {
@@ -498,7 +504,8 @@ class GltfReader {
     const GltfFile& gltf_;
     FileScene file_;
     LightMapCoordinates coordinates_ = LightMapCoordinates::read;
-    ScenePart part_;  // the part being read
+    ScenePart part_;                      // the part being read
+    std::vector<std::uint32_t> numbers_;  // by vertex of an accessor: 0, or its number while used
 
     std::size_t ignored_lights_ = 0;
     std::size_t ignored_primitives_ = 0;

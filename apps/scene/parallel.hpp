@@ -10,6 +10,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 namespace quadtile::baker {
@@ -51,6 +52,21 @@ void parallel_for(std::size_t count, std::uint32_t threads, const Work& work,
     if (failure) {
         std::rethrow_exception(failure);
     }
+}
+
+// Returns the sum of term(0) to term(count - 1), in an order that does not depend on the threads.
+template <typename Sum>
+[[nodiscard]] Sum parallel_sum(std::size_t count, std::uint32_t threads, const auto& term) {
+    std::vector<Sum> parts((count + SHORT_CALLS - 1) / SHORT_CALLS);
+    parallel_for(parts.size(), threads, [&](std::size_t part) {
+        const std::size_t end = std::min(count, (part + 1) * SHORT_CALLS);
+        Sum sum(0.0);  // not in `parts`, where threads would wait for each other's cache lines
+        for (std::size_t i = part * SHORT_CALLS; i < end; ++i) {
+            sum += term(i);
+        }
+        parts[part] = sum;
+    });
+    return std::accumulate(parts.begin(), parts.end(), Sum(0.0));
 }
 
 // Resizes vectors beside each other, because memory is slow when it is touched first.
