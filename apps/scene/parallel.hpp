@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <vector>
@@ -53,6 +54,16 @@ void parallel_for(std::size_t count, std::uint32_t threads, const Work& work,
         std::rethrow_exception(failure);
     }
 }
+
+// A vector whose `resize` leaves new elements unset: threads that set them also touch their memory
+// first, which takes longer.
+template <typename Value>
+struct UnsetAllocator : std::allocator<Value> {
+    UnsetAllocator() = default;
+    void construct(Value* /*unset*/) const noexcept {}
+};
+template <typename Value>
+using UnsetVector = std::vector<Value, UnsetAllocator<Value>>;
 
 // Returns the sum of term(0) to term(count - 1), in an order that does not depend on the threads.
 template <typename Sum>
