@@ -99,7 +99,7 @@ class Baker {
                   .direct_directions = arguments_.direct_directions,
                   .bounces = arguments_.bounces,
                   .sun_directions = sun_directions},
-                 *tracer, {});
+                 std::array{tracer.get()});
         const double seconds = seconds_since(start);
         const Difference difference = compare(result.map.irradiance, result.map.known, truth);
         const auto number = [](auto value) { return static_cast<double>(value); };

@@ -14,6 +14,7 @@
 #include <bit>
 #include <cmath>
 #include <deque>
+#include <future>
 #include <iterator>
 #include <ranges>
 #include <span>
@@ -30,15 +31,12 @@ using namespace std::chrono_literals;
 // Longer groups of directions use the GPU better, shorter ones react to Ctrl-C sooner.
 constexpr double LONGEST_GROUP_SECONDS = 0.5;
 
-// Greatest radiance with the mean weight: half of the lower word of a sum.
-constexpr double LARGEST_UNITS = 2147483648.0;
-
 class Bake {
  public:
     Bake(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
          const std::vector<PointLight>& lights, const Lamps& lamps, const Sky& sky,
-         const TileOptions& tile_options, const BakeOptions& options, Tracer& tracer,
-         const BakeWatcher& watcher, Ranks* ranks)
+         const TileOptions& tile_options, const BakeOptions& options,
+         std::span<Tracer* const> tracers, const BakeWatcher& watcher, Ranks* ranks)
         : scene_(scene),
           surface_(surface),
           suns_(suns),
@@ -46,10 +44,11 @@ class Bake {
           lamps_(lamps),
           tile_options_(tile_options),
           options_(options),
-          tracer_(tracer),
+          tracers_(tracers),
           watcher_(watcher),
           ranks_(ranks != nullptr ? *ranks : alone_),
-          passes_(scene, surface, suns, lights, lamps, sky, options) {}
+          passes_(scene, surface, suns, lights, lamps, sky, options),
+          groups_(tracers.size(), 1) {}
 
     BakeResult run() {
         state_.fingerprint = fingerprint_of(scene_, surface_, suns_, lights_, lamps_,
@@ -70,11 +69,12 @@ class Bake {
                 break;
             }
         }
+        wait_for_room();
         result_.interrupted = result_.interrupted || !run_probes();
         if (watcher_.traced) {
             watcher_.traced();
         }
-        result_.noise = light_.noise();
+        result_.noise = last_means_.noise;
         result_.inside_texels = state_.inside_texels;
         std::tie(result_.map, result_.error) = light_.make_map(!result_.interrupted);
         return std::move(result_);
@@ -84,7 +84,7 @@ class Bake {
     // Returns whether the noise after all other passes requires another pass. It doubles the kind
     // whose directions reduce the noise most.
     [[nodiscard]] bool needs_more() {
-        const std::optional<double> noise = light_.noise();
+        const std::optional<double> noise = last_means_.noise;
         if (!noise || !(*noise > options_.noise) || options_.noise == 0.0) {
             return false;
         }
@@ -149,8 +149,7 @@ class Bake {
             resumed_directions_ += passes_.directions_of(passes_.planned()[i]);
         }
         resumed_directions_ += state_.directions_done + state_.probe_steps;
-        last_mean_ = light_.mean_irradiance();
-        last_noise_ = light_.noise();
+        last_means_ = light_.means();
         has_sums_ = true;
     }
 
@@ -171,6 +170,7 @@ class Bake {
     }
 
     void write_state() {
+        wait_for_room();
         if (!options_.checkpoint.empty()) {
             if (!std::exchange(is_light_gathered_, true)) {
                 light_.gather();
@@ -178,7 +178,7 @@ class Bake {
             light_.move_lamp_sums();
             ranks_.gather(std::span(state_.probe_sums), PROBE_SUMS, false);
             const auto read = [&](std::size_t first, std::span<Accumulator> sums) {
-                tracer_.read_sums(first, sums);
+                baker::read_sums(tracers_, first, sums);
                 ranks_.add_up({reinterpret_cast<std::uint64_t*>(sums.data()),
                                sums.size_bytes() / sizeof(std::uint64_t)},
                               0);
@@ -210,26 +210,38 @@ class Bake {
         }
         set_outgoing(is_direct(pass) ? Emission::without_lamps : Emission::none,
                      !is_direct(pass) && !is_of_source(pass));
-        const double scale = choose_scale(pass, directions);
+        const double scale = scale_of(scene_, pass, directions, greatest_radiance_);
         light_.set_scale(scale);
-        tracer_.begin_pass(pass.kind == Pass::Kind::light
-                               ? triangles_in_plane(scene_, lights_[pass.number].position)
-                               : std::vector<std::uint32_t>());
+        const auto open = pass.kind == Pass::Kind::light
+                              ? triangles_in_plane(scene_, lights_[pass.number].position)
+                              : std::vector<std::uint32_t>();
+        for (Tracer* const tracer : tracers_) {
+            tracer->begin_pass(open);
+        }
         if (pass.kind == Pass::Kind::lamps) {
             light_.begin_lamps(passes_.lamp_patches(), pass.doubling > 0);
         }
         if (std::exchange(has_sums_, false) && ranks_.is_first()) {
-            read_sums(options_.checkpoint, scene_.sum_count(),
-                      [&](std::size_t first, std::span<const Accumulator> sums) {
-                          tracer_.set_sums(first, sums);
-                      });
+            baker::read_sums(options_.checkpoint, scene_.sum_count(),
+                             [&](std::size_t first, std::span<const Accumulator> sums) {
+                                 tracers_.front()->set_sums(first, sums);
+                             });
         }
-        PassTracing tracing(scene_, tile_options_, tracer_, pass, set, scale);
+        if (pass.doubling == 0) {
+            room_ =
+                std::async(std::launch::async, [this, kind = pass.kind] { light_.begin(kind); });
+        }
+        // The sums of lamps are on one device.
+        std::vector<PassTracing> tracings;
+        for (Tracer* const tracer :
+             tracers_.first(pass.kind == Pass::Kind::lamps ? 1 : tracers_.size())) {
+            tracings.emplace_back(scene_, tile_options_, *tracer, pass, set, scale);
+        }
         const std::uint32_t done_before = state_.directions_done;
         const std::size_t half = passes_.half_of(pass, directions.size());
         while (state_.directions_done < directions.size()) {
             const bool is_first_half = state_.directions_done < half;
-            if (!run_round(pass, tracing, is_first_half ? half : directions.size())) {
+            if (!run_round(pass, tracings, is_first_half ? half : directions.size())) {
                 // The first light is better than none; a part of a bounce is noise beside the whole
                 // previous bounce.
                 if ((is_of_source(pass) || pass.kind == Pass::Kind::direct) && pass.doubling == 0) {
@@ -260,7 +272,7 @@ class Bake {
                 const Pass& pass = passes_.planned()[i];
                 const auto size = all.directions.size() + passes_.directions_of(pass);
                 if (pass.kind != Pass::Kind::light ||
-                    (i > state_.pass && size > tracer_.frames_at_once())) {
+                    (i > state_.pass && size > frames_at_once())) {
                     break;
                 }
                 std::ranges::copy(passes_.own_directions(pass), std::back_inserter(all.directions));
@@ -268,8 +280,8 @@ class Bake {
             }
             all.tiles.resize(all.directions.size());
             if (ends.size() > 2) {
-                (void)PassTracing(scene_, tile_options_, tracer_, passes_.planned()[state_.pass],
-                                  all, 1.0)
+                (void)PassTracing(scene_, tile_options_, *tracers_.front(),
+                                  passes_.planned()[state_.pass], all, 1.0)
                     .request_missing_tiles({0, all.directions.size()},
                                            [&] { return is_interrupted(); });
             }
@@ -287,69 +299,106 @@ class Bake {
     }
 
     // Distributes the directions before `end`, until all are done or a checkpoint is due. Returns
-    // false if the bake is interrupted. A process alone stops within a direction, which may take
-    // minutes; several ranks finish theirs, because each has another one.
-    bool run_round(const Pass& pass, PassTracing& tracing, std::size_t end) {
+    // false if the bake is interrupted. A device alone stops within a direction, which may take
+    // minutes; several finish theirs, because each has another one.
+    bool run_round(const Pass& pass, std::vector<PassTracing>& tracings, std::size_t end) {
         if (!goes_on(pass.name, state_.directions_done)) {
             return false;
         }
-        // One rank traces all faces around a lamp's point, because it adds up their results.
-        const bool is_of_lamps = pass.kind == Pass::Kind::lamps;
-        const std::size_t unit = is_of_lamps ? FACES_A_LAMP_POINT : 1;
-        const bool is_alone = ranks_.count() == 1;
+        const std::size_t unit = unit_of(pass);
         // Part of a direction in the checkpoint.
         const std::size_t first = state_.directions_done;
         const std::size_t next = (first + (state_.tiles_done > 0 ? 1 : 0) + unit - 1) / unit * unit;
-        Range own{first, ranks_.is_first() ? next : first};
+        Range begun{first, ranks_.is_first() ? next : first};
         state_.tiles_done = ranks_.is_first() ? state_.tiles_done : 0;
-        ranks_.hand_out({next / unit, end / unit});
-        while (true) {
-            if (own.size() == 0) {
-                const Range units = ranks_.take(is_of_lamps ? 1 : group_);
-                own = {units.first * unit, units.end * unit};
-            }
-            if (own.size() == 0) {
-                break;
-            }
-            const auto start = Clock::now();
-            tracing.trace(
-                own, state_.tiles_done, [&] { return is_alone && is_interrupted(); },
-                [&] {
-                    return is_alone && (is_interrupted() || is_checkpoint_due(std::max(
-                                                                options_.checkpoint_interval, 1s)));
-                });
-            if (is_of_lamps && own.size() == 0) {
-                add_lamp_point(own.end / unit - 1);
-            }
-            adapt_group(seconds_since(start));
-            if (is_interrupted() ||
-                (ranks_.is_first() && is_checkpoint_due(options_.checkpoint_interval))) {
-                ranks_.stop();
-                if (is_alone) {
-                    break;
-                }
-            }
-            report(pass.name, own.size() > 0 ? own.first : ranks_.handed_out() * unit);
+        ranks_.hand_out({next / unit, end / unit}, tracings.size());
+        std::vector<std::future<void>> others;
+        for (std::size_t i = 1; i < tracings.size(); ++i) {
+            others.push_back(std::async(std::launch::async, [&, i] {
+                Range none;
+                std::uint64_t no_tiles = 0;
+                trace_share(pass, i, tracings[i], none, no_tiles);
+            }));
         }
-        const std::size_t done = own.size() > 0 ? own.first : ranks_.handed_out() * unit;
+        trace_share(pass, 0, tracings.front(), begun, state_.tiles_done);
+        for (std::future<void>& other : others) {
+            other.get();
+        }
+        const std::size_t done = begun.size() > 0 ? begun.first : ranks_.handed_out() * unit;
         state_.directions_done = static_cast<std::uint32_t>(
             ranks_.greatest(ranks_.is_first() ? static_cast<double>(done) : 0.0));
         return true;
     }
 
-    void adapt_group(double seconds) {
-        if (seconds < 0.5 * LONGEST_GROUP_SECONDS) {
-            group_ = std::min(2 * group_, tracer_.frames_at_once());
-        } else if (seconds > LONGEST_GROUP_SECONDS) {
-            group_ = std::max(group_ / 2, 1U);
+    // Traces the directions that are begun, and those that this thread takes. Only the first one,
+    // which has called bake(), calls the watcher.
+    void trace_share(const Pass& pass, std::size_t number, PassTracing& tracing, Range& own,
+                     std::uint64_t& tiles_done) {
+        const bool is_first = number == 0;
+        const std::size_t unit = unit_of(pass);
+        const bool is_alone = ranks_.count() == 1 && tracers_.size() == 1;
+        const auto is_due = [&](std::chrono::seconds interval) {
+            return ranks_.is_first() && is_checkpoint_due(interval);
+        };
+        std::uint32_t& group = groups_[number];
+        try {
+            while (true) {
+                if (own.size() == 0) {
+                    const Range units = ranks_.take(unit > 1 ? 1 : group);
+                    own = {units.first * unit, units.end * unit};
+                }
+                if (own.size() == 0) {
+                    return;
+                }
+                const auto start = Clock::now();
+                tracing.trace(
+                    own, tiles_done, [&] { return is_alone && is_interrupted(); },
+                    [&] {
+                        return is_alone && (is_interrupted() ||
+                                            is_due(std::max(options_.checkpoint_interval, 1s)));
+                    });
+                if (unit > 1 && own.size() == 0) {
+                    add_lamp_point(own.end / unit - 1);
+                }
+                group = suited_group(group, seconds_since(start));
+                if (is_first) {
+                    if (is_interrupted() || is_due(options_.checkpoint_interval)) {
+                        ranks_.stop();
+                        if (is_alone) {
+                            return;
+                        }
+                    }
+                    report(pass.name, own.size() > 0 ? own.first : ranks_.handed_out() * unit);
+                }
+            }
+        } catch (...) {
+            ranks_.stop();
+            throw;
         }
+    }
+
+    // Returns the number of directions that a device traces together: the faces around a lamp's
+    // point, because it adds up their results.
+    [[nodiscard]] static std::size_t unit_of(const Pass& pass) {
+        return pass.kind == Pass::Kind::lamps ? FACES_A_LAMP_POINT : 1;
+    }
+
+    // Returns the number of directions to trace together after so many have taken `seconds`.
+    [[nodiscard]] std::uint32_t suited_group(std::uint32_t group, double seconds) const {
+        return seconds < 0.5 * LONGEST_GROUP_SECONDS ? std::min(2 * group, frames_at_once())
+               : seconds > LONGEST_GROUP_SECONDS     ? std::max(group / 2, 1U)
+                                                     : group;
+    }
+
+    [[nodiscard]] std::uint32_t frames_at_once() const {
+        return tracers_.front()->frames_at_once();
     }
 
     void add_lamp_point(std::size_t number) {
         const LampPoint& point = passes_.lamp_points()[number];
         light_.add_lamp_point(passes_.lamp_patches()[point.patch], point,
                               number < passes_.lamp_patches().size());
-        tracer_.clear_sums();
+        tracers_.front()->clear_sums();
     }
 
     // Reports progress. Writes the state if it is time; also if interrupted, then returns false.
@@ -396,12 +445,12 @@ class Bake {
         }
         state_.sent = {};
         std::vector<glm::vec4> outgoing(scene_.sum_count());
-        light_.read_outgoing(Emission::all, true,
-                             [&](std::size_t first, std::span<const glm::vec4> radiance) {
-                                 std::ranges::copy(radiance, &outgoing[first]);
-                             });
+        (void)light_.read_outgoing(Emission::all, true,
+                                   [&](std::size_t first, std::span<const glm::vec4> radiance) {
+                                       std::ranges::copy(radiance, &outgoing[first]);
+                                   });
         if (!gather_probes(
-                scene_, options_.probes, sources, outgoing, tracer_,
+                scene_, options_.probes, sources, outgoing, *tracers_.front(),
                 [&] { return goes_on("probes", 0); }, ranks_, state_)) {
             return false;
         }
@@ -411,42 +460,23 @@ class Bake {
         return true;
     }
 
-    // Gives the tracer the radiance of all texels, if it is another one.
+    // Gives the tracers the radiance of all texels, if it is another one.
     void set_outgoing(Emission emission, bool reflects) {
         if (!reflects && emission_ == emission) {
             return;
         }
         emission_ = reflects ? std::nullopt : std::optional(emission);
-        greatest_radiance_ = 0.0F;
-        light_.read_outgoing(
+        greatest_radiance_ = light_.read_outgoing(
             emission, reflects, [&](std::size_t first, std::span<const glm::vec4> radiance) {
-                tracer_.set_outgoing(first, radiance);
-                for (const glm::vec4& texel : radiance) {
-                    greatest_radiance_ =
-                        std::max(greatest_radiance_, greatest_of(glm::vec3(texel)));
-                }
+                parallel_for(tracers_.size(), static_cast<std::uint32_t>(tracers_.size()),
+                             [&](std::size_t i) { tracers_[i]->set_outgoing(first, radiance); });
             });
     }
 
-    // Returns a power of two that no sum of a pass can overflow. From each direction a texel
-    // receives at most the greatest radiance, with the weight of its whole surface and of some
-    // pixels at its edges. From a light's point it receives at most all light around that point.
-    [[nodiscard]] double choose_scale(const Pass& pass,
-                                      const std::vector<BundleDirection>& directions) const {
-        // The lower bound keeps the scale of all weights finite without light.
-        float greatest = std::max(1e-20F, greatest_radiance_);
-        for (const BundleDirection& direction : directions) {
-            greatest = std::max(
-                {greatest, greatest_of(direction.sky_ahead), greatest_of(direction.sky_behind)});
+    void wait_for_room() {
+        if (room_.valid()) {
+            room_.get();
         }
-        const double largest_texel =
-            pass.kind == Pass::Kind::light || pass.kind == Pass::Kind::lamps
-                ? static_cast<double>(scene_.texels.extent().texels())
-                : scene_.largest_texel;
-        const double weights = (scene_.is_smooth ? 16.0 : 4.0) * MEAN_WEIGHT *
-                               (largest_texel + 16.0) * static_cast<double>(directions.size());
-        const double units = std::min(LARGEST_UNITS / MEAN_WEIGHT, 0x1p62 / weights);
-        return std::exp2(std::floor(std::log2(units / double{greatest})));
     }
 
     // ---- Results of a pass
@@ -456,14 +486,16 @@ class Bake {
         if (state_.directions_done == 0 && state_.tiles_done == 0) {
             return;
         }
+        wait_for_room();
         const auto directions = static_cast<std::uint32_t>(passes_.directions_of(pass));
         light_.set_halves(static_cast<std::uint32_t>(passes_.half_of(pass, directions)),
                           state_.directions_done);
         add_light(pass);
         state_.half = {};
-        report.mean_irradiance = light_.mean_irradiance();
-        report.noise = last_noise_ = light_.noise();
-        report.change = report.mean_irradiance - std::exchange(last_mean_, report.mean_irradiance);
+        const double before = std::exchange(last_means_, light_.means()).irradiance;
+        report.mean_irradiance = last_means_.irradiance;
+        report.noise = last_means_.noise;
+        report.change = last_means_.irradiance - before;
     }
 
     void add_light(const Pass& pass) {
@@ -513,7 +545,7 @@ class Bake {
                                .directions = all,
                                .resumed_directions = resumed_directions_,
                                .seconds = seconds_since(start_),
-                               .noise = last_noise_});
+                               .noise = last_means_.noise});
         }
     }
 
@@ -524,7 +556,7 @@ class Bake {
     const Lamps& lamps_;
     const TileOptions& tile_options_;
     const BakeOptions& options_;
-    Tracer& tracer_;
+    std::span<Tracer* const> tracers_;
     const BakeWatcher& watcher_;
     Ranks alone_;
     Ranks& ranks_;
@@ -535,26 +567,26 @@ class Bake {
     bool has_sums_ = false;                    // whether the checkpoint has sums of this pass
     std::deque<DirectionSet> sets_of_lights_;  // of this pass and the next ones
     bool interrupted_ = false;
-    std::uint32_t group_ = 1;         // directions traced together
-    bool is_light_gathered_ = false;  // whether the state is that of light_.gather()
+    std::vector<std::uint32_t> groups_;  // by tracer: directions traced together
+    bool is_light_gathered_ = false;     // whether the state is that of light_.gather()
 
     BakeState state_;
-    GatheredLight light_{scene_, surface_, lamps_, options_, tracer_, ranks_, state_};
+    GatheredLight light_{scene_, surface_, lamps_, options_, tracers_, ranks_, state_};
     std::uint64_t resumed_directions_ = 0;
-    double last_mean_ = 0.0;
-    std::optional<double> last_noise_;
+    GatheredLight::Means last_means_{};
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_checkpoint_ = Clock::now();
     BakeResult result_;
+    std::future<void> room_;  // of GatheredLight::begin; ends before the state does
 };
 
 }  // namespace
 
 BakeResult bake(const TracedScene& scene, const SurfaceMap& surface, const std::vector<Sun>& suns,
                 const std::vector<PointLight>& lights, const Lamps& lamps, const Sky& sky,
-                const TileOptions& tile_options, const BakeOptions& options, Tracer& tracer,
-                const BakeWatcher& watcher, Ranks* ranks) {
-    return Bake(scene, surface, suns, lights, lamps, sky, tile_options, options, tracer, watcher,
+                const TileOptions& tile_options, const BakeOptions& options,
+                std::span<Tracer* const> tracers, const BakeWatcher& watcher, Ranks* ranks) {
+    return Bake(scene, surface, suns, lights, lamps, sky, tile_options, options, tracers, watcher,
                 ranks)
         .run();
 }

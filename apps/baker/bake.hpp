@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -88,14 +89,15 @@ struct BakeWatcher {
 };
 
 // Bakes. The surface must have the patches of its texels if there are point lights or lamps. The
-// same scene, surface, sky, tile options and options give a bit-identical result from every tracer,
-// interrupted or not, with any number of ranks (null: this process alone). All ranks call it; the
+// same scene, surface, sky, tile options and options give a bit-identical result from all tracers,
+// one or several, interrupted or not, with any number of ranks (null: this process alone). Each
+// tracer is used by one thread at a time. All ranks call it; the
 // first one returns the map, error and probes. Throws std::runtime_error for a checkpoint that is
 // damaged or of another bake, and the exceptions of the tracer.
 [[nodiscard]] BakeResult bake(const TracedScene& scene, const SurfaceMap& surface,
                               const std::vector<Sun>& suns, const std::vector<PointLight>& lights,
                               const Lamps& lamps, const Sky& sky, const TileOptions& tile_options,
-                              const BakeOptions& options, Tracer& tracer,
+                              const BakeOptions& options, std::span<Tracer* const> tracers,
                               const BakeWatcher& watcher = {}, Ranks* ranks = nullptr);
 
 }  // namespace quadtile::baker

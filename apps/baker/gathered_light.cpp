@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <numbers>
 #include <utility>
 
@@ -36,25 +37,6 @@ Value value_at(const std::vector<Value, Allocator>& values, std::size_t i) {
 }
 
 }  // namespace
-
-void PieceOfSums::read(Tracer& tracer, const Range& fronts, std::size_t back_texels) {
-    first_ = fronts.first;
-    back_texels_ = back_texels;
-    fronts_.resize(fronts.size());
-    tracer.read_sums(first_, fronts_);
-    backs_.resize(back_texels > 0 ? fronts.size() : 0);
-    if (back_texels > 0) {
-        tracer.read_sums(first_ + back_texels, backs_);
-    }
-}
-
-void PieceOfSums::add_up(Ranks& ranks, std::uint32_t to) {
-    for (std::vector<Accumulator>* const sums : {&fronts_, &backs_}) {
-        ranks.add_up({reinterpret_cast<std::uint64_t*>(sums->data()),
-                      sums->size() * sizeof(Accumulator) / sizeof(std::uint64_t)},
-                     to);
-    }
-}
 
 Range GatheredLight::with_neighbours(const Range& texels) const {
     const CoveredTexels& all = scene_.texels;
@@ -132,6 +114,16 @@ void GatheredLight::set_irradiance(std::vector<glm::vec3>& irradiance, std::vect
     });
     state_.inside_texels = static_cast<std::uint64_t>(total(inside));
     forget_slivers();
+}
+
+void GatheredLight::begin(Pass::Kind kind) {
+    if (kind == Pass::Kind::direct) {
+        begin_light(state_.direct, state_.direct_error);
+    } else if (kind == Pass::Kind::bounce) {
+        begin_light(state_.indirect, state_.indirect_error);
+    } else if (kind == Pass::Kind::sun || kind == Pass::Kind::light) {
+        begin_light(state_.sources, state_.sources_error);
+    }
 }
 
 // Begins with darkness if there is no such light yet.
@@ -272,7 +264,7 @@ void GatheredLight::begin_lamps(const std::vector<LampPatch>& patches, bool is_m
                                                               : 0;
         state_.lamp_sums[i].resize(LAMP_NUMBERS[i] * places);
     }
-    tracer_.begin_lamps(surface_, lamp_triangles_, state_.lamp_sums);
+    tracers_.front()->begin_lamps(surface_, lamp_triangles_, state_.lamp_sums);
 }
 
 void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point,
@@ -295,7 +287,7 @@ void GatheredLight::add_lamp_point(const LampPatch& lamp, const LampPoint& point
     for (std::uint32_t first = lamp_firsts_[point.patch]; first < end; first += LAMP_TRIANGLES) {
         parameters.first_triangle = first;
         parameters.end_triangle = std::min(end, first + LAMP_TRIANGLES);
-        tracer_.add_lamp(parameters);
+        tracers_.front()->add_lamp(parameters);
     }
 }
 
@@ -315,7 +307,7 @@ void GatheredLight::move_lamp_sums() {
     if (state_.lamp_sums[0].empty()) {
         return;
     }
-    tracer_.read_lamps();
+    tracers_.front()->read_lamps();
     if (ranks_.count() > 1) {
         add_up_lamps({0, scene_.texels.count()}, 0);
         if (!ranks_.is_first()) {
@@ -323,13 +315,13 @@ void GatheredLight::move_lamp_sums() {
                 std::ranges::fill(sums, 0);
             }
         }
-        tracer_.begin_lamps(surface_, lamp_triangles_, state_.lamp_sums);
+        tracers_.front()->begin_lamps(surface_, lamp_triangles_, state_.lamp_sums);
     }
 }
 
 // Unknown light is taken as the rest. There are no moments of other light yet.
 void GatheredLight::finish_lamps(bool is_more) {
-    tracer_.read_lamps();
+    tracers_.front()->read_lamps();
     for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
         add_up_lamps(ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK), rank);
     }
@@ -392,7 +384,7 @@ glm::vec3 GatheredLight::direct_at(std::size_t place) const {
            value_at(state_.direct, place);
 }
 
-void GatheredLight::read_outgoing(
+float GatheredLight::read_outgoing(
     Emission emission, bool reflects,
     const std::function<void(std::size_t first, std::span<const glm::vec4>)>& take) const {
     const std::size_t texels = scene_.texels.count();
@@ -402,14 +394,22 @@ void GatheredLight::read_outgoing(
                      std::min(all.end, all.first + first + size)};
     };
     const std::size_t most = texels / ranks_.count() + TEXEL_BLOCK;  // of a rank
-    const std::size_t size = std::min(piece_texels() / ranks_.count() + 1, most);
+    const std::size_t size = std::min(PIECE_TEXELS / ranks_.count() + 1, most);
     std::vector<glm::vec4> radiance(size * ranks_.count());
+    float greatest = 0.0F;
+    std::mutex mutex;
     for (std::size_t side = 0; side < scene_.sum_count(); side += scene_.texels.places()) {
         for (std::size_t first = 0; first < most; first += size) {
             const Range own = part(ranks_.number(), first, size);
-            for_texels(own, [&](std::size_t i) {
-                radiance[ranks_.number() * size + i - own.first] =
-                    outgoing_at(side + i, emission, reflects);
+            for_blocks(own, [&](const Range& texels) {
+                float of_block = 0.0F;
+                for (std::size_t i = texels.first; i < texels.end; ++i) {
+                    const glm::vec4 outgoing = outgoing_at(side + i, emission, reflects);
+                    radiance[ranks_.number() * size + i - own.first] = outgoing;
+                    of_block = std::max(of_block, greatest_of(glm::vec3(outgoing)));
+                }
+                const std::scoped_lock lock(mutex);
+                greatest = std::max(greatest, of_block);
             });
             ranks_.gather(std::span(radiance), size, true);
             for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
@@ -422,6 +422,7 @@ void GatheredLight::read_outgoing(
         }
         take(side + texels, std::array{glm::vec4(0.0F)});
     }
+    return static_cast<float>(ranks_.greatest(greatest));
 }
 
 glm::vec4 GatheredLight::outgoing_at(std::size_t place, Emission emission, bool reflects) const {
@@ -478,19 +479,16 @@ GatheredLight::Totals GatheredLight::totals(const auto& error_at) const {
     return all;
 }
 
-double GatheredLight::mean_irradiance() const {
-    return totals([](std::size_t) { return 0.0; }).mean();
+GatheredLight::Means GatheredLight::means() const {
+    const Totals all = totals([&](std::size_t i) { return error_at(i); });
+    const double noise = all.noise();
+    return {all.mean(), std::isfinite(noise) ? std::optional(noise) : std::nullopt};
 }
 
 float GatheredLight::error_at(std::size_t texel) const {
     return value_at(state_.direct_error, texel) +
            (value_at(state_.indirect_error, texel) + value_at(state_.sources_error, texel) +
             value_at(state_.lamps_error, texel));
-}
-
-std::optional<double> GatheredLight::noise() const {
-    const double noise = totals([&](std::size_t i) { return error_at(i); }).noise();
-    return std::isfinite(noise) ? std::optional(noise) : std::nullopt;
 }
 
 double GatheredLight::noise_of(const std::vector<float>& error) const {

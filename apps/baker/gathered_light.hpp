@@ -5,6 +5,8 @@
 #include "bake_state.hpp"
 #include "light_map.hpp"
 #include "parallel.hpp"
+#include "passes.hpp"
+#include "piece_of_sums.hpp"
 #include "ranks.hpp"
 #include "surface_map.hpp"
 #include "traced_scene.hpp"
@@ -28,40 +30,21 @@ namespace quadtile::baker {
 constexpr std::size_t TEXEL_BLOCK = 1024;
 
 // Texels whose sums are read, or whose radiance is made, at a time.
-constexpr std::size_t PIECE_TEXELS = 256 * TEXEL_BLOCK;
-
-// Sums of a pass: those of a range of texels and their neighbours.
-class PieceOfSums {
- public:
-    // Reads sums of `fronts` and, behind `back_texels` places, of backs; 0: there are none.
-    void read(Tracer& tracer, const Range& fronts, std::size_t back_texels);
-    // Adds up those of all ranks for the rank `to`.
-    void add_up(Ranks& ranks, std::uint32_t to);
-
-    [[nodiscard]] const Accumulator& operator[](std::size_t place) const {
-        const bool is_front = back_texels_ == 0 || place < back_texels_;
-        return is_front ? fronts_[place - first_] : backs_[place - back_texels_ - first_];
-    }
-
- private:
-    std::size_t first_ = 0;
-    std::size_t back_texels_ = 0;
-    std::vector<Accumulator> fronts_;
-    std::vector<Accumulator> backs_;
-};
+constexpr std::size_t PIECE_TEXELS = 1024 * TEXEL_BLOCK;
 
 // Emission that leaves a texel.
 enum class Emission { none, without_lamps, all };
 
-// The light in a checkpoint's state, which the bake owns, from the sums of the tracer. Each rank
+// The light in a checkpoint's state, which the bake owns, from the sums of the tracers. Each rank
 // has and changes the light of its own texels. All ranks call the functions that change the light
 // of a pass, and the means, in the same order.
 class GatheredLight {
  public:
     GatheredLight(const TracedScene& scene, const SurfaceMap& surface, const Lamps& lamps,
-                  const BakeOptions& options, Tracer& tracer, Ranks& ranks, BakeState& state)
+                  const BakeOptions& options, std::span<Tracer* const> tracers, Ranks& ranks,
+                  BakeState& state)
         : scene_(scene),
-          tracer_(tracer),
+          tracers_(tracers),
           ranks_(ranks),
           own_(ranks.own_part(scene.texels.count(), TEXEL_BLOCK)),
           surface_(surface),
@@ -78,11 +61,15 @@ class GatheredLight {
     void note_half();
     void set_halves(std::uint32_t directions, std::uint32_t all);
 
+    // Makes room for the light of a pass, in another thread while it is traced, because new memory
+    // takes longer than some passes. finish_* does so if this was not called.
+    void begin(Pass::Kind kind);
+
     void finish_sun(const Sun& sun);
     void finish_light(const PointLight& light);
     // Begins with all points of these patches.
     void begin_lamps(const std::vector<LampPatch>& patches, bool is_more);
-    // Adds the light of a patch to all texels, by this rank's sums of one of its points.
+    // Adds the light of a patch to all texels, by the first tracer's sums of one of its points.
     void add_lamp_point(const LampPatch& lamp, const LampPoint& point, bool is_first_half);
     // Moves the sums of all ranks to the first one; the others begin anew.
     void move_lamp_sums();
@@ -100,12 +87,15 @@ class GatheredLight {
     // Moves the light of all ranks to the first one, for a checkpoint.
     void gather();
 
-    // Returns the mean over the known texels.
-    [[nodiscard]] double mean_irradiance() const;
-    // Returns the root mean square error of the known texels' light, relative to their mean light,
-    // estimated from the second halves of the directions. None: no light, or no halves.
-    [[nodiscard]] std::optional<double> noise() const;
-    // Does the same for a part of the light, BakeState::sources_error and so on, relative to all
+    // Means over the known texels.
+    struct Means {
+        double irradiance;
+        // Root mean square error of the light, relative to its mean, estimated from the second
+        // halves of the directions. None: no light, or no halves.
+        std::optional<double> noise;
+    };
+    [[nodiscard]] Means means() const;
+    // Returns the noise of a part of the light, BakeState::sources_error and so on, relative to all
     // light.
     [[nodiscard]] double noise_of(const std::vector<float>& error) const;
 
@@ -115,8 +105,8 @@ class GatheredLight {
 
     // Gives the radiance that leaves each texel, of all ranks, piece by piece, as for
     // Tracer::set_outgoing: emission, and the reflection of direct light and of the light that
-    // surfaces send.
-    void read_outgoing(
+    // surfaces send. Returns the greatest component of any texel.
+    float read_outgoing(
         Emission emission, bool reflects,
         const std::function<void(std::size_t first, std::span<const glm::vec4>)>& take) const;
 
@@ -127,69 +117,59 @@ class GatheredLight {
  private:
     // Returns whether a texel is inside of something; tells whether it is known.
     [[nodiscard]] bool find_known(const PieceOfSums& sums, std::size_t texel);
-    // Calls work(i) for texels, block by block, from several threads.
-    static void for_texels(const Range& texels, const auto& work) {
+    // Calls work(block) for blocks of texels, from several threads.
+    static void for_blocks(const Range& texels, const auto& work) {
         parallel_for((texels.size() + TEXEL_BLOCK - 1) / TEXEL_BLOCK, 0, [&](std::size_t block) {
             const std::size_t first = texels.first + block * TEXEL_BLOCK;
-            for (std::size_t i = first; i < std::min(texels.end, first + TEXEL_BLOCK); ++i) {
+            work(Range{first, std::min(texels.end, first + TEXEL_BLOCK)});
+        });
+    }
+    // Calls work(i) for texels in the same way.
+    static void for_texels(const Range& texels, const auto& work) {
+        for_blocks(texels, [&](const Range& block) {
+            for (std::size_t i = block.first; i < block.end; ++i) {
                 work(i);
             }
         });
     }
-    // Ranks wait for each other at each piece, so there are fewer.
-    [[nodiscard]] std::size_t piece_texels() const {
-        return ranks_.count() > 1 ? 3 * PIECE_TEXELS : PIECE_TEXELS;
-    }
     // Calls work(sums, i) for this rank's texels, with the sums of all ranks, which work on theirs
-    // at once. Reads a piece, adds up the one before and works on that before it at once.
+    // at once. Reads a piece while it adds up the one before and works on it.
     void for_sums(const auto& work) {
         struct Piece {
             Range texels;
             std::uint32_t to;  // rank
         };
         std::vector<Piece> pieces;
-        const std::size_t size = piece_texels();
-        for (std::size_t first = 0; first < scene_.texels.count(); first += size) {
+        for (std::size_t first = 0; first < scene_.texels.count(); first += PIECE_TEXELS) {
             for (std::uint32_t rank = 0; rank < ranks_.count(); ++rank) {
                 const Range part = ranks_.part_of(rank, scene_.texels.count(), TEXEL_BLOCK);
                 if (first < part.size()) {
-                    pieces.push_back(
-                        {{part.first + first, std::min(part.end, part.first + first + size)},
-                         rank});
+                    pieces.push_back({{part.first + first,
+                                       std::min(part.end, part.first + first + PIECE_TEXELS)},
+                                      rank});
                 }
             }
         }
-        std::future<void> is_worked;
         std::future<void> is_read;
         for (std::size_t i = 0; i <= pieces.size(); ++i) {
             if (is_read.valid()) {
                 is_read.get();
-                std::swap(sums_[0], sums_[1]);
             }
             if (i < pieces.size()) {
-                is_read = std::async(std::launch::async, [this, &piece = pieces[i]] {
-                    sums_[0].read(tracer_, with_neighbours(piece.texels), scene_.back_texels());
+                is_read = std::async(std::launch::async, [this, i, &piece = pieces[i]] {
+                    sums_[i % 2].read(tracers_, with_neighbours(piece.texels), scene_.back_texels(),
+                                      i % 2);
                 });
             }
-            if (i == 0) {
-                continue;
-            }
-            const Piece& piece = pieces[i - 1];
-            sums_[1].add_up(ranks_, piece.to);
-            if (piece.to == ranks_.number()) {
-                if (is_worked.valid()) {
-                    is_worked.get();
+            if (i > 0) {
+                const Piece& piece = pieces[i - 1];
+                PieceOfSums& sums = sums_[(i - 1) % 2];
+                sums.add_up(ranks_, piece.to);
+                if (piece.to == ranks_.number()) {
+                    for_texels(piece.texels, [&](std::size_t texel) { work(sums, texel); });
                 }
-                std::swap(sums_[1], sums_[2]);
-                is_worked = std::async(std::launch::async, [this, &piece, &work] {
-                    for_texels(piece.texels, [&](std::size_t texel) { work(sums_[2], texel); });
-                });
             }
         }
-        if (is_worked.valid()) {
-            is_worked.get();
-        }
-        std::swap(sums_[0], sums_[2]);  // so that one piece takes the same memory again
     }
     // Calls side(i) for a texel's front, and for its back if a surface has two sides.
     void for_sides(std::size_t texel, const auto& side) const {
@@ -240,7 +220,7 @@ class GatheredLight {
     void forget_slivers();
 
     const TracedScene& scene_;
-    Tracer& tracer_;
+    std::span<Tracer* const> tracers_;
     Ranks& ranks_;
     Range own_;  // texels
     const SurfaceMap& surface_;
@@ -248,9 +228,7 @@ class GatheredLight {
     bool directional_;
     bool light_shares_;
     BakeState& state_;
-    // That are read, added up, worked on. Memory that is kept: new memory takes longer than some
-    // passes.
-    std::array<PieceOfSums, 3> sums_;
+    std::array<PieceOfSums, 2> sums_;  // one that is read, one that is worked on
     double scale_ = 1.0;
     double lamp_scale_ = 1.0;  // units of LampSums for an irradiance of 1
     std::vector<LampTriangle> lamp_triangles_;

@@ -34,8 +34,7 @@ constexpr std::uint32_t MOST_TILES = 16384;        // per submission
 // Longest list that is sorted and walked on drivers that end long loops (Gpu::ends_long_loops).
 constexpr std::uint32_t LONGEST_LIST = 2048;
 
-constexpr double FIRST_WORK = 1e5;  // per submission, until the speed is known
-constexpr std::uint64_t STAGING_BYTES = 64U << 20U;
+constexpr double FIRST_WORK = 1e5;                 // per submission, until the speed is known
 constexpr std::uint64_t MAPS_BYTES = 192U << 20U;  // of all importance maps at a time, about
 
 // Returns clusters, and behind them the boxes of their groups.
@@ -150,8 +149,21 @@ class GpuTracer : public Tracer {
     std::size_t trace(std::span<const ProjectionFrame> frames, std::span<const TracedTile> tiles,
                       std::span<const double> predicted_nodes, const Stop& stop) override;
 
-    void read_sums(std::size_t first, std::span<Accumulator> sums) override {
-        download(accumulators_, first * sizeof(Accumulator), std::as_writable_bytes(sums));
+    [[nodiscard]] std::span<const Accumulator> sums(std::size_t first, std::size_t count,
+                                                    std::size_t number) override {
+        app::Buffer& target = sums_back_[number];
+        if (!target.handle) {
+            target = gpu_.make_buffer(std::min(scene_.sum_count(), MOST_SUMS) * sizeof(Accumulator),
+                                      Usage::eTransferDst, app::MemoryUse::readback);
+        }
+        gpu_.run([&](vk::CommandBuffer commands) {
+            app::memory_barrier(commands);
+            commands.copyBuffer(*accumulators_.handle, *target.handle,
+                                vk::BufferCopy{.srcOffset = first * sizeof(Accumulator),
+                                               .size = count * sizeof(Accumulator)});
+            app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
+        });
+        return {reinterpret_cast<const Accumulator*>(target.mapped), count};
     }
     void clear_sums() override {
         gpu_.run([&](vk::CommandBuffer commands) {
@@ -215,7 +227,6 @@ class GpuTracer : public Tracer {
     void check_sizes() const;
     void make_buffers();
     void upload(const app::Buffer& target, std::uint64_t first, std::span<const std::byte> bytes);
-    void download(const app::Buffer& source, std::uint64_t first, std::span<std::byte> bytes);
 
     // Returns the work of finding a tile's clusters.
     [[nodiscard]] double cull_work() const { return 16.0 + parameters_.clusters / 256.0; }
@@ -234,7 +245,7 @@ class GpuTracer : public Tracer {
     std::optional<MapRequests> requests_;
 
     app::Buffer staging_;
-    app::Buffer readback_;
+    std::array<app::Buffer, SUMS_AT_ONCE> sums_back_;  // see sums()
     app::Buffer triangles_;
     app::Buffer clusters_;
     app::Buffer frames_;   // written by the host
@@ -282,10 +293,8 @@ void GpuTracer::make_buffers() {
     const vk::BufferUsageFlags storage =
         Usage::eStorageBuffer | Usage::eTransferDst | Usage::eTransferSrc;
     const std::size_t sums = scene_.sum_count();
-    const std::uint64_t staging_bytes =
-        std::min<std::uint64_t>(sums * sizeof(Accumulator), STAGING_BYTES);
-    staging_ = gpu_.make_buffer(staging_bytes, Usage::eTransferSrc, app::MemoryUse::upload);
-    readback_ = gpu_.make_buffer(staging_bytes, Usage::eTransferDst, app::MemoryUse::readback);
+    staging_ = gpu_.make_buffer(std::min(sums, MOST_SUMS) * sizeof(Accumulator),
+                                Usage::eTransferSrc, app::MemoryUse::upload);
 
     const std::span<const TracedTriangle> triangles(scene_.triangles);
     const std::vector<TriangleCluster> clusters = with_groups(scene_.clusters);
@@ -342,20 +351,6 @@ void GpuTracer::upload(const app::Buffer& target, std::uint64_t first,
                                 vk::BufferCopy{.dstOffset = first + offset, .size = size});
             app::memory_barrier(commands);
         });
-    }
-}
-
-void GpuTracer::download(const app::Buffer& source, std::uint64_t first,
-                         std::span<std::byte> bytes) {
-    for (std::size_t offset = 0; offset < bytes.size(); offset += readback_.size_bytes) {
-        const std::size_t size = std::min<std::size_t>(readback_.size_bytes, bytes.size() - offset);
-        gpu_.run([&](vk::CommandBuffer commands) {
-            app::memory_barrier(commands);
-            commands.copyBuffer(*source.handle, *readback_.handle,
-                                vk::BufferCopy{.srcOffset = first + offset, .size = size});
-            app::memory_barrier(commands, app::ALL_WRITES, app::HOST_READS);
-        });
-        copy_in_parts(bytes.data() + offset, readback_.mapped, size);
     }
 }
 
@@ -507,7 +502,7 @@ void GpuTracer::check_lists(const TileResult& result) const {
 
 std::uint64_t gpu_tracer_bytes(const TileOptions& tiles, std::uint64_t pool_bytes) {
     return pool_bytes / 8 + layers_for(tiles.map_extent) * layer_bytes(tiles.map_extent) +
-           2 * STAGING_BYTES;
+           (1 + SUMS_AT_ONCE) * MOST_SUMS * sizeof(Accumulator);
 }
 
 std::uint64_t node_capacity(std::uint64_t pool_bytes) {

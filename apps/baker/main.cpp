@@ -4,6 +4,7 @@
 #include "checkpoint.hpp"
 #include "choose_light.hpp"
 #include "denoise.hpp"
+#include "devices.hpp"
 #include "gpu_tracer.hpp"
 #include "light_map.hpp"
 #include "lit_gltf.hpp"
@@ -13,7 +14,6 @@
 #include "parallel.hpp"
 #include "preview.hpp"
 #include "ranks.hpp"
-#include "reference_tracer.hpp"
 #include "report.hpp"
 #include "surface_map.hpp"
 #include "traced_scene.hpp"
@@ -34,6 +34,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -77,7 +78,8 @@ class Run {
     void prepare() {
         set_threads(options_.threads > 0 ? options_.threads : ranks_.fair_threads());
         check_outputs();
-        gpu_is_open_ = std::async(std::launch::async, [&] { open_gpu(); });
+        devices_are_open_ = std::async(std::launch::async,
+                                       [&] { devices_.open(options_, ranks_.number_on_host()); });
         load();
         sky_ = choose_light(options_, generator_, scene_,
                             [&](const std::string& message) { warn(message); });
@@ -245,30 +247,15 @@ class Run {
                                    : read_probe_points(options_.probe_points, scene_.origin);
     }
 
-    void open_gpu() {
-        if (!options_.reference) {
-            instance_.emplace("quadtile-bake", std::span<const char* const>(), options_.validation);
-            gpu_.emplace(*instance_, options_.device, vk::SurfaceKHR(), ranks_.number_on_host());
-        }
-    }
-
     // Checks that the lightmap suits the device and this host's memory before work begins.
     void check_sizes() {
         const bool has_backs = std::ranges::any_of(scene_.materials, &Material::double_sided);
-        gpu_is_open_.get();
+        devices_are_open_.get();
         tiles_ = suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
-        std::optional<std::uint64_t> tracer_bytes;
-        if (!gpu_) {
-            tracer_bytes = 0;
-        } else if (gpu_->physical_device().getProperties().deviceType ==
-                   vk::PhysicalDeviceType::eCpu) {
-            tracer_bytes = gpu_tracer_bytes(tiles_, options_.pool_bytes);
-        }
         const auto [texels, bytes] =
-            needs_of(scene_, extent_, options_.bake, tracer_bytes, options_.threads);
-        if (gpu_) {
-            check_light_map(*gpu_, extent_, static_cast<std::size_t>(texels) * (has_backs ? 2 : 1));
-        }
+            needs_of(scene_, extent_, options_.bake,
+                     devices_.tracer_bytes(tiles_, options_.pool_bytes), options_.threads);
+        devices_.check_light_map(extent_, static_cast<std::size_t>(texels) * (has_backs ? 2 : 1));
         const std::string note = check_memory(bytes, extent_);
         if (!note.empty() && !options_.quiet && ranks_.is_first()) {
             std::cerr << "quadtile-bake: " << note << std::endl;
@@ -279,28 +266,27 @@ class Run {
         measure("prepare", [&] {
             traced_ = make_traced_scene(scene_, surface_.texels, options_.pixels_per_texel);
         });
-        measure("tracer", [&] {
-            tracer_ =
-                gpu_ ? make_gpu_tracer(*gpu_, *traced_, tiles_, {.pool_bytes = options_.pool_bytes})
-                     : make_reference_tracer(*traced_, tiles_, options_.threads);
-        });
+        measure("tracer", [&] { devices_.make_tracers(*traced_, tiles_, options_); });
     }
 
     // Reports the devices of all ranks, and frees what only tracing needs.
     void end_tracing() {
-        struct Device {
-            std::array<char, 256> name;
+        struct OfRank {
+            std::array<char, 1024> names;
             TracerStatistics statistics;
         };
-        std::vector<Device> devices(ranks_.count());
-        Device& own = devices[ranks_.number()];
-        tracer_->device_name().copy(own.name.data(), own.name.size() - 1);
-        own.statistics = tracer_->statistics();
-        ranks_.gather(std::span(devices), 1, false);
+        std::vector<OfRank> ranks(ranks_.count());
+        OfRank& own = ranks[ranks_.number()];
+        devices_.names().copy(own.names.data(), own.names.size() - 1);
+        own.statistics = devices_.statistics();
+        ranks_.gather(std::span(ranks), 1, false);
         std::map<std::string, std::uint32_t> counts;
-        for (const Device& device : devices) {
-            ++counts[device.name.data()];
-            report_.statistics.add(device.statistics);
+        for (const OfRank& rank : ranks) {
+            std::istringstream names(rank.names.data());
+            for (std::string name; std::getline(names, name);) {
+                ++counts[name];
+            }
+            report_.statistics.add(rank.statistics);
         }
         for (const auto& [name, count] : counts) {
             report_.device += (report_.device.empty() ? "" : ", ") +
@@ -308,8 +294,7 @@ class Run {
         }
         report_.ranks = ranks_.count();
         set_threads(options_.threads);  // only the first rank goes on
-        tracer_.reset();
-        gpu_.reset();
+        devices_.close();
         surface_.patches = {};
         surface_.albedo = {};
         surface_.emission = {};
@@ -343,7 +328,7 @@ class Run {
             result = bake(*traced_, surface_, scene_.suns, scene_.point_lights,
                           find_lamps(scene_, surface_, options_.bake.lamp_points,
                                      options_.bake.direct_directions),
-                          sky_, tiles_, bake_options_, *tracer_,
+                          sky_, tiles_, bake_options_, devices_.tracers(),
                           {.progress =
                                [&](const BakeProgress& progress) {
                                    if (std::exchange(tells_where, false) && !options_.quiet &&
@@ -360,7 +345,7 @@ class Run {
                           &ranks_);
         });
         line.end();
-        app::check_validation(instance_ ? instance_->validation_messages() : 0);
+        app::check_validation(devices_.validation_messages());
         return result;
     }
 
@@ -534,10 +519,8 @@ class Run {
     TileOptions tiles_;
     SurfaceMap surface_;
     std::optional<TracedScene> traced_;
-    std::optional<app::Instance> instance_;
-    std::optional<app::Gpu> gpu_;
-    std::unique_ptr<Tracer> tracer_;
-    std::future<void> gpu_is_open_;
+    Devices devices_;
+    std::future<void> devices_are_open_;
     // Of the first rank: how triangles are linked, which it finds while it traces.
     std::future<std::vector<std::uint32_t>> charts_;
     std::future<Seams> seams_;

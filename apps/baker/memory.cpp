@@ -71,8 +71,9 @@ BakeNeeds needs_of(const Scene& scene, const Extent& extent, const BakeOptions& 
     const double denoising = texels * (2.0 * of_map + 12.0) + covered * (10.0 + COLOUR);
     // The planes in another quantity, known texels as floats, and the file twice.
     const double writing = texels * (4.0 * of_map + sizeof(float));
-    constexpr double OF_PIECES = PIECE_TEXELS * (6.0 * sizeof(Accumulator) + sizeof(glm::vec4));
-    return {least, OF_PROGRAM + OF_PIECES + std::max({tracing, denoising, writing})};
+    const double pieces = std::min<double>(PIECE_TEXELS, covered) *
+                          (2.0 * sides * sizeof(Accumulator) + sizeof(glm::vec4));
+    return {least, OF_PROGRAM + pieces + std::max({tracing, denoising, writing})};
 }
 
 std::string check_memory(double bytes, const Extent& extent) {

@@ -1,4 +1,3 @@
-#include "parallel.hpp"
 #include "ranks.hpp"
 
 #include <mpi.h>
@@ -18,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Bytes that ranks exchange at a time, because MPI, or the window of a host, needs memory for them.
+// Bytes that ranks exchange at a time, because MPI needs memory for them.
 constexpr std::size_t PIECE_BYTES = std::size_t{32} << 20U;
 
 constexpr int REQUEST = 1;  // number of items; 0: stop
@@ -50,9 +49,6 @@ class MpiRanks : public Ranks {
         MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host_);
         number_on_host_ = number_in(host_);
         share_processors();
-        if (count_ > 1) {
-            make_slots();
-        }
         MPI_Comm_dup(MPI_COMM_WORLD, &requests_);
         if (is_first()) {
             server_.emplace([this] { serve(); });
@@ -64,12 +60,6 @@ class MpiRanks : public Ranks {
         ends_ = true;
         server_.reset();
         MPI_Comm_free(&requests_);
-        if (window_ != MPI_WIN_NULL) {
-            MPI_Win_free(&window_);
-        }
-        if (adders_ != MPI_COMM_NULL) {
-            MPI_Comm_free(&adders_);
-        }
         MPI_Comm_free(&host_);
         MPI_Finalize();
     }
@@ -94,8 +84,8 @@ class MpiRanks : public Ranks {
         }
     }
 
-    void hand_out(const Range& items) override {
-        Ranks::hand_out(items);
+    void hand_out(const Range& items, std::size_t takers) override {
+        Ranks::hand_out(items, takers);
         (void)greatest(0.0);  // no rank takes items before
     }
     [[nodiscard]] double greatest(double value) override {
@@ -109,27 +99,11 @@ class MpiRanks : public Ranks {
         });
         return result;
     }
-    // Each rank copies its piece into its slot of a window that the ranks of its host share. Then
-    // each adds a slice of all slots into one of them, and the slices of other hosts to it.
     void add_up(std::span<std::uint64_t> words, std::uint32_t to) override {
-        if (count_ == 1) {
-            return;
-        }
-        const bool is_host = places_[to].host == places_[number_].host;
-        std::uint64_t* const sum = slots_[is_host ? places_[to].number : 0];
         for_pieces(words, [&](std::uint64_t* piece, int size) {
-            const auto copy = [&](std::uint64_t* target, const std::uint64_t* source) {
-                for_parts({0, static_cast<std::size_t>(size)}, [&](const Range& part) {
-                    std::copy_n(source + part.first, part.size(), target + part.first);
-                });
-            };
-            copy(slots_[number_on_host_], piece);
-            MPI_Win_fence(0, window_);
-            add_slice(sum, static_cast<std::size_t>(size), places_[to]);
-            MPI_Win_fence(0, window_);
-            if (number_ == to) {
-                copy(piece, sum);
-            }
+            const bool receives = number_ == to;
+            MPI_Reduce(receives ? MPI_IN_PLACE : piece, receives ? piece : nullptr, size,
+                       MPI_UINT64_T, MPI_SUM, static_cast<int>(to), MPI_COMM_WORLD);
         });
     }
     void broadcast(std::span<std::byte> bytes) override {
@@ -165,12 +139,6 @@ class MpiRanks : public Ranks {
     }
 
  private:
-    // Place of a rank: its host, named by the host's first rank, and its number there.
-    struct Place {
-        std::uint32_t host;
-        std::uint32_t number;
-    };
-
     static std::uint32_t number_in(MPI_Comm ranks) {
         int number = 0;
         MPI_Comm_rank(ranks, &number);
@@ -198,71 +166,6 @@ class MpiRanks : public Ranks {
                 values.subspan(first, std::min(PIECE, values.size() - first));
             work(piece.data(), static_cast<int>(piece.size()));
         }
-    }
-
-    // Calls work(part) for parts of the items, from several threads.
-    static void for_parts(const Range& items, const auto& work) {
-        constexpr std::size_t PART = std::size_t{1} << 18U;
-        parallel_for((items.size() + PART - 1) / PART, 0, [&](std::size_t i) {
-            const std::size_t first = items.first + i * PART;
-            work(Range{first, std::min(first + PART, items.end)});
-        });
-    }
-
-    void make_slots() {
-        // MPI's own message names neither the reason nor the remedy.
-        MPI_Comm_set_errhandler(host_, MPI_ERRORS_RETURN);
-        void* slot = nullptr;
-        if (MPI_Win_allocate_shared(PIECE_BYTES, 1, MPI_INFO_NULL, host_, &slot, &window_) !=
-            MPI_SUCCESS) {
-            throw std::runtime_error(
-                "the host has too little shared memory: each rank needs 32 MiB; make /dev/shm "
-                "larger (Docker: --shm-size=1g)");
-        }
-        MPI_Comm_set_errhandler(host_, MPI_ERRORS_ARE_FATAL);
-        int on_host = 0;
-        MPI_Comm_size(host_, &on_host);
-        for (int rank = 0; rank < on_host; ++rank) {
-            MPI_Aint size = 0;
-            int unit = 0;
-            MPI_Win_shared_query(window_, rank, &size, &unit, static_cast<void*>(&slot));
-            slots_.push_back(static_cast<std::uint64_t*>(slot));
-        }
-        // Named by the first rank, so hosts have the same order among the adders of each slice.
-        Place own{number_, number_on_host_};
-        MPI_Bcast(&own.host, 1, MPI_UINT32_T, 0, host_);
-        places_.resize(count_);
-        MPI_Allgather(&own, 2, MPI_UINT32_T, places_.data(), 2, MPI_UINT32_T, MPI_COMM_WORLD);
-        // Each host has a rank for each slice.
-        MPI_Allreduce(&on_host, &slices_, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-        const bool is_adder = static_cast<int>(number_on_host_) < slices_;
-        MPI_Comm_split(MPI_COMM_WORLD, is_adder ? static_cast<int>(number_on_host_) : MPI_UNDEFINED,
-                       static_cast<int>(own.host), &adders_);
-    }
-    // Adds all slots of the host to `sum`, which is one of them; and on the host of `to` those of
-    // other hosts.
-    void add_slice(std::uint64_t* sum, std::size_t size, const Place& to) const {
-        if (adders_ == MPI_COMM_NULL) {
-            return;
-        }
-        const auto start_of = [&](std::size_t slice) {
-            return size * slice / static_cast<std::size_t>(slices_);
-        };
-        const Range slice{start_of(number_on_host_), start_of(number_on_host_ + 1)};
-        for_parts(slice, [&](const Range& part) {
-            for (const std::uint64_t* const slot : slots_) {
-                for (std::size_t i = part.first; slot != sum && i < part.end; ++i) {
-                    sum[i] += slot[i];
-                }
-            }
-        });
-        const auto root = std::ranges::count_if(
-            places_, [&](const Place& place) { return place.number == 0 && place.host < to.host; });
-        const bool is_here = to.host == places_[number_].host;
-        std::uint64_t* const words = sum + slice.first;
-        MPI_Reduce(is_here ? MPI_IN_PLACE : words, is_here ? words : nullptr,
-                   static_cast<int>(slice.size()), MPI_UINT64_T, MPI_SUM, static_cast<int>(root),
-                   adders_);
     }
 
     // The first rank answers while it traces. Windows of MPI would make others wait for its next
@@ -306,13 +209,6 @@ class MpiRanks : public Ranks {
 
     MPI_Comm requests_ = MPI_COMM_NULL;
     MPI_Comm host_ = MPI_COMM_NULL;  // ranks of this host
-
-    // Members for add_up, if there are several ranks.
-    MPI_Win window_ = MPI_WIN_NULL;      // of the host
-    std::vector<std::uint64_t*> slots_;  // of its ranks
-    std::vector<Place> places_;          // of all ranks
-    MPI_Comm adders_ = MPI_COMM_NULL;  // of this rank's slice, one per host; null: it has no slice
-    int slices_ = 1;
 
     std::atomic<bool> ends_ = false;
     std::optional<std::jthread> server_;

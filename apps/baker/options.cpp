@@ -211,6 +211,9 @@ void define_bake(CLI::App& app, Options& options, Arguments& arguments) {
     rare.add_flag("--reference", options.reference, "Bake on the CPU: slow, bit-identical");
     bake.add("--device", options.device, "N|NAME",
              "Number of the Vulkan device or part of its name; see 'quadtile devices'");
+    bake.add("--gpus", options.gpus, "N",
+             "Bake on the N best devices, or on N of those that --device names; default: 1",
+             within(1, 64));
     rare.add("--threads", options.threads, "N", "CPU threads; default: all", within(1, 1024));
 }
 
@@ -424,6 +427,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         options.preview_extent = parse_extent("--preview-size", arguments.preview_size);
     }
     check_scene(app, options);
+    (void)app::only_one_of(app, {"--reference", "--gpus"});
     apply_probes(app, arguments, options);
     apply_light(app, arguments, options);
 

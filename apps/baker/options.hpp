@@ -76,7 +76,8 @@ struct Options {
     BakeOptions bake;
     float pixels_per_texel = 1.0F;
     std::uint64_t pool_bytes = std::uint64_t{256} << 20U;
-    std::string device;  // as in DeviceOptions::select
+    std::string device;      // as in DeviceOptions::select
+    std::uint32_t gpus = 1;  // devices of this process
     bool reference = false;
     std::uint32_t threads = 0;  // of the reference and of work on the CPU; 0: all
     bool validation = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <numbers>
 #include <utility>
 
@@ -12,11 +13,36 @@ namespace {
 // That the tracer receives at a time. Directions with more tiles request them again in each pass.
 constexpr std::size_t MOST_TILES = 65536;
 
+// Weight of a fragment if the lightmap has one per texel.
+constexpr double MEAN_WEIGHT = 16384.0;
+// Greatest radiance with the mean weight: half of the lower word of a sum.
+constexpr double LARGEST_UNITS = 2147483648.0;
+
 constexpr double LARGEST_WEIGHT = 1073741824.0;  // four times this value is a word
 
 constexpr std::uint32_t LARGEST_TEXEL = 256;
 
 }  // namespace
+
+// From each direction a texel receives at most the greatest radiance, with the weight of its whole
+// surface and of some pixels at its edges. From a light's point it receives at most all light
+// around that point.
+double scale_of(const TracedScene& scene, const Pass& pass,
+                const std::vector<BundleDirection>& directions, float greatest_radiance) {
+    // The lower bound keeps the scale of all weights finite without light.
+    float greatest = std::max(1e-20F, greatest_radiance);
+    for (const BundleDirection& direction : directions) {
+        greatest = std::max(
+            {greatest, greatest_of(direction.sky_ahead), greatest_of(direction.sky_behind)});
+    }
+    const double largest_texel = pass.kind == Pass::Kind::light || pass.kind == Pass::Kind::lamps
+                                     ? static_cast<double>(scene.texels.extent().texels())
+                                     : scene.largest_texel;
+    const double weights = (scene.is_smooth ? 16.0 : 4.0) * MEAN_WEIGHT * (largest_texel + 16.0) *
+                           static_cast<double>(directions.size());
+    const double units = std::min(LARGEST_UNITS / MEAN_WEIGHT, 0x1p62 / weights);
+    return std::exp2(std::floor(std::log2(units / double{greatest})));
+}
 
 bool needs_window(const MapTile& tile, const TileOptions& options) {
     return tile.level == 0 && tile.resolution > LARGEST_TEXEL &&
@@ -59,7 +85,6 @@ bool PassTracing::request(std::size_t count, const Stop& stop, const auto& frame
 }
 
 bool PassTracing::request_missing_tiles(const Range& directions, const Stop& stop) {
-    set_.tiles.resize(set_.directions.size());
     std::vector<std::size_t> missing;
     for (std::size_t i = directions.first; i < directions.end; ++i) {
         if (set_.tiles[i].empty()) {
@@ -118,13 +143,24 @@ void PassTracing::trace(Range& directions, std::uint64_t& tiles_done, const Stop
     }
     std::uint64_t skipped = tiles_done;
     Work work;
-    for (std::size_t i = directions.first; i < directions.end; ++i) {
+    std::future<bool> is_whole;  // of the work before, which is traced while the next one is made
+    const auto finish_next = [&] {
+        if (is_whole.valid() && !is_whole.get()) {
+            return false;
+        }
+        is_whole = std::async(std::launch::async, [&, traced = std::exchange(work, {})] {
+            return finish(traced, directions, tiles_done, stop);
+        });
+        return true;
+    };
+    const Range all = directions;
+    for (std::size_t i = all.first; i < all.end; ++i) {
         for (const WindowTiles& part : set_.tiles[i]) {
             for (const MapTile& tile : part.tiles) {
                 const bool is_full =
                     work.tiles.size() >= MOST_TILES ||
                     (work.part != &part && work.frames.size() == tracer_.frames_at_once());
-                if (is_full && !finish(work, directions, tiles_done, stop)) {
+                if (is_full && !finish_next()) {
                     return;
                 }
                 if (work.part != &part) {
@@ -141,18 +177,19 @@ void PassTracing::trace(Range& directions, std::uint64_t& tiles_done, const Stop
             }
         }
     }
-    (void)finish(work, directions, tiles_done, stop);
+    if (finish_next()) {
+        (void)is_whole.get();
+    }
 }
 
 // Finishes work. Returns false if not all of it was done.
-bool PassTracing::finish(Work& work, Range& directions, std::uint64_t& tiles_done,
+bool PassTracing::finish(const Work& work, Range& directions, std::uint64_t& tiles_done,
                          const Stop& stop) {
     std::size_t done = 0;
     if (!work.tiles.empty()) {
         done = tracer_.trace(work.frames, work.tiles, work.predicted_nodes, stop);
     }
     const bool is_whole = done == work.tiles.size();
-    work = {};
     tiles_done += done;
     for (; directions.size() > 0; ++directions.first) {
         DirectionTiles& tiles = set_.tiles[directions.first];

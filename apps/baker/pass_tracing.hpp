@@ -13,24 +13,25 @@
 
 namespace quadtile::baker {
 
-// Weight of a fragment if the lightmap has one per texel.
-constexpr double MEAN_WEIGHT = 16384.0;
+// Returns the units of a pass's sums for a radiance of 1 with a weight of 1: a power of two that no
+// sum can overflow, for light from the sky and surfaces of at most a radiance.
+[[nodiscard]] double scale_of(const TracedScene& scene, const Pass& pass,
+                              const std::vector<BundleDirection>& directions,
+                              float greatest_radiance);
 
 // Returns whether a texel of an importance map needs so many pixels that it gets a window: a map of
 // its own.
 [[nodiscard]] bool needs_window(const MapTile& tile, const TileOptions& options);
 
+// A pass has one for each tracer, in threads that trace different directions of the same set.
 class PassTracing {
  public:
-    // `scale` is that of GatheredLight::set_scale.
+    // `scale`: see scale_of.
     PassTracing(const TracedScene& scene, const TileOptions& options, Tracer& tracer,
                 const Pass& pass, DirectionSet& set, double scale)
-        : scene_(scene),
-          options_(options),
-          tracer_(tracer),
-          pass_(pass),
-          set_(set),
-          scale_(scale) {}
+        : scene_(scene), options_(options), tracer_(tracer), pass_(pass), set_(set), scale_(scale) {
+        set.tiles.resize(set.directions.size());
+    }
 
     // Requests the tiles of directions that are missing, traces all of them, of the first direction
     // those that are not finished, and removes finished directions. `interrupted` stops requests,
@@ -55,7 +56,7 @@ class PassTracing {
                                const auto& take);
     [[nodiscard]] bool add_windows(const BundleDirection& direction, const Stop& stop,
                                    DirectionTiles& parts);
-    bool finish(Work& work, Range& directions, std::uint64_t& tiles_done, const Stop& stop);
+    bool finish(const Work& work, Range& directions, std::uint64_t& tiles_done, const Stop& stop);
     [[nodiscard]] ProjectionFrame frame_of(const BundleDirection& direction,
                                            const MapWindow& window) const;
     [[nodiscard]] TracedTile traced_tile(const MapTile& tile, std::uint32_t frame_index,

@@ -7,7 +7,7 @@ namespace quadtile::baker {
 
 Range Ranks::take(std::size_t most) {
     const std::scoped_lock lock(mutex_);
-    const std::size_t fair = count_ == 1 ? most : left_.size() / (2 * count_);
+    const std::size_t fair = takers_ == 1 ? most : left_.size() / (2 * takers_);
     const std::size_t first = left_.first;
     left_.first = std::min(left_.end, first + std::clamp<std::size_t>(fair, 1, most));
     return {first, left_.first};
@@ -23,9 +23,10 @@ std::size_t Ranks::handed_out() const {
     return left_.first;
 }
 
-void Ranks::hand_out(const Range& items) {
+void Ranks::hand_out(const Range& items, std::size_t takers) {
     const std::scoped_lock lock(mutex_);
     left_ = items;
+    takers_ = takers * count_;
 }
 
 void Ranks::together(const std::function<void()>& work) {

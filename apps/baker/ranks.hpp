@@ -56,10 +56,10 @@ class Ranks {
         return part_of(number_, items, block);
     }
 
-    // ---- Work that ranks take when they are ready
+    // ---- Work that threads of ranks take when they are ready
 
     // Returns at most `most` of the items that are handed out; fewer towards the end, so that all
-    // ranks end at about the same time. Empty: none are left.
+    // takers end at about the same time. Empty: none are left.
     [[nodiscard]] virtual Range take(std::size_t most);
     // Removes all remaining items for all ranks.
     virtual void stop();
@@ -68,8 +68,8 @@ class Ranks {
 
     // ---- Together
 
-    // Hands out items; remaining earlier items are forgotten.
-    virtual void hand_out(const Range& items);
+    // Hands out items to so many threads of each rank; remaining earlier items are forgotten.
+    virtual void hand_out(const Range& items, std::size_t takers);
     // Returns the greatest value. All ranks wait, without using their processors.
     [[nodiscard]] virtual double greatest(double value) { return value; }
     // Adds the words of all ranks, modulo 2^64, to those of the rank `to`. The others keep theirs.
@@ -99,6 +99,7 @@ class Ranks {
  private:
     mutable std::mutex mutex_;
     Range left_;
+    std::size_t takers_ = 1;
     bool has_ended_together_ = false;
 };
 

@@ -104,10 +104,13 @@ class ReferenceTracer : public Tracer {
         return done;
     }
 
-    void read_sums(std::size_t first, std::span<Accumulator> words) override {
-        for (std::size_t i = 0; i < words.size(); ++i) {
-            words[i] = sums_at(first + i);
+    [[nodiscard]] std::span<const Accumulator> sums(std::size_t first, std::size_t count,
+                                                    std::size_t number) override {
+        read_[number].resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            read_[number][i] = sums_at(first + i);
         }
+        return read_[number];
     }
     void clear_sums() override {
         for (AtomicSums& sums : sums_) {
@@ -478,6 +481,7 @@ class ReferenceTracer : public Tracer {
     TileOptions options_;
     std::uint32_t threads_;
     std::vector<AtomicSums> sums_;
+    std::array<std::vector<Accumulator>, SUMS_AT_ONCE> read_;  // see sums()
     std::vector<glm::vec4> outgoing_;
     std::vector<bool> open_;  // triangles that block nothing
     std::optional<ReferenceLamps> lamps_;

@@ -84,6 +84,8 @@ using LampSums = std::array<std::vector<std::uint64_t>, 5>;
 constexpr std::array<std::size_t, 5> LAMP_NUMBERS{3, 4, 3, 3, 3};
 
 constexpr std::size_t MOST_PROBES = 262144;  // and rays through probes traced together
+constexpr std::size_t MOST_SUMS = 1572864;   // read at a time
+constexpr std::size_t SUMS_AT_ONCE = 4;
 using Stop = std::function<bool()>;
 
 // Makes the exact sums of a pass.
@@ -111,8 +113,10 @@ class Tracer {
     virtual std::size_t trace(std::span<const ProjectionFrame> frames,
                               std::span<const TracedTile> tiles,
                               std::span<const double> predicted_nodes, const Stop& stop = {}) = 0;
-    // Reads the sums of places from `first` on.
-    virtual void read_sums(std::size_t first, std::span<Accumulator> sums) = 0;
+    // Returns the sums of `count` places from `first` on, at most MOST_SUMS, in memory that the
+    // next call with this number, less than SUMS_AT_ONCE, overwrites.
+    [[nodiscard]] virtual std::span<const Accumulator> sums(std::size_t first, std::size_t count,
+                                                            std::size_t number) = 0;
     virtual void clear_sums() = 0;
     // Replaces sums from `first` on, to go on from them.
     virtual void set_sums(std::size_t first, std::span<const Accumulator> sums) = 0;

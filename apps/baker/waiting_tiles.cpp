@@ -25,14 +25,6 @@ std::uint32_t blocks_of(const TracedTile& tile) {
     return (tile.width * tile.height + BLOCK_PIXELS - 1) / BLOCK_PIXELS;
 }
 
-WaitingTiles::WaitingTiles(std::span<const TracedTile> tiles,
-                           std::span<const double> predicted_nodes, const Limits& limits)
-    : limits_(limits), count_(tiles.size()) {
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-        add_parts({tiles[i], predicted_nodes[i], i});
-    }
-}
-
 // Adds a tile in parts that are not too large, row by row.
 void WaitingTiles::add_parts(const WaitingTile& whole) {
     const TracedTile& tile = whole.tile;
@@ -55,6 +47,10 @@ std::vector<WaitingTile> WaitingTiles::take(std::size_t end, double most_work) {
     double work = 0.0;
     std::uint64_t blocks = 0;
     while (first() < end && batch.size() < limits_.tiles) {
+        if (waiting_.empty()) {
+            add_parts({tiles_[next_], predicted_nodes_[next_], next_});
+            ++next_;
+        }
         const WaitingTile& next = waiting_.front();
         const std::uint32_t next_blocks = blocks_of(next.tile);
         const double work_with_next = work + pixel_work(next) + limits_.cull_work;

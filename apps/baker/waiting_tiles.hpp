@@ -22,6 +22,7 @@ struct WaitingTile {
     std::size_t index;  // of the whole tile
 };
 
+// Tiles in their order. They are divided when they are taken, while the device has other work.
 class WaitingTiles {
  public:
     // Room of a batch, and the work of finding a tile's clusters.
@@ -32,12 +33,14 @@ class WaitingTiles {
         double cull_work;
     };
 
+    // The tiles must outlive it.
     WaitingTiles(std::span<const TracedTile> tiles, std::span<const double> predicted_nodes,
-                 const Limits& limits);
+                 const Limits& limits)
+        : tiles_(tiles), predicted_nodes_(predicted_nodes), limits_(limits) {}
 
     // Returns the least index of a tile that waits; their number: none waits.
     [[nodiscard]] std::size_t first() const {
-        return waiting_.empty() ? count_ : waiting_.front().index;
+        return waiting_.empty() ? next_ : waiting_.front().index;
     }
     // Takes tiles before `end` from the front, as many as fit and are no more work than that, and
     // at least one, which it splits if it is too large. Throws std::runtime_error for a pixel whose
@@ -51,9 +54,11 @@ class WaitingTiles {
     void add_parts(const WaitingTile& whole);
     void split_first();
 
+    std::span<const TracedTile> tiles_;
+    std::span<const double> predicted_nodes_;
     Limits limits_;
-    std::size_t count_;
-    std::deque<WaitingTile> waiting_;
+    std::deque<WaitingTile> waiting_;  // divided
+    std::size_t next_ = 0;             // of tiles_, behind these
 };
 
 }  // namespace quadtile::baker

@@ -128,7 +128,7 @@ class Gpu {
     explicit Gpu(const quadtile::Device& device, SubmitFunction submit = {});
     // Chooses a device that draws, and owns it. `select` as in DeviceOptions; empty:
     // QUADTILE_DEVICE, else the best. `surface`: target that the device must present to; null:
-    // none. Of several equal devices, it takes number `turn` modulo their number. Throws
+    // none. Of several equal devices, it takes number `turn` modulo their number, choices(). Throws
     // std::runtime_error, with the reason for each device, if none can be used.
     Gpu(const Instance& instance, const std::string& select, vk::SurfaceKHR surface,
         std::size_t turn = 0);
@@ -137,6 +137,8 @@ class Gpu {
     Gpu& operator=(const Gpu&) = delete;
 
     [[nodiscard]] vk::Instance instance() const { return instance_; }
+    // Returns the number of equal devices that it was chosen from.
+    [[nodiscard]] std::size_t choices() const { return choices_; }
     [[nodiscard]] vk::PhysicalDevice physical_device() const { return physical_device_; }
     [[nodiscard]] vk::Device device() const { return device_; }
     [[nodiscard]] std::uint32_t queue_family() const { return queue_family_; }
@@ -215,6 +217,7 @@ class Gpu {
     vk::Instance instance_;
     bool validates_ = false;  // of an own device
     vk::PhysicalDevice physical_device_;
+    std::size_t choices_ = 1;
     std::uint32_t queue_family_ = 0;
     bool ends_long_loops_ = false;
     double timestamp_milliseconds_ = 0.0;

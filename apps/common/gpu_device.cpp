@@ -169,6 +169,7 @@ void Gpu::choose_physical_device(const std::string& select, vk::SurfaceKHR surfa
         throw std::runtime_error("no Vulkan device is suitable" + objections);
     }
     physical_device_ = all[best[turn % best.size()]];
+    choices_ = best.size();
     queue_family_ = find_queue_family(physical_device_, surface).value();
 }
 

@@ -65,8 +65,11 @@ class TextBuffer {
 
 // Returns the sides on which the neighbour is coarser, as letters.
 std::string coarser_sides(const Tile& tile) {
-    return std::string(tile.coarser_left() ? "l" : "") + (tile.coarser_right() ? "r" : "") +
-           (tile.coarser_top() ? "t" : "") + (tile.coarser_bottom() ? "b" : "");
+    std::string sides;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        sides.append((tile.flags() & TILE_COARSER_LEFT << i) != 0 ? 1 : 0, "lrtb"[i]);
+    }
+    return sides;
 }
 
 void write_json(const TileList& list, TextBuffer& out) {

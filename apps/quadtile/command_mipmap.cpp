@@ -12,7 +12,6 @@
 #include <quadtile/reference.hpp>
 
 #include <algorithm>
-#include <array>
 #include <iomanip>
 #include <optional>
 #include <sstream>
@@ -27,12 +26,8 @@ namespace {
 
 constexpr std::uint32_t TIMED_RUNS = 9;
 
-// Method of the device for each method of the command.
-constexpr std::array<std::pair<LevelMethod, MipMethod>, 4> MIP_METHODS{
-    {{LevelMethod::spd, MipMethod::spd},
-     {LevelMethod::subgroup, MipMethod::subgroup},
-     {LevelMethod::per_level, MipMethod::per_level},
-     {LevelMethod::blit, MipMethod::blit}}};
+static_assert(static_cast<MipMethod>(LevelMethod::spd) == MipMethod::spd &&
+              static_cast<MipMethod>(LevelMethod::blit) == MipMethod::blit);
 
 // Returns the format of the levels if the user gives none.
 TexelFormat default_format(Reduction reduction, TexelFormat source) {
@@ -135,9 +130,7 @@ Mipmapper LevelMaker::make_mipmapper(MipMethod method) const {
 }
 
 LevelMethod LevelMaker::automatic() const {
-    const MipMethod chosen = make_mipmapper(MipMethod::automatic).options().method;
-    return std::ranges::find(MIP_METHODS, chosen, [](const auto& pair) { return pair.second; })
-        ->first;
+    return static_cast<LevelMethod>(make_mipmapper(MipMethod::automatic).options().method);
 }
 
 MadeLevels LevelMaker::make(LevelMethod method) const {
@@ -153,10 +146,7 @@ MadeLevels LevelMaker::make(LevelMethod method) const {
                                                .custom = {}}),
                 std::nullopt};
     }
-    Mipmapper mipmapper =
-        make_mipmapper(std::ranges::find(MIP_METHODS, method, [](const auto& pair) {
-                           return pair.first;
-                       })->second);
+    Mipmapper mipmapper = make_mipmapper(static_cast<MipMethod>(method));
     MipChain chain = mipmapper.make(image_, levels_);
     std::vector<double> times_us;
     while (chain.gpu_time_us && times_us.size() < TIMED_RUNS) {

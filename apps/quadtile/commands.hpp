@@ -52,8 +52,8 @@ struct TilesRequest {
     std::filesystem::path trace;  // empty: no trace
 };
 
-// Methods of `mipmap`: those of the GPU, and the CPU reference.
-enum class LevelMethod { automatic, all, spd, subgroup, per_level, blit, reference };
+// Methods of `mipmap`: those of the GPU, as MipMethod has them, the CPU reference, and all of them.
+enum class LevelMethod { automatic, spd, subgroup, per_level, blit, reference, all };
 
 struct MipmapRequest {
     std::filesystem::path input;

@@ -42,20 +42,13 @@ std::string encode_floats(const ImageView& image) {
     return stream.str();
 }
 
-}  // namespace
-
-bool has_codes(TexelFormat format) noexcept {
-    switch (format) {
-        case TexelFormat::r8_unorm:
-        case TexelFormat::r16_unorm:
-        case TexelFormat::d16_unorm:
-        case TexelFormat::rgba8_unorm:
-        case TexelFormat::rgba8_srgb:
-            return true;
-        default:
-            return false;
-    }
+bool has_codes(TexelFormat format) {  // of 8 or 16 bits, not floats
+    return format == TexelFormat::r8_unorm || format == TexelFormat::r16_unorm ||
+           format == TexelFormat::d16_unorm || format == TexelFormat::rgba8_unorm ||
+           format == TexelFormat::rgba8_srgb;
 }
+
+}  // namespace
 
 const char* file_ending(TexelFormat format) noexcept {
     return has_codes(format) ? ".png" : ".exr";

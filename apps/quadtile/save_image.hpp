@@ -8,9 +8,6 @@
 
 namespace quadtile::app {
 
-// Returns whether a format's channels are codes of 8 or 16 bits, not floats.
-[[nodiscard]] bool has_codes(TexelFormat format) noexcept;
-
 // Returns ".png" for formats of 8 and 16 bit codes, ".exr" for floats.
 [[nodiscard]] const char* file_ending(TexelFormat format) noexcept;
 

@@ -17,10 +17,10 @@ constexpr float INSPECTOR_MARGIN = 12.0F;
 // Returns the sides of a tile on which the neighbour is coarser.
 std::string coarser_text(const Tile& tile) {
     std::string text;
-    for (const auto& [is_coarser, side] :
-         {std::pair(tile.coarser_left(), "left"), std::pair(tile.coarser_right(), "right"),
-          std::pair(tile.coarser_top(), "top"), std::pair(tile.coarser_bottom(), "bottom")}) {
-        if (is_coarser) {
+    for (const auto& [flag, side] :
+         {std::pair(TILE_COARSER_LEFT, "left"), std::pair(TILE_COARSER_RIGHT, "right"),
+          std::pair(TILE_COARSER_TOP, "top"), std::pair(TILE_COARSER_BOTTOM, "bottom")}) {
+        if ((tile.flags() & flag) != 0) {
             text += (text.empty() ? "" : ", ") + std::string(side);
         }
     }

@@ -21,10 +21,6 @@ using Usage = vk::BufferUsageFlagBits;
 
 // ---- Render passes
 
-constexpr auto DEPTH_STAGES = Stage::eEarlyFragmentTests | Stage::eLateFragmentTests;
-constexpr auto DEPTH_ACCESSES =
-    Access::eDepthStencilAttachmentRead | Access::eDepthStencilAttachmentWrite;
-
 vk::AttachmentDescription cleared(vk::Format format, Layout final_layout) {
     return {.format = format,
             .loadOp = vk::AttachmentLoadOp::eClear,
@@ -35,23 +31,18 @@ vk::AttachmentDescription cleared(vk::Format format, Layout final_layout) {
             .finalLayout = final_layout};
 }
 
-constexpr vk::VertexInputBindingDescription VERTEX{.stride = sizeof(Vertex)};
-constexpr std::array<vk::VertexInputAttributeDescription, 2> ATTRIBUTES{
-    {{.location = 0, .format = vk::Format::eR32G32B32Sfloat, .offset = offsetof(Vertex, position)},
-     {.location = 1, .format = vk::Format::eR8G8B8A8Unorm, .offset = offsetof(Vertex, colour)}}};
-
-}  // namespace
-
-vk::UniqueRenderPass make_surface_pass(vk::Device device) {
-    const std::array attachments{cleared(DEPTH_FORMAT, Layout::eDepthStencilReadOnlyOptimal),
-                                 cleared(ALBEDO_FORMAT, Layout::eGeneral),
-                                 cleared(NORMAL_FORMAT, Layout::eGeneral)};
+// The first attachment is the depth buffer, the others are colours.
+vk::UniqueRenderPass make_pass(vk::Device device,
+                               const std::vector<vk::AttachmentDescription>& attachments) {
     const vk::AttachmentReference depth{0, Layout::eDepthStencilAttachmentOptimal};
-    const std::array<vk::AttachmentReference, 2> colours{
-        {{1, Layout::eColorAttachmentOptimal}, {2, Layout::eColorAttachmentOptimal}}};
+    std::vector<vk::AttachmentReference> colours;
+    for (std::uint32_t i = 1; i < attachments.size(); ++i) {
+        colours.push_back({i, Layout::eColorAttachmentOptimal});
+    }
     const auto subpass =
         vk::SubpassDescription{.pDepthStencilAttachment = &depth}.setColorAttachments(colours);
-    const auto stages = DEPTH_STAGES | Stage::eColorAttachmentOutput;
+    const auto stages =
+        Stage::eEarlyFragmentTests | Stage::eLateFragmentTests | Stage::eColorAttachmentOutput;
     const auto writes = Access::eDepthStencilAttachmentWrite | Access::eColorAttachmentWrite;
     const std::array<vk::SubpassDependency, 2> dependencies{
         {{.srcSubpass = VK_SUBPASS_EXTERNAL,
@@ -63,13 +54,26 @@ vk::UniqueRenderPass make_surface_pass(vk::Device device) {
          {.srcSubpass = 0,
           .dstSubpass = VK_SUBPASS_EXTERNAL,
           .srcStageMask = stages,
-          .dstStageMask = Stage::eComputeShader,
+          .dstStageMask = Stage::eComputeShader | Stage::eFragmentShader,
           .srcAccessMask = writes,
           .dstAccessMask = Access::eShaderRead}}};
     return device.createRenderPassUnique(vk::RenderPassCreateInfo{}
                                              .setAttachments(attachments)
                                              .setSubpasses(subpass)
                                              .setDependencies(dependencies));
+}
+
+constexpr vk::VertexInputBindingDescription VERTEX{.stride = sizeof(Vertex)};
+constexpr std::array<vk::VertexInputAttributeDescription, 2> ATTRIBUTES{
+    {{.location = 0, .format = vk::Format::eR32G32B32Sfloat, .offset = offsetof(Vertex, position)},
+     {.location = 1, .format = vk::Format::eR8G8B8A8Unorm, .offset = offsetof(Vertex, colour)}}};
+
+}  // namespace
+
+vk::UniqueRenderPass make_surface_pass(vk::Device device) {
+    return make_pass(device, {cleared(DEPTH_FORMAT, Layout::eDepthStencilReadOnlyOptimal),
+                              cleared(ALBEDO_FORMAT, Layout::eGeneral),
+                              cleared(NORMAL_FORMAT, Layout::eGeneral)});
 }
 
 vk::UniqueRenderPass make_atlas_pass(vk::Device device, AtlasContents contents) {
@@ -79,25 +83,7 @@ vk::UniqueRenderPass make_atlas_pass(vk::Device device, AtlasContents contents) 
         attachment.loadOp = vk::AttachmentLoadOp::eLoad;
         attachment.initialLayout = Layout::eDepthStencilReadOnlyOptimal;
     }
-    const vk::AttachmentReference depth{0, Layout::eDepthStencilAttachmentOptimal};
-    const vk::SubpassDescription subpass{.pDepthStencilAttachment = &depth};
-    const std::array<vk::SubpassDependency, 2> dependencies{
-        {{.srcSubpass = VK_SUBPASS_EXTERNAL,
-          .dstSubpass = 0,
-          .srcStageMask = DEPTH_STAGES | Stage::eComputeShader,
-          .dstStageMask = DEPTH_STAGES,
-          .srcAccessMask = Access::eDepthStencilAttachmentWrite,
-          .dstAccessMask = DEPTH_ACCESSES},
-         {.srcSubpass = 0,
-          .dstSubpass = VK_SUBPASS_EXTERNAL,
-          .srcStageMask = DEPTH_STAGES,
-          .dstStageMask = Stage::eComputeShader | Stage::eFragmentShader,
-          .srcAccessMask = Access::eDepthStencilAttachmentWrite,
-          .dstAccessMask = Access::eShaderRead}}};
-    return device.createRenderPassUnique(vk::RenderPassCreateInfo{}
-                                             .setAttachments(attachment)
-                                             .setSubpasses(subpass)
-                                             .setDependencies(dependencies));
+    return make_pass(device, {attachment});
 }
 
 vk::PipelineVertexInputStateCreateInfo vertices_with(std::uint32_t attributes) {

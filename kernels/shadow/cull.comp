@@ -43,7 +43,7 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
             const uint tile_light = staged[i].node >> 16;
             if (tile_light != light) {
                 light = tile_light;
-                bounds = shadow_bounds(parameters, frame.lights[light], shadow_change_of(object));
+                bounds = shadow_bounds(parameters, frame.lights[light], object.low, object.high);
             }
             if ((object.light_mask & (1U << light)) != 0 && shadow_overlaps(parameters, bounds, staged[i])) {
                 if (writes) {

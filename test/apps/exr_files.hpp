@@ -2,10 +2,18 @@
 
 #pragma once
 
-#include <OpenEXR/ImfChromaticities.h>
-#include <OpenEXR/ImfCompression.h>
+#include <OpenEXR/ImfChannelList.h>
+#include <OpenEXR/ImfFrameBuffer.h>
+#include <OpenEXR/ImfHeader.h>
+#include <OpenEXR/ImfOutputFile.h>
+#include <OpenEXR/ImfStandardAttributes.h>
+#include <OpenEXR/ImfStdIO.h>
+#include <OpenEXR/ImfTileDescription.h>
+#include <OpenEXR/ImfTiledOutputFile.h>
+#include <half.h>
 
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,8 +36,45 @@ struct ExrOptions {
     std::optional<Imf::Chromaticities> chromaticities;
 };
 
-[[nodiscard]] std::string encode_exr_channels(int width, int height,
-                                              const std::vector<ExrChannel>& channels,
-                                              const ExrOptions& options = {});
+inline std::string encode_exr_channels(int width, int height,
+                                       const std::vector<ExrChannel>& channels,
+                                       const ExrOptions& options = {}) {
+    const Imath::Box2i window({options.left, options.top},
+                              {options.left + width - 1, options.top + height - 1});
+    const Imath::Box2i display({0, 0}, {width + 9, height + 9});
+    Imf::Header header(display, window, 1.0F, {0.0F, 0.0F}, 1.0F, Imf::INCREASING_Y,
+                       options.compression);
+    Imf::FrameBuffer pixels;
+    std::list<std::vector<half>> halves;
+    for (const ExrChannel& channel : channels) {
+        Imf::PixelType type = channel.uints.empty() ? Imf::FLOAT : Imf::UINT;
+        const void* values = channel.floats.data();
+        if (type == Imf::UINT) {
+            values = channel.uints.data();
+        } else if (channel.half) {
+            type = Imf::HALF;
+            values = halves.emplace_back(channel.floats.begin(), channel.floats.end()).data();
+        }
+        pixels.insert(channel.name, Imf::Slice::Make(type, values, window));
+        header.channels().insert(channel.name, Imf::Channel(type));
+    }
+    if (options.chromaticities) {
+        Imf::addChromaticities(header, *options.chromaticities);
+    }
+
+    Imf::StdOSStream stream;
+    if (options.tile_extent) {
+        const auto extent = static_cast<unsigned int>(*options.tile_extent);
+        header.setTileDescription({extent, extent});
+        Imf::TiledOutputFile file(stream, header);
+        file.setFrameBuffer(pixels);
+        file.writeTiles(0, file.numXTiles() - 1, 0, file.numYTiles() - 1);
+    } else {
+        Imf::OutputFile file(stream, header);
+        file.setFrameBuffer(pixels);
+        file.writePixels(height);
+    }
+    return stream.str();
+}
 
 }  // namespace quadtile::app::test

@@ -1,9 +1,11 @@
 // The whole bake against what is known of the light: by formulas, and by a path tracer.
 
-#include "bake_fixture.hpp"
 #include "gathered_light.hpp"
 #include "load_scene.hpp"
 #include "path_tracer.hpp"
+#include "quads.hpp"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -78,7 +80,7 @@ TEST(Light, FurnaceIsEvenAfterAnyNumberOfBounces) {
 // A map whose sums are read in several pieces. Catches pieces that are left out, or whose sums
 // other texels get.
 TEST(Light, EachTexelHasItsOwnSums) {
-    Quads quads(1, 1, 800);
+    Quads quads(1, 1, 1500);
     quads.add_material({});
     quads.add({0, 0, 0}, X, Y);
     const Prepared what(quads.scene, quads.extent(), 1.0F);
@@ -94,7 +96,8 @@ TEST(Light, EachTexelHasItsOwnSums) {
     BakeState state;
     state.known.assign(sums.size(), 0);
     const Lamps none;
-    GatheredLight light(what.traced, what.surface, none, {}, *tracer, alone, state);
+    const std::array tracers{tracer.get()};
+    GatheredLight light(what.traced, what.surface, none, {}, tracers, alone, state);
     light.note_half();
     light.finish_direct();
     for (std::uint32_t i = 0; i < what.traced.texels.count(); ++i) {

@@ -1,7 +1,7 @@
 // Bakes that are interrupted, and checkpoints that are not what they should be. That bakes go on to
 // the same bits is in random cases (test/random), too.
 
-#include "bake_fixture.hpp"
+#include "quads.hpp"
 
 #include "checkpoint.hpp"
 

@@ -1,7 +1,7 @@
 // Point and spot lights, small emitters by points of them, and probes against what is known of
 // them: formulas of KHR_lights_punctual, sums over many points, harmonics.
 
-#include "bake_fixture.hpp"
+#include "quads.hpp"
 
 #include "shaders/lamps.h"
 

@@ -11,6 +11,8 @@
 #include <quadtile/quadtile.hpp>
 #include <quadtile/shadow.hpp>
 
+#include <device/kernels.hpp>
+
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -21,8 +23,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
 #include <set>
@@ -129,9 +129,6 @@ void properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2* all) {
          next = next->pNext) {
         if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES) {
             reinterpret_cast<VkPhysicalDeviceSubgroupProperties*>(next)->subgroupSize =
-                subgroup_size;
-        } else if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES) {
-            reinterpret_cast<VkPhysicalDeviceVulkan11Properties*>(next)->subgroupSize =
                 subgroup_size;
         }
     }
@@ -274,31 +271,33 @@ struct Target {
 };
 
 using Words = std::vector<std::uint32_t>;
+using detail::EmbeddedKernel;
+
+namespace lists {
+#include "quadtile_kernels.inc"
+}
+namespace shadows {
+#include "quadtile_shadow_kernels.inc"
+}
+constexpr EmbeddedKernel BAKES[] = {{"bake cull", app::CULL_COMP},
+                                    {"bake rasterise", app::RASTERISE_COMP},
+                                    {"bake walk", app::WALK_COMP},
+                                    {"bake density", app::DENSITY_COMP},
+                                    {"bake finish_maps", app::FINISH_MAPS_COMP},
+                                    {"bake node_thresholds", app::NODE_THRESHOLDS_COMP},
+                                    {"bake tile_fragments", app::TILE_FRAGMENTS_COMP},
+                                    {"bake probe", app::PROBE_COMP},
+                                    {"bake lamps", app::LAMPS_COMP}};
 
 const std::map<Words, std::string>& names() {
     static const std::map<Words, std::string> all = [] {
         std::map<Words, std::string> found;
-        std::istringstream list(QUADTILE_KERNEL_NAMES);
-        for (std::string name; list >> name;) {
-            const std::filesystem::path path = QUADTILE_KERNEL_DIR "/" + name + ".spv";
-            Words words(std::filesystem::file_size(path) / sizeof(std::uint32_t));
-            std::ifstream(path, std::ios::binary)
-                .read(reinterpret_cast<char*>(words.data()),
-                      static_cast<std::streamsize>(words.size() * sizeof(std::uint32_t)));
-            found.emplace(std::move(words), name);
+        for (const std::span<const EmbeddedKernel> table :
+             {std::span<const EmbeddedKernel>(lists::KERNELS), {shadows::KERNELS}, {BAKES}}) {
+            for (const EmbeddedKernel& kernel : table) {
+                found.emplace(Words(kernel.spirv.begin(), kernel.spirv.end()), kernel.name);
+            }
         }
-        const auto add = [&](std::span<const std::uint32_t> words, const char* name) {
-            found.emplace(Words(words.begin(), words.end()), name);
-        };
-        add(app::CULL_COMP, "bake cull");
-        add(app::RASTERISE_COMP, "bake rasterise");
-        add(app::WALK_COMP, "bake walk");
-        add(app::DENSITY_COMP, "bake density");
-        add(app::FINISH_MAPS_COMP, "bake finish_maps");
-        add(app::NODE_THRESHOLDS_COMP, "bake node_thresholds");
-        add(app::TILE_FRAGMENTS_COMP, "bake tile_fragments");
-        add(app::PROBE_COMP, "bake probe");
-        add(app::LAMPS_COMP, "bake lamps");
         return found;
     }();
     return all;

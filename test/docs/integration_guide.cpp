@@ -1,7 +1,8 @@
-// The code that docs/integration.md and docs/downsampler.md print, in a program of a host with a
-// Vulkan device of its own. What the page leaves to the reader is here: making buffers, uploading,
-// submitting.
+// The code that docs/integration.md, docs/downsampler.md and docs/shadows.md print, in a program of
+// a host with a Vulkan device of its own. What the pages leave to the reader is here: making
+// buffers and images, uploading, submitting.
 
+#include "shadow/scene.hpp"
 #include "support/errors.hpp"
 #include "support/glsl.hpp"
 #include "support/gpu.hpp"
@@ -9,6 +10,7 @@
 #include "support/temporary_directory.hpp"
 
 #include <quadtile/quadtile.hpp>
+#include <quadtile/shadow.hpp>
 
 #include <vulkan/vulkan.h>
 
@@ -68,6 +70,7 @@ class IntegrationGuide : public testing::Test {
 
     void TearDown() override {
         buffers.clear();
+        images.clear();
         map_image = {};
         gpu.reset();
         vkDestroyCommandPool(vulkan_device, command_pool, nullptr);
@@ -86,6 +89,19 @@ class IntegrationGuide : public testing::Test {
         const VkBuffer buffer = make_buffer(size_bytes, usage);
         gpu->fill(buffers.back(), 0);
         return buffer;
+    }
+
+    VkImage make_image(const VkImageCreateInfo& info) {
+        images.push_back(gpu->make_image(info));
+        return images.back().handle();
+    }
+
+    VkImage make_zeros(const VkImageCreateInfo& info) {
+        const VkImage image = make_image(info);
+        const std::vector<float> zeros(std::size_t{info.extent.width} * info.extent.height *
+                                       info.arrayLayers);
+        gpu->upload(images.back(), zeros.data());
+        return image;
     }
 
     [[nodiscard]] const Buffer& buffer_of(VkBuffer handle) const {
@@ -137,6 +153,7 @@ class IntegrationGuide : public testing::Test {
 
     std::unique_ptr<Gpu> gpu;
     std::deque<Buffer> buffers;
+    std::deque<Image> images;
     std::vector<float> importance;
     Image map_image;
     VkImageView map_view = VK_NULL_HANDLE;
@@ -260,11 +277,10 @@ TEST_F(IntegrationGuide, MipLevels) {
     std::vector<std::uint8_t> texels(std::size_t{1920} * 1080 * 4);
     std::ranges::generate(texels,
                           [word = 1U]() mutable { return (word = 69069 * word + 1) >> 24U; });
-    Image made;
     const auto make_image = [&](const VkImageCreateInfo& info) {
-        made = gpu->make_image(info);
-        gpu->upload(made, texels.data());
-        return made.handle();
+        const VkImage made = IntegrationGuide::make_image(info);
+        gpu->upload(images.back(), texels.data());
+        return made;
     };
     const VkCommandBuffer commands = begin_commands();
 #include "snippets/downsampler"
@@ -273,7 +289,7 @@ TEST_F(IntegrationGuide, MipLevels) {
         {texels.data(), {size.width, size.height, 1, TexelFormat::rgba8_srgb}}, {});
     ASSERT_EQ(expected.levels.size(), shape.levels);
     for (std::uint32_t level = 1; level < shape.levels; ++level) {
-        EXPECT_TRUE(gpu->download(made, level) == expected.levels[level].texels) << level;
+        EXPECT_TRUE(gpu->download(images.back(), level) == expected.levels[level].texels) << level;
     }
 }
 
@@ -287,6 +303,46 @@ TEST_F(IntegrationGuide, FirstUseAndThePipelineCache) {
         EXPECT_TRUE(tiler.subdivide(map, of_map).tiles == tiles_of_map);
     }
     EXPECT_GE(std::filesystem::file_size(path), 40U);
+}
+
+// The code of docs/shadows.md. Its draws are compiled; those of quadtile-shadow, which are the
+// same, are run. Random cases (test/random) compare what fitters write.
+TEST_F(IntegrationGuide, AFrameOfShadows) {
+    const Device device = this->device();
+    constexpr VkBufferUsageFlags STORAGE = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+    const ShadowMatrix camera = camera_of_frame(0).view.clip_from_world;
+    const VkExtent2D depth_extent = DEPTH_EXTENT;
+    const Image depth_image = gpu->make_image(MapShape{depth_extent.width, depth_extent.height});
+    gpu->upload(depth_image, depth_buffer(camera_of_frame(0)).data());
+    const Owned<VkImageView> made_depth_view = gpu->make_view(depth_image);
+    const std::vector<float> far = empty_atlas({});
+    const Image atlas =
+        gpu->make_image(MapShape{ShadowOptions().atlas_extent, ShadowOptions().atlas_extent});
+    gpu->upload(atlas, far.data());
+    const Owned<VkImageView> made_atlas_view = gpu->make_view(atlas);
+    const VkImageView depth_view = made_depth_view.get();
+    const VkImageView atlas_view = made_atlas_view.get();
+
+    const ShadowBox scene_box = spheres_box();
+    constexpr std::uint32_t change_capacity = 2;
+    constexpr std::uint32_t object_count = 2;
+    const VkBuffer changes = make_zeros(change_capacity * sizeof(ShadowChange), STORAGE);
+    const VkBuffer change_count = make_zeros(sizeof(std::uint32_t), STORAGE);
+    const VkBuffer objects = make_zeros(object_count * sizeof(ShadowObject), STORAGE);
+
+#include "snippets/shadow_once"
+    ASSERT_EQ(needed.importance.arrayLayers, options.lights);
+#include "snippets/shadow_frame"
+    gpu->run([&](VkCommandBuffer commands) {
+#include "snippets/shadow_record"
+    });
+    const auto draw = [&](VkCommandBuffer commands, VkPipeline clear_slots, VkPipeline draw_slots) {
+#include "snippets/shadow_draw"
+    };
+    (void)draw;  // that would need a render pass
+
+    const auto header = gpu->read<ShadowHeader>(buffer_of(memory), needed.header_offset_bytes, 1);
+    EXPECT_GT(header[0].tiles, 20U);
 }
 
 }  // namespace

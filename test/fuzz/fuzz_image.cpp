@@ -133,3 +133,10 @@ void fuzz_png(std::string_view bytes) {
 }
 
 }  // namespace quadtile::app::fuzz
+
+#ifdef QUADTILE_FUZZ_TARGET
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    quadtile::app::fuzz::QUADTILE_FUZZ_TARGET({reinterpret_cast<const char*>(data), size});
+    return 0;
+}
+#endif

@@ -1,8 +1,8 @@
 // Targets of the fuzzers: each handles any bytes as the program does. Errors for users count
 // as success. All else is a finding: a crash, a report of a sanitizer, and any exception that
 // leaves a target.
-// libFuzzer calls them through driver.cpp, the tests (test/apps/load_map_test.cpp) with the
-// seeds and with what was found before.
+// libFuzzer calls the one that QUADTILE_FUZZ_TARGET names, the tests (test/apps/load_map_test.cpp)
+// all of them, with the seeds and with what was found before.
 
 #pragma once
 

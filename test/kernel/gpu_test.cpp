@@ -27,13 +27,6 @@ class Cleanup : public testing::Environment {
 };
 
 }  // namespace
-
-void GpuTest::TearDown() {
-    for (const std::string& message : take_validation_messages()) {
-        ADD_FAILURE() << message;
-    }
-}
-
 }  // namespace quadtile::test
 
 int main(int argc, char** argv) {

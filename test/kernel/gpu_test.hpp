@@ -27,7 +27,11 @@ inline constexpr Strategy STRATEGIES[] = {Strategy::subtree, Strategy::fused};
 
 class GpuTest : public testing::Test {
  protected:
-    void TearDown() override;
+    void TearDown() override {
+        for (const std::string& message : take_validation_messages()) {
+            ADD_FAILURE() << message;
+        }
+    }
 };
 
 // The handles of a device, as its host has them.

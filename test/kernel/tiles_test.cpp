@@ -15,7 +15,6 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <random>
 #include <tuple>
 
 namespace quadtile::test {
@@ -45,6 +44,14 @@ TEST_F(Tiles, EqualTheReferenceWithEverythingOff) {
         if (threshold.is_monotone(top_level(shape.width, shape.height))) {
             expect_reference(tiler_for(EVERYTHING_OFF, Strategy::fused), map, threshold);
         }
+    }
+    // A budget: one factor for all layers, also on the device as it is.
+    const std::vector<float> texels = random_map(shape);
+    const std::vector<Threshold> thresholds{Threshold::constant(0.25F), Threshold::constant(0.5F),
+                                            Threshold::max_resolution(9.0F)};
+    for (const Variant& variant : all_variants()) {
+        expect_reference(tiler_for(variant, Strategy::fused), MapView{texels.data(), shape},
+                         thresholds, std::uint64_t{700});
     }
 }
 
@@ -95,33 +102,6 @@ TEST_F(Tiles, FullTileBuffersGrowAndNothingIsLost) {
     }
 }
 
-// Finite importances of many magnitudes, some of them equal, and budgets from one tile a layer to
-// all and beyond: they stop anywhere, ties included.
-TEST_F(Tiles, BudgetsEqualTheReference) {
-    const MapShape shape{100, 37, 3};
-    std::vector<float> texels(std::size_t{100} * 37 * 3);
-    std::mt19937 random(7);
-    std::ranges::generate(texels, [&] {
-        return std::ldexp(static_cast<float>(1 + random() % 97),
-                          static_cast<int>(random() % 20) - 16);
-    });
-    const MapView map{texels.data(), shape};
-    const std::vector<float> fragments = smooth_map(shape);
-    for (const auto& [variant, threshold] :
-         {std::pair(&AS_IS, Threshold::memory(4.0F, 9.0F, {fragments.data(), shape})),
-          std::pair(&EVERYTHING_OFF, Threshold::constant(0.25F))}) {
-        const std::uint64_t all = reference::subdivide(map, threshold).tiles.size();
-        for (std::uint64_t budget = shape.layers; budget < 8 * all; budget *= 8) {
-            SCOPED_TRACE(variant->name + ", budget " + std::to_string(budget));
-            expect_reference(tiler_for(*variant, Strategy::fused), map, threshold, budget);
-        }
-    }
-    // One factor for all layers.
-    const std::vector<Threshold> thresholds{Threshold::constant(0.25F), Threshold::constant(0.5F),
-                                            Threshold::max_resolution(9.0F)};
-    expect_reference(tiler_for(Strategy::fused), map, thresholds, std::uint64_t{700});
-}
-
 // Catches a wrong mask, row of bits, side or place: of one block, of more, and of two hand-overs,
 // with peaks just beside edges and corners of blocks of 64 and groups of 1024 texels, where splits
 // reach over.
@@ -147,18 +127,6 @@ TEST_F(Tiles, BalancedListsEqualTheReference) {
     expect(AS_IS, {1100, 140}, Balance::edges);
     expect(AS_IS, {4097, 3}, Balance::edges);
     expect(EVERYTHING_OFF, {70, 90}, Balance::corners);
-}
-
-// Catches sums of the places of layers, which are made 256 at a time, and staging that is too short
-// for the gaps between layers of 15 bytes.
-TEST_F(Tiles, ManyLayersLieBehindEachOther) {
-    const MapShape shape{5, 3, 600, TexelFormat::r8_unorm};
-    std::vector<std::uint8_t> texels(std::size_t{5} * 3 * 600);
-    std::ranges::generate(texels, std::mt19937(1));
-    for (const Strategy strategy : STRATEGIES) {
-        expect_reference(tiler_for(strategy), MapView{texels.data(), shape},
-                         Threshold::constant(0.5F));
-    }
 }
 
 TEST_F(Tiles, AutomaticChoosesByThresholdAndSaysWhy) {

@@ -1,10 +1,11 @@
-"""Mip levels, files, pictures, the baker, and the package's description of itself."""
+"""Mip levels, files, pictures, the baker, the package's description of itself, and printed code."""
 
 import ast
 import inspect
 import os
 import pathlib
 import pydoc
+import re
 
 import numpy
 import pytest
@@ -130,3 +131,18 @@ def test_the_package_describes_itself():
         assert named == {name for name in dir(module) if not name.startswith("__")}
     assert (pathlib.Path(quadtile.__file__).parent / "py.typed").exists()
     assert run_script("from quadtile import *; subdivide, Service").returncode == 0
+
+
+# The code that docs/python.md and README.md print, run in its order: a page that promises what is not so.
+@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+def test_printed_code_runs(page, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    text = (pathlib.Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    blocks = list(re.finditer(r"```python\n(.*?)```", text, re.DOTALL))
+    assert blocks
+    names = {}
+    for block in blocks:
+        # Line numbers of failures are the page's.
+        line = text.count("\n", 0, block.start()) + 1
+        exec(compile("\n" * line + block[1], page, "exec"), names)

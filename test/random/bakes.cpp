@@ -146,7 +146,19 @@ float unevenness(const LightMap& map) {
     return largest;
 }
 
-// Ends a bake by the twin somewhere, also within a direction, and goes on by any tracer.
+// Chooses the device, or the device and another tracer that bake together.
+std::vector<Tracer*> tracers_with(Choices& choices, Tracer& device, Tracer& other) {
+    switch (choices.number("tracers", 0, 3)) {
+        case 0:
+            return {&device, &other};
+        case 1:
+            return {&other, &device};
+        default:
+            return {&device};
+    }
+}
+
+// Ends a bake by the twin somewhere, also within a direction, and goes on by any tracers.
 std::string check_resume(Choices& choices, const Prepared& what, BakeOptions options,
                          Tracer& device, std::uint32_t asks, const std::string& expected) {
     const TemporaryDirectory directory;
@@ -155,14 +167,18 @@ std::string check_resume(Choices& choices, const Prepared& what, BakeOptions opt
         std::chrono::seconds(choices.one_in("few_checkpoints", 2) ? 60 : 0);
     const std::uint32_t end = choices.number("interrupted_after", 0, asks - 1);
     const auto twin = make_reference_tracer(what.traced, what.tiles, 1);
-    Tracer& first = choices.one_in("interrupted_on_device", 4) ? device : *twin;
+    const std::vector<Tracer*> first = choices.one_in("interrupted_on_device", 4)
+                                           ? tracers_with(choices, device, *twin)
+                                           : std::vector<Tracer*>{twin.get()};
     const BakeResult cut = bake_with(
         first, what, options, {.interrupted = [end, n = 0U]() mutable { return n++ == end; }});
     if (!cut.interrupted) {  // it asks less often than the first twin
         return bytes_of(cut) == expected ? "" : "the lightmap has other bits with checkpoints";
     }
     options.resume = true;
-    Tracer& next = choices.one_in("resumed_by_device", 2) ? device : *twin;
+    const std::vector<Tracer*> next = choices.one_in("resumed_by_device", 2)
+                                          ? tracers_with(choices, device, *twin)
+                                          : std::vector<Tracer*>{twin.get()};
     return bytes_of(bake_with(next, what, options)) == expected
                ? ""
                : "the lightmap has other bits after an interruption";
@@ -242,7 +258,7 @@ std::string check_bake(Choices& choices, Room& room) {
     }
     // A tracer is made for one scene, not for one bake.
     for (std::uint32_t bakes = choices.one_in("again", 4) ? 2 : 1; bakes > 0; --bakes) {
-        if (bytes_of(bake_with(*device, what, options)) != expected) {
+        if (bytes_of(bake_with(tracers_with(choices, *device, *twin), what, options)) != expected) {
             return "the lightmap has other bits than the reference tracer's";
         }
     }

@@ -15,8 +15,6 @@ namespace quadtile::test {
 
 namespace {
 
-constexpr VkExtent2D DEPTH_EXTENT{96, 54};
-
 ShadowOptions random_options(Choices& choices) {
     ShadowOptions options;
     options.lights = choices.number("lights", 1, 8);
@@ -144,7 +142,7 @@ std::string check_culling(Random& random, Workspace& workspace, const ShadowFram
 }
 
 // The depths of the spheres, perhaps with pixels that are something else.
-std::vector<float> random_depths(Random& random, const Pinhole& camera, std::uint32_t kind) {
+std::vector<float> random_depths(Random& random, const Camera& camera, std::uint32_t kind) {
     std::vector<float> depths = depth_buffer(camera);
     for (float& depth : depths) {
         if (kind == 1) {  // each pixel on its own
@@ -167,7 +165,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
     Gpu& gpu = gpus.try_emplace(variant, device, submit_to(device)).first->second;
     const ShadowOptions options = random_options(choices);
     const bool has_casters = !choices.one_in("empty_atlas", 3);
-    Workspace workspace(gpu, options, DEPTH_EXTENT);
+    Workspace workspace(gpu, options);
     reference::ShadowFitter twin(options);
     const std::uint32_t depths = choices.one_of("depths", {"scene", "noise", "specials"});
     const std::uint32_t frames = choices.number("frames", 1, 8);
@@ -188,7 +186,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
         for (ShadowProjection& light : weighted) {
             light.weight *= 0.25F * static_cast<float>(1U << fineness);
         }
-        const Pinhole camera = camera_of_frame(place);
+        const Camera camera = camera_of_frame(place);
         const std::vector<float> depth = random_depths(random, camera, depths);
         std::vector<ShadowChange> changes(random.one_in(2)   ? random.below(5)
                                           : random.one_in(8) ? random.below(3000)
@@ -207,7 +205,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
                 texel = random.one_in(rarity) ? random.unit() : 1.0F;
             }
         }
-        const ShadowFrame frame = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, weighted);
+        const ShadowFrame frame = make_shadow_frame(options, camera.view, DEPTH_EXTENT, weighted);
         // With more boxes than there is room for, all may have changed.
         const bool is_overfull = changes.size() > 1 && random.one_in(8);
         const auto most = static_cast<std::uint32_t>(changes.size()) - (is_overfull ? 1 : 0);

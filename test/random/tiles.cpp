@@ -10,12 +10,14 @@
 #include <quadtile/budget.h>
 #include <quadtile/kernel_parameters.h>
 
+#include <recording/kernel_constants.hpp>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 
 namespace quadtile::test {
@@ -259,14 +261,56 @@ Recording prepare(Engine& engine, const Subdivider& subdivider, const Case& test
     return made;
 }
 
-// Records a list twice; then the counters are at rest.
-std::string check_runs(Engine& engine, const Recording& made, const MapShape& shape,
-                       const TileList& expected, const Part& counters, bool is_fused,
-                       std::array<Order, 2> orders,
+// Names the first word of a map's state that is not back at 0, among those that Pyramid and
+// Strategy::fused keep after their own words (kernel_parameters.h); empty if all are 0.
+std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapShape& shape,
+                                bool fused) {
+    const std::uint32_t top = top_level(shape.width, shape.height);
+    const std::uint32_t per_layer =
+        fused ? detail::fused_words_per_layer(shape.width, shape.height, top)
+              : detail::state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1, 1);
+    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
+        std::uint32_t word = shape.layers + layer * per_layer;
+        if (state[word] != 0) {
+            return "the NaN texels of layer " + std::to_string(layer);
+        }
+        if (fused && state[word + LAYER_ARRIVALS_WORD] != 0) {
+            return "the counters of layer " + std::to_string(layer);
+        }
+        word += fused ? LAYER_WORDS : 1;
+        for (std::uint32_t level = BLOCK_LEVELS; level < top; level += step_levels(level, top)) {
+            const std::uint32_t levels = step_levels(level, top);
+            const std::uint32_t groups = blocks_along(shape.width, level, levels, EDGE_ROUND_UP) *
+                                         blocks_along(shape.height, level, levels, EDGE_ROUND_UP);
+            const std::uint32_t nodes =
+                level_extent(shape.width, level) * level_extent(shape.height, level);
+            const std::uint32_t words =
+                detail::handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP,
+                                       fused ? 0 : 1, fused ? FUSED_SLOT_WORDS : 1);
+            // Skips node words, which stay: between counters and slots, or behind all layers.
+            const std::uint32_t first_node = 2 * groups;
+            const std::uint32_t end_of_nodes = first_node + (fused ? 0 : nodes);
+            for (std::uint32_t i = 0; i < words; ++i) {
+                if ((i < first_node || i >= end_of_nodes) && state[word + i] != 0) {
+                    return "word " + std::to_string(i) + " of level " + std::to_string(level);
+                }
+            }
+            word += words;
+        }
+    }
+    return {};
+}
+
+// Records a list twice; then the counters are at rest: those of its pyramid, or of `fused`.
+std::string check_runs(Engine& engine, const Recording& made, const TileList& expected,
+                       const std::optional<Part>& pyramid_state, std::array<Order, 2> orders,
                        const std::function<void(VkCommandBuffer, Order)>& record) {
     const std::uint64_t capacity = made.resources.tile_capacity;
     const VkDeviceSize list_bytes =
         sizeof(TileListHeader) + (capacity + GUARD_TILES) * sizeof(Tile);
+    const VkDeviceSize own = Subdivider::nan_texels_offset_bytes;
+    const Part counters =
+        pyramid_state.value_or(made.scratch.of<std::byte>(own, made.scratch.size_bytes - own));
     std::vector<Bytes> read;
     for (std::size_t run = 0; run < orders.size(); ++run) {
         read = engine.run(
@@ -290,14 +334,8 @@ std::string check_runs(Engine& engine, const Recording& made, const MapShape& sh
         }
     }
     const std::string counter =
-        counter_not_at_rest(values_of<std::uint32_t>(read[1]), shape, is_fused);
+        counter_not_at_rest(values_of<std::uint32_t>(read[1]), expected.shape, !pyramid_state);
     return counter.empty() ? "" : "not back at 0: " + counter;
-}
-
-// The counters of `fused`.
-Part counters_of(const Part& scratch) {
-    const VkDeviceSize nan_texels = Subdivider::nan_texels_offset_bytes;
-    return scratch.of<std::byte>(nan_texels, scratch.size_bytes - nan_texels);
 }
 
 std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
@@ -345,8 +383,8 @@ std::string check_recorded(Choices& choices, Engine& engine, const Case& test,
     }
     const Subdivider::Binding binding = subdivider.bind(test.shape, made.resources);
     const std::string wrong =
-        check_runs(engine, made, test.shape, expected, is_fused ? counters_of(made.scratch) : state,
-                   is_fused, {order, order}, [&](VkCommandBuffer commands, Order) {
+        check_runs(engine, made, expected, is_fused ? std::nullopt : std::optional(state),
+                   {order, order}, [&](VkCommandBuffer commands, Order) {
                        engine.pyramid.record(commands, pyramid);
                        if (!is_fused) {  // which only reads the map, as the pyramid does
                            engine.gpu.compute_barrier(commands);
@@ -393,8 +431,8 @@ std::string check_batch(Choices& choices, Engine& engine, const Variant& variant
             .range();
     const Subdivider::Binding binding = subdivider.bind(test.shape, made.resources);
     const std::string wrong = check_runs(
-        engine, made, test.shape, expected, counters_of(made.scratch), true,
-        {Order::any, Order::canonical}, [&](VkCommandBuffer commands, Order order) {
+        engine, made, expected, std::nullopt, {Order::any, Order::canonical},
+        [&](VkCommandBuffer commands, Order order) {
             subdivider.record(commands, binding, {.order = order, .balance = options.balance});
         });
     return wrong.empty() ? "" : "a batch, " + wrong;

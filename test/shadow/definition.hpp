@@ -85,9 +85,10 @@ class Step {
 
 // ---- Boxes
 
-// Tells whether a slot shows a part of a box; nullopt where rounding decides.
+// Tells whether a slot shows a part of a ShadowChange or ShadowObject; nullopt where rounding
+// decides.
 inline std::optional<bool> shows(const ShadowOptions& options, const ShadowFrame& frame,
-                                 const ShadowTile& tile, const ShadowChange& box) {
+                                 const ShadowTile& tile, const auto& box) {
     const auto [light, level, x, y] = node_of(tile);
     if ((box.light_mask >> light & 1U) == 0) {
         return false;
@@ -415,7 +416,7 @@ inline std::string broken_culling(const ShadowOptions& options, const ShadowFram
     for (std::size_t i = 0; i < objects.size(); ++i) {
         for (const std::uint32_t tile : result.render) {
             const std::optional<bool> expected =
-                shows(options, frame, result.tiles[tile], shadow_change_of(objects[i]));
+                shows(options, frame, result.tiles[tile], objects[i]);
             if (expected && *expected != std::ranges::binary_search(drawn[i], tile)) {
                 return "object " + std::to_string(i) + " in tile " + std::to_string(tile);
             }

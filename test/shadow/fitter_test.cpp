@@ -22,18 +22,16 @@ using testing::HasSubstr;
 
 class ShadowFitterKernels : public GpuTest {};
 
-constexpr VkExtent2D DEPTH_EXTENT{96, 54};
-
 // The GPU beside its twin.
 struct Pair {
     Pair(Gpu& gpu, const ShadowOptions& of)
-        : options(of), workspace(gpu, of, DEPTH_EXTENT), twin(of), atlas(empty_atlas(of)) {}
+        : options(of), workspace(gpu, of), twin(of), atlas(empty_atlas(of)) {}
 
     // The next frame on both, which must come to the same; what it was.
-    const reference::ShadowFitter::Result& next(const Pinhole& camera,
+    const reference::ShadowFitter::Result& next(const Camera& camera,
                                                 const std::vector<ShadowProjection>& lights,
                                                 const std::vector<ShadowChange>& changes = {}) {
-        const ShadowFrame frame = make_shadow_frame(options, camera.view(), DEPTH_EXTENT, lights);
+        const ShadowFrame frame = make_shadow_frame(options, camera.view, DEPTH_EXTENT, lights);
         const std::vector<float> depth = depth_buffer(camera);
         workspace.run(frame, depth, {}, changes);
         const auto& expected = twin.next(frame, depth, atlas, changes);
@@ -87,7 +85,7 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinInLargeCases) {
 // Catches dispatches, descriptors and counts that are too small for the objects.
 TEST_F(ShadowFitterKernels, RefusesChangesAndObjectsWithoutBuffersOrRoom) {
     Gpu gpu(device_for(all_variants().back()));
-    Workspace workspace(gpu, {.map_extent = 16}, DEPTH_EXTENT);
+    Workspace workspace(gpu, {.map_extent = 16});
     const Buffer buffer = gpu.make_buffer(1U << 20U, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
     const auto refusal = [&](const ShadowFitter::Changes& changes) {
         return refusal_of([&] { return workspace.fitter().bind_changes(changes); });
@@ -115,7 +113,7 @@ TEST_F(ShadowFitterKernels, RefusesChangesAndObjectsWithoutBuffersOrRoom) {
     (void)bind(workspace, 448, 2048)();
 
     Gpu whole(device_for());
-    Workspace tiles(whole, {.map_extent = 16, .max_tiles = 65535}, DEPTH_EXTENT);
+    Workspace tiles(whole, {.map_extent = 16, .max_tiles = 65535});
     EXPECT_THAT(bind(tiles, 65537, 65535), is_unsupported("objects, but takes 65536 on"));
 }
 
@@ -125,7 +123,7 @@ TEST_F(ShadowFitterKernels, CountsTheLastNodeOfABatch) {
     Gpu gpu(device_for());
     ShadowOptions options = with_small_tiles(
         {.lights = 5, .map_extent = 512, .atlas_extent = 8192, .max_tiles = 60000});
-    const Pinhole camera{.eye = {0, 60, 0}, .target = {0, 0, -0.001}};
+    const Camera camera = pinhole({0, 60, 0}, {0, 0, -0.001});
     ShadowProjection one = directional_shadow_projection({0, -1, 0}, {{-16, 0, -16}, {16, 1, 16}});
     one.weight = 20.0F;
     const std::vector<ShadowProjection> suns(5, one);

@@ -20,14 +20,14 @@ namespace quadtile::test {
 // Resources that callers of ShadowFitter must provide.
 class Workspace {
  public:
-    Workspace(Gpu& gpu, const ShadowOptions& options, VkExtent2D depth_extent)
+    Workspace(Gpu& gpu, const ShadowOptions& options)
         : gpu_(gpu),
           fitter_(gpu.device(), options),
           needed_(fitter_.requirements()),
           memory_(gpu.make_buffer(needed_.memory_size_bytes, needed_.usage)),
           importance_(gpu.make_image(needed_.importance)),
           page_table_(gpu.make_image(needed_.page_table)),
-          depth_(gpu.make_image(MapShape{depth_extent.width, depth_extent.height})),
+          depth_(gpu.make_image(MapShape{DEPTH_EXTENT.width, DEPTH_EXTENT.height})),
           depth_view_(gpu.make_view(depth_)),
           atlas_(gpu.make_image(MapShape{options.atlas_extent, options.atlas_extent})),
           atlas_view_(gpu.make_view(atlas_)),

@@ -132,28 +132,14 @@ inline std::array<double, 4> jacobian(const ShadowView& view, VkExtent2D extent,
             (right[1] - left[1]) * scale, (below[1] - above[1]) * scale};
 }
 
-// A pinhole at `eye`; reversed depths, 1 at NEAREST, 0 at infinity.
-struct Pinhole {
-    Point eye;
-    Point target;
-    double tangent = 0.7;  // of half the horizontal field
-    std::uint32_t width = 96;
-    std::uint32_t height = 54;
+constexpr VkExtent2D DEPTH_EXTENT{96, 54};  // of pinholes' depth buffers
+constexpr double TANGENT = 0.7;             // of half their horizontal field
 
-    [[nodiscard]] Camera camera() const {
-        const double aspect = static_cast<double>(width) / height;
-        return camera_at(eye, target, tangent / aspect, aspect);
-    }
-    [[nodiscard]] ShadowView view() const { return camera().view; }
-
-    // Through the centre of a pixel; its part along forward() is 1.
-    [[nodiscard]] Point ray(std::uint32_t x, std::uint32_t y) const {
-        const auto [view, at, forward, right, down, is_parallel] = camera();
-        const double across = tangent * (2.0 * (x + 0.5) / width - 1.0);
-        const double downwards = tangent * height / width * (2.0 * (y + 0.5) / height - 1.0);
-        return forward + across * right + downwards * down;
-    }
-};
+// Reversed depths, 1 at NEAREST, 0 at infinity.
+inline Camera pinhole(const Point& eye, const Point& target) {
+    constexpr double ASPECT = 16.0 / 9;
+    return camera_at(eye, target, TANGENT / ASPECT, ASPECT);
+}
 
 // The plane y = 0 as far as 60, and balls on it.
 inline double distance_along(const Point& eye, const Point& ray) {
@@ -181,24 +167,24 @@ inline double distance_along(const Point& eye, const Point& ray) {
 }
 
 // Row by row; 0 where there is nothing.
-inline std::vector<float> depth_buffer(const Pinhole& camera) {
+inline std::vector<float> depth_buffer(const Camera& camera) {
+    const auto [width, height] = DEPTH_EXTENT;
     std::vector<float> depth;
-    for (std::uint32_t y = 0; y < camera.height; ++y) {
-        for (std::uint32_t x = 0; x < camera.width; ++x) {
-            depth.push_back(
-                static_cast<float>(NEAREST / distance_along(camera.eye, camera.ray(x, y))));
-        }
+    for (std::uint32_t i = 0; i < width * height; ++i) {
+        // Through the centre of a pixel; its part forward is 1.
+        const double across = TANGENT * (2.0 * (i % width + 0.5) / width - 1.0);
+        const double downwards = TANGENT * (2.0 * (i / width + 0.5) - height) / width;
+        const Point ray = camera.forward + across * camera.right + downwards * camera.down;
+        depth.push_back(static_cast<float>(NEAREST / distance_along(camera.eye, ray)));
     }
     return depth;
 }
 
-// Where the camera is in a frame: it walks in a circle and looks ahead.
-inline Pinhole camera_of_frame(int frame) {
+// The camera in a frame: it walks in a circle and looks ahead.
+inline Camera camera_of_frame(int frame) {
     const double angle = 0.02 * frame;
-    Pinhole camera;
-    camera.eye = {6.0 * std::cos(angle), 1.7, 6.0 * std::sin(angle)};
-    camera.target = {4.0 * std::cos(angle + 1.0), 0.8, 4.0 * std::sin(angle + 1.0)};
-    return camera;
+    return pinhole({6.0 * std::cos(angle), 1.7, 6.0 * std::sin(angle)},
+                   {4.0 * std::cos(angle + 1.0), 0.8, 4.0 * std::sin(angle + 1.0)});
 }
 
 inline ShadowBox spheres_box() {

@@ -16,7 +16,6 @@ namespace quadtile {
 namespace {
 
 using reference::ShadowFitter;
-using test::Pinhole;
 using Result = ShadowFitter::Result;
 using testing::HasSubstr;
 
@@ -64,8 +63,6 @@ TEST(ShadowOptions, ErrorsNameTheMemberAndItsRange) {
 }
 
 // ---- Frames
-
-constexpr VkExtent2D PICTURE{96, 54};
 
 ShadowOptions small_options() {
     return test::with_small_tiles({.map_extent = 64, .atlas_extent = 512, .max_tiles = 300});
@@ -126,10 +123,8 @@ class ShadowEdges : public testing::Test {
     const ShadowOptions options =
         test::with_small_tiles({.map_extent = 256, .atlas_extent = 2048, .max_tiles = 1000});
     const ShadowParameters parameters = shadow_parameters(options);
-    const Pinhole camera{
-        .eye = {0, 6, 0}, .target = {0, 0, -0.001}, .tangent = 0.5, .width = 1, .height = 1};
     const ShadowFrame frame = make_shadow_frame(
-        options, camera.view(), {SIDE, SIDE},
+        options, test::camera_at({0, 6, 0}, {0, 0, -0.001}, 0.5, 1.0).view, {SIDE, SIDE},
         std::array{directional_shadow_projection({0, -1, 0}, {{-3.5, 0, -3.5}, {3.5, 0, 3.5}})});
 };
 
@@ -159,8 +154,8 @@ TEST_F(ShadowEdges, MakeTheirBlocksFinerAndThoseAround) {
 
 TEST(ShadowTwin, BuffersOfTheWrongSizeAreRefused) {
     ShadowFitter fitter(small_options());
-    const ShadowFrame frame = make_shadow_frame(small_options(), test::camera_of_frame(0).view(),
-                                                PICTURE, std::array{sun_over_spheres()});
+    const ShadowFrame frame = make_shadow_frame(small_options(), test::camera_of_frame(0).view,
+                                                test::DEPTH_EXTENT, std::array{sun_over_spheres()});
     const auto error_of = [&](std::size_t depths, std::size_t texels) {
         return test::refusal_of([&] {
             return fitter.next(frame, std::vector<float>(depths), std::vector<float>(texels));
@@ -173,11 +168,11 @@ TEST(ShadowTwin, BuffersOfTheWrongSizeAreRefused) {
 
 // Catches NaN that hides a caster. Random cases have boxes that are inside out or behind a light.
 TEST(ShadowCulling, BoxesWithNanAreEverywhere) {
-    const ShadowFrame frame = make_shadow_frame(small_options(), test::camera_of_frame(0).view(),
-                                                PICTURE, std::array{sun_over_spheres()});
+    const ShadowFrame frame = make_shadow_frame(small_options(), test::camera_of_frame(0).view,
+                                                test::DEPTH_EXTENT, std::array{sun_over_spheres()});
     const ShadowChange change{{std::nanf(""), 0, 0}, 1, {1, 1, 1}, 0};
     const ShadowBounds bounds =
-        shadow_bounds(shadow_parameters(small_options()), frame.lights[0], change);
+        shadow_bounds(shadow_parameters(small_options()), frame.lights[0], change.low, change.high);
     EXPECT_TRUE(bounds.low[0] < -1e9F && bounds.high[1] > 1e9F);
 }
 

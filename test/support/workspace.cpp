@@ -262,42 +262,4 @@ std::string wrong_header(const TileListHeader& header, std::uint64_t required,
            " x " + std::to_string(header.dispatch_y) + ", or wrong draws";
 }
 
-std::string counter_not_at_rest(std::span<const std::uint32_t> state, const MapShape& shape,
-                                bool fused) {
-    const std::uint32_t top = top_level(shape.width, shape.height);
-    const std::uint32_t per_layer =
-        fused ? detail::fused_words_per_layer(shape.width, shape.height, top)
-              : detail::state_words_per_layer(shape.width, shape.height, top, EDGE_ROUND_UP, 1, 1);
-    for (std::uint32_t layer = 0; layer < shape.layers; ++layer) {
-        std::uint32_t word = shape.layers + layer * per_layer;
-        if (state[word] != 0) {
-            return "the NaN texels of layer " + std::to_string(layer);
-        }
-        if (fused && state[word + LAYER_ARRIVALS_WORD] != 0) {
-            return "the counters of layer " + std::to_string(layer);
-        }
-        word += fused ? LAYER_WORDS : 1;
-        for (std::uint32_t level = BLOCK_LEVELS; level < top; level += step_levels(level, top)) {
-            const std::uint32_t levels = step_levels(level, top);
-            const std::uint32_t groups = blocks_along(shape.width, level, levels, EDGE_ROUND_UP) *
-                                         blocks_along(shape.height, level, levels, EDGE_ROUND_UP);
-            const std::uint32_t nodes =
-                level_extent(shape.width, level) * level_extent(shape.height, level);
-            const std::uint32_t words =
-                detail::handover_words(shape.width, shape.height, level, levels, EDGE_ROUND_UP,
-                                       fused ? 0 : 1, fused ? FUSED_SLOT_WORDS : 1);
-            // Skips node words, which stay: between counters and slots, or behind all layers.
-            const std::uint32_t first_node = 2 * groups;
-            const std::uint32_t end_of_nodes = first_node + (fused ? 0 : nodes);
-            for (std::uint32_t i = 0; i < words; ++i) {
-                if ((i < first_node || i >= end_of_nodes) && state[word + i] != 0) {
-                    return "word " + std::to_string(i) + " of level " + std::to_string(level);
-                }
-            }
-            word += words;
-        }
-    }
-    return {};
-}
-
 }  // namespace quadtile::test

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -103,10 +102,5 @@ struct SubdivisionWorkspace {
 [[nodiscard]] std::string wrong_header(const TileListHeader& header, std::uint64_t required,
                                        std::uint64_t capacity, Balance balance = Balance::none,
                                        std::uint32_t max_workgroup_count = 65535);
-
-// Names the first word of a map's state that is not back at 0, among those that Pyramid and
-// Strategy::fused keep after their own words (kernel_parameters.h); empty if all are 0.
-[[nodiscard]] std::string counter_not_at_rest(std::span<const std::uint32_t> state,
-                                              const MapShape& shape, bool fused = false);
 
 }  // namespace quadtile::test

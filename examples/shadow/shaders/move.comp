@@ -30,6 +30,8 @@ layout(std430, binding = 2) buffer Objects { ShadowObject objects[]; };
 layout(std430, binding = 3) writeonly buffer Changes { ShadowChange changes[]; };
 layout(std430, binding = 4) buffer Count { uint change_count; };
 
+ShadowChange change_of(ShadowObject object) { return ShadowChange(object.low, object.light_mask, object.high, 0); }
+
 void main() {
     const uint index = gl_GlobalInvocationID.x;
     if (index >= box_count) {
@@ -38,7 +40,7 @@ void main() {
     const MovingBox box = boxes[index];
     const uint object = first_object + index;
     const uint place = atomicAdd(change_count, 2);
-    changes[place] = shadow_change_of(objects[object]);
+    changes[place] = change_of(objects[object]);
     vec3 low = vec3(1e30);
     vec3 high = vec3(-1e30);
     for (uint corner = 0; corner < MOVING_BOX_CORNERS; ++corner) {
@@ -53,5 +55,5 @@ void main() {
         objects[object].low[axis] = low[axis];
         objects[object].high[axis] = high[axis];
     }
-    changes[place + 1] = shadow_change_of(objects[object]);
+    changes[place + 1] = change_of(objects[object]);
 }

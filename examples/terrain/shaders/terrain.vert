@@ -19,10 +19,12 @@ void main() {
     uvec2 vertex = uvec2(gl_VertexIndex % (PATCH + 1), gl_VertexIndex / (PATCH + 1));
     in_patch = vec2(vertex);
     if (view.stitches != 0) {
-        if ((vertex.x == 0 && tile_coarser_left(tile)) || (vertex.x == PATCH && tile_coarser_right(tile))) {
+        const uint sides = (vertex.x == 0 ? TILE_COARSER_LEFT : 0) | (vertex.x == PATCH ? TILE_COARSER_RIGHT : 0);
+        const uint ends = (vertex.y == 0 ? TILE_COARSER_TOP : 0) | (vertex.y == PATCH ? TILE_COARSER_BOTTOM : 0);
+        if ((tile_flags(tile) & sides) != 0) {
             vertex.y &= ~1U;
         }
-        if ((vertex.y == 0 && tile_coarser_top(tile)) || (vertex.y == PATCH && tile_coarser_bottom(tile))) {
+        if ((tile_flags(tile) & ends) != 0) {
             vertex.x &= ~1U;
         }
     }

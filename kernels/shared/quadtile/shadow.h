@@ -365,21 +365,9 @@ struct ShadowBounds {
     float high[2];  ///< greatest column and row
 };
 
-/// Returns the box of an object as a change.
-QUADTILE_SHARED ShadowChange shadow_change_of(ShadowObject object) {
-    ShadowChange change;
-    for (int i = 0; i < 3; ++i) {
-        change.low[i] = object.low[i];
-        change.high[i] = object.high[i];
-    }
-    change.light_mask = object.light_mask;
-    change.reserved = 0;
-    return change;
-}
-
 /// Returns the bounds of a box from its eight corners. NaN counts as all of the map.
 QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLight light,
-                                           ShadowChange box) {
+                                           const float low[3], const float high[3]) {
     const float half_extent = 0.5F * float(1U << parameters.map_levels);
     const float smallest = float_from_bits(BITS_ONE - (100U << 23));
     const float largest = float_from_bits(BITS_ONE + (100U << 23));
@@ -391,9 +379,9 @@ QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLi
     bool is_before = true;
     bool is_behind = true;
     for (uint corner = 0; corner < 8; ++corner) {
-        const float x = (corner & 1U) != 0 ? box.high[0] : box.low[0];
-        const float y = (corner & 2U) != 0 ? box.high[1] : box.low[1];
-        const float z = (corner & 4U) != 0 ? box.high[2] : box.low[2];
+        const float x = (corner & 1U) != 0 ? high[0] : low[0];
+        const float y = (corner & 2U) != 0 ? high[1] : low[1];
+        const float z = (corner & 4U) != 0 ? high[2] : low[2];
         float clip[4];
         for (int i = 0; i < 4; ++i) {
             QUADTILE_PRECISE const float coordinate =
@@ -411,8 +399,7 @@ QUADTILE_SHARED ShadowBounds shadow_bounds(ShadowParameters parameters, ShadowLi
             bounds.high[axis] = place > bounds.high[axis] ? place : bounds.high[axis];
         }
     }
-    const bool is_nothing = box.low[0] > box.high[0] || box.low[1] > box.high[1] ||
-                            box.low[2] > box.high[2] || is_behind;
+    const bool is_nothing = low[0] > high[0] || low[1] > high[1] || low[2] > high[2] || is_behind;
     const float reach = is_nothing ? -largest : largest;
     for (int axis = 0; axis < 2 && (is_nothing || !is_before); ++axis) {
         bounds.low[axis] = -reach;

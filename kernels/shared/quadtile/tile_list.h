@@ -59,22 +59,6 @@ struct Tile {
     [[nodiscard]] constexpr bool clamped() const {
         return (flags() & TILE_CLAMPED) != 0;
     }
-    /// Returns whether the left neighbour is one level coarser; only in balanced lists.
-    [[nodiscard]] constexpr bool coarser_left() const {
-        return (flags() & TILE_COARSER_LEFT) != 0;
-    }
-    /// Returns the same for the right edge.
-    [[nodiscard]] constexpr bool coarser_right() const {
-        return (flags() & TILE_COARSER_RIGHT) != 0;
-    }
-    /// Returns the same for the top edge.
-    [[nodiscard]] constexpr bool coarser_top() const {
-        return (flags() & TILE_COARSER_TOP) != 0;
-    }
-    /// Returns the same for the bottom edge.
-    [[nodiscard]] constexpr bool coarser_bottom() const {
-        return (flags() & TILE_COARSER_BOTTOM) != 0;
-    }
     /// Compares all members; importance and threshold compare as floats.
     friend constexpr bool operator==(const Tile&, const Tile&) = default;
 #endif
@@ -96,18 +80,6 @@ uint tile_flags(Tile tile) {
 }
 uint tile_layer(Tile tile) {
     return tile.node >> 16;
-}
-bool tile_coarser_left(Tile tile) {
-    return (tile_flags(tile) & TILE_COARSER_LEFT) != 0;
-}
-bool tile_coarser_right(Tile tile) {
-    return (tile_flags(tile) & TILE_COARSER_RIGHT) != 0;
-}
-bool tile_coarser_top(Tile tile) {
-    return (tile_flags(tile) & TILE_COARSER_TOP) != 0;
-}
-bool tile_coarser_bottom(Tile tile) {
-    return (tile_flags(tile) & TILE_COARSER_BOTTOM) != 0;
 }
 #endif
 

@@ -299,8 +299,9 @@ bool is_changed(const ShadowParameters& parameters, const ShadowFrame& frame,
     const std::uint32_t light = light_of(tile);
     return std::ranges::any_of(changes, [&](const ShadowChange& change) {
         return (change.light_mask >> light & 1U) != 0 &&
-               shadow_overlaps(parameters, shadow_bounds(parameters, frame.lights[light], change),
-                               tile);
+               shadow_overlaps(
+                   parameters,
+                   shadow_bounds(parameters, frame.lights[light], change.low, change.high), tile);
     });
 }
 
@@ -516,7 +517,7 @@ std::vector<std::vector<std::uint32_t>> ShadowFitter::cull(
             const bool is_lit = (object.light_mask >> light & 1U) != 0;
             if (is_lit && shadow_overlaps(parameters_,
                                           shadow_bounds(parameters_, frame_.lights[light],
-                                                        shadow_change_of(object)),
+                                                        object.low, object.high),
                                           tile)) {
                 drawn_in.push_back(index);
             }
