@@ -31,8 +31,8 @@ double joined(const std::uint32_t* low_and_high) {
 }
 
 // Returns a value, or 0 of light that there is none of.
-template <typename Value>
-Value value_at(const std::vector<Value>& values, std::size_t i) {
+template <typename Value, typename Allocator>
+Value value_at(const std::vector<Value, Allocator>& values, std::size_t i) {
     return values.empty() ? Value(0.0F) : values[i];
 }
 
