@@ -10,6 +10,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -304,26 +305,16 @@ std::vector<SeamSample> sample(const std::vector<SeamFinder::Seam>& seams, const
 class SeamBlend {
  public:
     SeamBlend(const Seams& seams, const std::vector<std::uint8_t>& known)
-        : samples_(seams.samples), texels_(seams.texels), ends_(texels_.size()) {
-        for (const SeamSample& sample : samples_) {
-            for (const std::uint32_t number : sample.texels) {
-                ++ends_[number];
-            }
-        }
-        std::exclusive_scan(ends_.begin(), ends_.end(), ends_.begin(), std::size_t{0});
-        uses_.resize(8 * samples_.size());
-        for (std::uint32_t i = 0; i < samples_.size(); ++i) {
-            for (std::size_t k = 0; k < 8; ++k) {
-                uses_[ends_[samples_[i].texels[k]]++] = {i, samples_[i].weights[k]};
-            }
-        }
-        weights_.resize(texels_.size());
-        diagonal_.resize(texels_.size());
-        differences_.resize(samples_.size());
+        : seams_(seams),
+          samples_(seams.samples),
+          texels_(seams.texels),
+          known_(by_texel<std::uint8_t>()),
+          diagonal_(by_texel<double>()),
+          differences_(std::make_unique_for_overwrite<glm::dvec3[]>(samples_.size())) {
         for_texels([&](std::size_t i) {
-            weights_[i] = known[texels_[i]] != 0 ? KNOWN_WEIGHT : UNKNOWN_WEIGHT;
-            diagonal_[i] = weights_[i];
-            for (const Use& use : uses(i)) {
+            known_[i] = known[texels_[i]];
+            diagonal_[i] = weight(i);
+            for (const Seams::Use& use : uses(i)) {
                 diagonal_[i] += double{use.weight} * use.weight;
             }
         });
@@ -331,15 +322,19 @@ class SeamBlend {
 
     // Changes the texels of a plane. Values that are not finite stay, with all of their plane.
     void blend(std::vector<glm::vec3>& plane, bool may_be_negative) {
-        std::vector<glm::dvec3> direction(texels_.size());
-        for_texels([&](std::size_t i) { direction[i] = plane[texels_[i]]; });
+        // All threads touch this memory first, since that takes as long as many iterations.
+        const Values direction = by_texel<glm::dvec3>();
+        const Values residual = by_texel<glm::dvec3>();
+        const Values product = by_texel<glm::dvec3>();
+        const Values change = by_texel<glm::dvec3>();
+        for_texels([&](std::size_t i) {
+            direction[i] = plane[texels_[i]];
+            change[i] = glm::dvec3(0.0);
+        });
         const glm::dvec3 total = sum([&](std::size_t i) { return direction[i]; });
         if (!std::isfinite(total.x + total.y + total.z)) {
             return;
         }
-        std::vector<glm::dvec3> residual(texels_.size());
-        std::vector<glm::dvec3> product(texels_.size());
-        std::vector<glm::dvec3> change(texels_.size(), glm::dvec3(0.0));
         multiply(direction);
         glm::dvec3 rest = sum([&](std::size_t i) {
             residual[i] = -gathered(i);
@@ -350,7 +345,7 @@ class SeamBlend {
         for (int k = 0; k < MAX_ITERATIONS && glm::any(glm::greaterThan(rest, enough)); ++k) {
             multiply(direction);
             const glm::dvec3 curvature = sum([&](std::size_t i) {
-                product[i] = gathered(i) + weights_[i] * direction[i];
+                product[i] = gathered(i) + weight(i) * direction[i];
                 return direction[i] * product[i];
             });
             // Channels that are done stay.
@@ -358,12 +353,12 @@ class SeamBlend {
                 glm::mix(glm::dvec3(0.0), rest / curvature, glm::greaterThan(rest, enough));
             const glm::dvec3 last = rest;
             rest = sum([&](std::size_t i) {
-                change[i] += step * direction[i];
                 residual[i] -= step * product[i];
                 return residual[i] * residual[i] / diagonal_[i];
             });
             const glm::dvec3 kept = rest / glm::max(last, std::numeric_limits<double>::min());
             for_texels([&](std::size_t i) {
+                change[i] += step * direction[i];
                 direction[i] = residual[i] / diagonal_[i] + kept * direction[i];
             });
         }
@@ -375,37 +370,37 @@ class SeamBlend {
     }
 
  private:
-    struct Use {
-        std::uint32_t sample;
-        float weight;
-    };
+    using Values = std::unique_ptr<glm::dvec3[]>;
+
+    template <typename Value>
+    [[nodiscard]] std::unique_ptr<Value[]> by_texel() const {
+        return std::make_unique_for_overwrite<Value[]>(texels_.size());
+    }
+
+    // Returns the cost of a texel's change.
+    [[nodiscard]] double weight(std::size_t texel) const {
+        return known_[texel] != 0 ? KNOWN_WEIGHT : UNKNOWN_WEIGHT;
+    }
 
     void for_texels(const auto& work) const { parallel_for(texels_.size(), 0, work, RANGE); }
 
-    // Returns the sum over all texels, in an order that does not depend on the threads.
     [[nodiscard]] glm::dvec3 sum(const auto& term) const {
-        std::vector<glm::dvec3> parts((texels_.size() + RANGE - 1) / RANGE, glm::dvec3(0.0));
-        parallel_for(parts.size(), 0, [&](std::size_t part) {
-            const std::size_t end = std::min(texels_.size(), (part + 1) * RANGE);
-            for (std::size_t i = part * RANGE; i < end; ++i) {
-                parts[part] += term(i);
-            }
-        });
-        return std::accumulate(parts.begin(), parts.end(), glm::dvec3(0.0));
+        return parallel_sum<glm::dvec3>(texels_.size(), 0, term);
     }
 
-    [[nodiscard]] std::span<const Use> uses(std::size_t texel) const {
-        const std::size_t first = texel == 0 ? 0 : ends_[texel - 1];
-        return std::span(uses_).subspan(first, ends_[texel] - first);
+    [[nodiscard]] std::span<const Seams::Use> uses(std::size_t texel) const {
+        const std::size_t first = texel == 0 ? 0 : seams_.ends[texel - 1];
+        return std::span(seams_.uses).subspan(first, seams_.ends[texel] - first);
     }
 
     // Sets the differences along the seams, of values by texel.
-    void multiply(const std::vector<glm::dvec3>& values) {
+    void multiply(const Values& values) {
         const auto multiply_row = [&](std::size_t i) {
-            differences_[i] = glm::dvec3(0.0);
+            glm::dvec3 sum(0.0);
             for (std::size_t k = 0; k < 8; ++k) {
-                differences_[i] += double{samples_[i].weights[k]} * values[samples_[i].texels[k]];
+                sum += double{samples_[i].weights[k]} * values[samples_[i].texels[k]];
             }
+            differences_[i] = sum;
         };
         parallel_for(samples_.size(), 0, multiply_row, RANGE);
     }
@@ -413,19 +408,18 @@ class SeamBlend {
     // Returns the sum of differences that read a texel, times its weights there.
     [[nodiscard]] glm::dvec3 gathered(std::size_t texel) const {
         glm::dvec3 sum(0.0);
-        for (const Use& use : uses(texel)) {
+        for (const Seams::Use& use : uses(texel)) {
             sum += double{use.weight} * differences_[use.sample];
         }
         return sum;
     }
 
+    const Seams& seams_;
     const std::vector<SeamSample>& samples_;
     const std::vector<std::uint32_t>& texels_;
-    std::vector<std::size_t> ends_;  // by texel: of its uses
-    std::vector<Use> uses_;
-    std::vector<double> weights_;
-    std::vector<double> diagonal_;
-    std::vector<glm::dvec3> differences_;  // by sample
+    std::unique_ptr<std::uint8_t[]> known_;
+    std::unique_ptr<double[]> diagonal_;
+    Values differences_;  // by sample
 };
 
 }  // namespace
@@ -435,7 +429,7 @@ Seams find_seams(const Scene& scene, const Extent& extent) {
         return {};
     }
     const std::vector<SeamFinder::Seam> found = SeamFinder(scene, extent).find();
-    Seams seams{found.size(), sample(found, extent), {}};
+    Seams seams{.count = found.size(), .samples = sample(found, extent)};
     // Numbered by their first use, so that neighbours along a seam are neighbours.
     constexpr std::uint32_t NONE = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> numbers(extent.texels(), NONE);
@@ -446,6 +440,20 @@ Seams find_seams(const Scene& scene, const Extent& extent) {
                 seams.texels.push_back(texel);
             }
             texel = numbers[texel];
+        }
+    }
+    std::vector<std::size_t>& ends = seams.ends;
+    ends.resize(seams.texels.size());
+    for (const SeamSample& sample : seams.samples) {
+        for (const std::uint32_t texel : sample.texels) {
+            ++ends[texel];
+        }
+    }
+    std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), std::size_t{0});
+    seams.uses.resize(8 * seams.samples.size());
+    for (std::uint32_t i = 0; i < seams.samples.size(); ++i) {
+        for (std::size_t k = 0; k < 8; ++k) {
+            seams.uses[ends[seams.samples[i].texels[k]]++] = {i, seams.samples[i].weights[k]};
         }
     }
     return seams;

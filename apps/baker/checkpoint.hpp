@@ -40,8 +40,8 @@ class Fingerprint {
         add(&value, sizeof(value));
     }
     // Adds the fingerprints of blocks, which all processors find.
-    template <typename T>
-    void add_all(const std::vector<T>& values) {
+    template <typename T, typename Allocator>
+    void add_all(const std::vector<T, Allocator>& values) {
         constexpr std::size_t BLOCK = 1U << 18U;
         std::vector<std::uint64_t> blocks((values.size() + BLOCK - 1) / BLOCK);
         parallel_for(blocks.size(), 0, [&](std::size_t i) {

@@ -369,12 +369,9 @@ std::vector<std::uint32_t> charts_of(const Scene& scene) {
 double denoise(LightMap& map, std::vector<float>& error, const SurfaceMap& surface,
                const std::vector<std::uint32_t>& charts, std::uint32_t threads) {
     const auto square = [&] {
-        std::vector<double> sums((error.size() + SHORT_CALLS - 1) / SHORT_CALLS);
-        const auto add = [&](std::size_t i) {
-            sums[i / SHORT_CALLS] += map.known[i] != 0 ? double{error[i]} * error[i] : 0.0;
-        };
-        parallel_for(error.size(), threads, add, SHORT_CALLS);
-        return std::accumulate(sums.begin(), sums.end(), 0.0);
+        return parallel_sum<double>(error.size(), threads, [&](std::size_t i) {
+            return map.known[i] != 0 ? double{error[i]} * error[i] : 0.0;
+        });
     };
     const double before = square();
     Denoiser denoiser(map, error, surface, charts, threads);

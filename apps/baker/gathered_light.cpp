@@ -31,8 +31,8 @@ double joined(const std::uint32_t* low_and_high) {
 }
 
 // Returns a value, or 0 of light that there is none of.
-template <typename Value>
-Value value_at(const std::vector<Value>& values, std::size_t i) {
+template <typename Value, typename Allocator>
+Value value_at(const std::vector<Value, Allocator>& values, std::size_t i) {
     return values.empty() ? Value(0.0F) : values[i];
 }
 
@@ -459,15 +459,18 @@ void GatheredLight::gather() {
 
 GatheredLight::Totals GatheredLight::totals(const auto& error_at) const {
     std::vector<Totals> blocks((scene_.texels.count() + TEXEL_BLOCK - 1) / TEXEL_BLOCK);
-    for_texels(own_, [&](std::size_t i) {
-        if (state_.known[i] != 0) {
-            const glm::vec3 irradiance = direct_at(i) + value_at(state_.indirect, i);
-            const double error = error_at(i);
-            Totals& block = blocks[i / TEXEL_BLOCK];
-            block.texels += 1.0;
-            block.light += (irradiance.r + irradiance.g + irradiance.b) / 3.0;
-            block.squares += error * error;
+    for_blocks(own_, [&](const Range& block) {
+        Totals sums;  // not in place: neighbours share a cache line
+        for (std::size_t i = block.first; i < block.end; ++i) {
+            if (state_.known[i] != 0) {
+                const glm::vec3 irradiance = direct_at(i) + value_at(state_.indirect, i);
+                const double error = error_at(i);
+                sums.texels += 1.0;
+                sums.light += (irradiance.r + irradiance.g + irradiance.b) / 3.0;
+                sums.squares += error * error;
+            }
         }
+        blocks[block.first / TEXEL_BLOCK] = sums;
     });
     ranks_.gather(std::span(blocks), 1, true);
     Totals all;

@@ -1,5 +1,6 @@
 #include "light_map.hpp"
 
+#include "output_file.hpp"
 #include "parallel.hpp"
 #include "picture.hpp"
 
@@ -18,7 +19,9 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <list>
+#include <memory>
 #include <numbers>
 #include <stdexcept>
 
@@ -127,10 +130,6 @@ struct Channels {
     std::list<std::vector<Imath::half>> halves;
     std::size_t cut = 0;  // values beyond the range of half floats
 
-    void add(const std::string& name, const std::vector<float>& values) {
-        add(name, values.data(), 1, values.size());
-    }
-
     void add_colours(const std::string& layer, const std::vector<glm::vec3>& texels) {
         static_assert(sizeof(glm::vec3) == 3 * sizeof(float));
         const auto* const values = reinterpret_cast<const float*>(texels.data());
@@ -139,7 +138,6 @@ struct Channels {
         }
     }
 
- private:
     // Adds every `stride`-th value.
     void add(const std::string& name, const float* values, std::size_t stride, std::size_t count) {
         header.channels().insert(name, Imf::Channel(half ? Imf::HALF : Imf::FLOAT));
@@ -162,21 +160,33 @@ struct Channels {
     }
 };
 
-// Writes to a string.
-class StringStream : public Imf::OStream {
+// Writes to a file. The last bytes come from a destructor, which would keep an error for itself.
+class FileStream : public Imf::OStream {
  public:
-    explicit StringStream(std::string& bytes) : Imf::OStream("lightmap"), bytes_(bytes) {}
+    explicit FileStream(app::OutputFile& file) : Imf::OStream("lightmap"), file_(file) {}
 
     void write(const char* bytes, int size) override {
-        bytes_.replace(at_, static_cast<std::size_t>(size), bytes, static_cast<std::size_t>(size));
+        try {
+            file_.write_at(at_, {bytes, static_cast<std::size_t>(size)});
+        } catch (...) {
+            failure_ = std::current_exception();
+            throw;
+        }
         at_ += static_cast<std::size_t>(size);
     }
     std::uint64_t tellp() override { return at_; }
     void seekp(std::uint64_t at) override { at_ = at; }
 
+    void check() const {
+        if (failure_) {
+            std::rethrow_exception(failure_);
+        }
+    }
+
  private:
-    std::string& bytes_;
-    std::size_t at_ = 0;
+    app::OutputFile& file_;
+    std::uint64_t at_ = 0;
+    std::exception_ptr failure_;
 };
 
 }  // namespace
@@ -211,7 +221,8 @@ LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {
     return {app::encode_png(picture), white * unit, brightest * unit};
 }
 
-LightMapExr encode_light_map_exr(const LightMap& map, Quantity quantity, bool half) {
+std::size_t write_light_map(const LightMap& map, Quantity quantity, bool half,
+                            app::OutputFile& file) {
     std::optional<LightMap> other;
     if (quantity != Quantity::irradiance) {
         other = converted(map, quantity);
@@ -230,23 +241,23 @@ LightMapExr encode_light_map_exr(const LightMap& map, Quantity quantity, bool ha
             channels.add_colours("sh" + std::to_string(i), written.radiance_sh[i]);
         }
     }
-    const std::vector<float> alpha(map.known.begin(), map.known.end());
-    channels.add("A", alpha);
+    const auto alpha = std::make_unique_for_overwrite<float[]>(map.known.size());
+    const auto set_alpha = [&](std::size_t i) { alpha[i] = map.known[i]; };
+    parallel_for(map.known.size(), 0, set_alpha, SHORT_CALLS);
+    channels.add("A", alpha.get(), 1, map.known.size());
 
     const int threads = static_cast<int>(threads_of(0));
     if (Imf::globalThreadCount() < threads) {
         Imf::setGlobalThreadCount(threads);  // for the whole program; compression takes longest
     }
-    LightMapExr exr;
-    exr.bytes.reserve(map.irradiance.size() * sizeof(glm::vec4));  // memory only as it is used
-    StringStream stream(exr.bytes);
+    FileStream stream(file);
     {
         Imf::OutputFile image(stream, channels.header, threads);  // complete when destroyed
         image.setFrameBuffer(channels.pixels);
         image.writePixels(height);
     }
-    exr.cut = channels.cut;
-    return exr;
+    stream.check();
+    return channels.cut;
 }
 
 }  // namespace quadtile::baker

@@ -4,6 +4,8 @@
 
 #include "scene.hpp"
 
+#include "output_file.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -62,9 +64,15 @@ struct SeamSample {
 // of each other) but not in the lightmap. A seam ends where a third surface stands on it, or less
 // than half a texel beside it.
 struct Seams {
+    struct Use {
+        std::uint32_t sample;
+        float weight;
+    };
     std::size_t count = 0;
     std::vector<SeamSample> samples;
     std::vector<std::uint32_t> texels;  // of the map: those that samples read
+    std::vector<Use> uses;              // of these texels, in the order of samples
+    std::vector<std::size_t> ends;      // by texel: of its uses
 };
 [[nodiscard]] Seams find_seams(const Scene& scene, const Extent& extent);
 
@@ -83,14 +91,11 @@ enum class Quantity {
 
 constexpr float LARGEST_HALF = 65504.0F;
 
-// OpenEXR with 32-bit floats or half floats: R, G, B, and A, which is 1 for known texels. Spherical
-// harmonics are the layers sh0 to sh3 (sh0.R ...). Attributes name the quantity and the program.
-struct LightMapExr {
-    std::string bytes;
-    std::size_t cut = 0;  // number of values that were clamped to LARGEST_HALF
-};
-[[nodiscard]] LightMapExr encode_light_map_exr(const LightMap& map, Quantity quantity,
-                                               bool half = false);
+// Writes OpenEXR with 32-bit floats or half floats: R, G, B, and A, which is 1 for known texels.
+// Spherical harmonics are the layers sh0 to sh3 (sh0.R ...). Attributes name the quantity and the
+// program. Returns the number of values that were clamped to LARGEST_HALF.
+std::size_t write_light_map(const LightMap& map, Quantity quantity, bool half,
+                            app::OutputFile& file);
 
 // A picture for glTF, whose values times `intensity` are the light. The light of the brightest
 // hundredth of the known texels is cut, because lamps would leave few of 255 steps to the rest.

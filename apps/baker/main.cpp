@@ -349,13 +349,16 @@ class Run {
         return result;
     }
 
-    // Writes a file that appears with all others.
+    // Opens a file that appears with all others.
+    app::OutputFile& open_output(const std::filesystem::path& path) {
+        output_paths_.push_back(path);
+        return outputs_.emplace_back(report_.interrupted ? partial_path(path) : path);
+    }
+
     void add_output(const std::filesystem::path& path, std::string_view bytes) {
-        app::OutputFile& file =
-            outputs_.emplace_back(report_.interrupted ? partial_path(path) : path);
+        app::OutputFile& file = open_output(path);
         file.write(bytes);
         file.finish();
-        output_paths_.push_back(path);
     }
 
     void commit_outputs() {
@@ -389,10 +392,9 @@ class Run {
                 pictures.push_back({png.bytes, png.intensity});
             }
             if (lit_scene() != options_.output) {
-                const LightMapExr exr =
-                    encode_light_map_exr(page, options_.quantity, options_.half);
-                cut += exr.cut;
-                add_output(page_path(options_, options_.output, i), exr.bytes);
+                app::OutputFile& file = open_output(page_path(options_, options_.output, i));
+                cut += write_light_map(page, options_.quantity, options_.half, file);
+                file.finish();
             }
             if (!options_.atlas.empty()) {
                 add_output(page_path(options_, options_.atlas, i),

@@ -13,12 +13,12 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 
 namespace quadtile::baker {
 
@@ -35,8 +35,8 @@ constexpr float SAMPLES_A_TEXEL = SAMPLES * SAMPLES;
 // rounded coordinates do not.
 constexpr double OVERLAP_MARGIN = static_cast<double>(TEXEL) / 64;
 
-constexpr std::size_t LEAST_TILES_AT_ONCE = 32;
-constexpr std::size_t TILES_A_THREAD = 4;  // at least, so that all end at about the same time
+constexpr std::size_t LEAST_TILES_AT_ONCE = 128;
+constexpr std::size_t TILES_A_THREAD = 16;  // at least, so that all end at about the same time
 
 constexpr float MIN_COVERAGE = 1e-6F;
 
@@ -499,19 +499,12 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
             std::max(LEAST_TILES_AT_ONCE, TILES_A_THREAD * threads_of(threads)) / tiles.columns(),
             std::size_t{1}) *
         tiles.columns();
-    std::vector<SurfaceTexel> texels;
+    UnsetVector<SurfaceTexel> texels;
     std::vector<std::size_t> ends;  // by row of texels: of the covered ones in the map
     std::size_t total = 0;
-    const auto grow = [&](std::size_t size) {
-        std::vector<std::function<void()>> all;
-        visit_arrays(map, has_emitters, has_patches, [&](auto& array, auto) {
-            all.emplace_back([&array, &extent, size] {
-                array.reserve(extent.texels() + 1);  // takes no memory until it is used
-                array.resize(size);
-            });
-        });
-        parallel_for(all.size(), threads, [&](std::size_t i) { all[i](); });
-    };
+    visit_arrays(map, has_emitters, has_patches, [&](auto& array, auto) {
+        array.reserve(extent.texels() + 1);  // takes no memory until it is used
+    });
     for (std::size_t first = 0; first < tiles.count(); first += tiles_at_once) {
         const std::size_t end = std::min(tiles.count(), first + tiles_at_once);
         const std::uint32_t top = tiles.texels(first, extent).top;
@@ -542,13 +535,18 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
         for (std::size_t& row : ends) {
             row = total += row;
         }
-        grow(total + 1);
+        visit_arrays(map, has_emitters, has_patches,
+                     [&](auto& array, auto) { array.resize(total + 1); });
         parallel_for(ends.size(), threads, [&](std::size_t row) {
             std::vector<const SurfaceTexel*> of_row;
+            std::uint32_t bits = 0;  // of a word, which the next row may share
             for (std::size_t i = row * extent.width; i < (row + 1) * extent.width; ++i) {
                 if (texels[i].coverage > 0.0F) {
                     of_row.push_back(&texels[i]);
-                    std::atomic_ref(covered[(begin + i) / 32]) |= 1U << (begin + i) % 32;
+                    bits |= 1U << (begin + i) % 32;
+                }
+                if ((begin + i) % 32 == 31 || i + 1 == (row + 1) * extent.width) {
+                    std::atomic_ref(covered[(begin + i) / 32]) |= std::exchange(bits, 0U);
                 }
             }
             visit_arrays(map, has_emitters, has_patches, [&](auto& array, auto member) {
@@ -557,6 +555,8 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
             });
         });
     }
+    visit_arrays(map, has_emitters, has_patches,
+                 [&](auto& array, auto member) { array.back() = SurfaceTexel().*member; });
     map.texels = CoveredTexels(extent, covered);
     map.overlapping_texels = overlapping;
     std::set<std::uint32_t> triangles;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "covered_texels.hpp"
+#include "parallel.hpp"
 #include "scene.hpp"
 
 namespace quadtile::baker {
@@ -18,14 +19,14 @@ struct Patch {
 // area. One element more is that of all other texels: all its values are 0.
 struct SurfaceMap {
     CoveredTexels texels;
-    std::vector<float> coverage;             // of the texel's area in the lightmap, up to 1
-    std::vector<glm::vec3> albedo;           // with textures, without their holes
-    std::vector<glm::vec3> emission;         // radiance; empty: no emitters
-    std::vector<glm::vec3> normal;           // smooth if the vertices' normals are, of length 1
-    std::vector<std::uint8_t> smooth;        // 1: the normal may differ from that of the plane
-    std::vector<std::uint8_t> double_sided;  // 0 or 1: of most of the covered area
-    std::vector<Patch> patches;              // empty: no point lights or emitters
-    std::vector<std::uint32_t> triangle;     // first one that covers a part of the texel
+    UnsetVector<float> coverage;             // of the texel's area in the lightmap, up to 1
+    UnsetVector<glm::vec3> albedo;           // with textures, without their holes
+    UnsetVector<glm::vec3> emission;         // radiance; empty: no emitters
+    UnsetVector<glm::vec3> normal;           // smooth if the vertices' normals are, of length 1
+    UnsetVector<std::uint8_t> smooth;        // 1: the normal may differ from that of the plane
+    UnsetVector<std::uint8_t> double_sided;  // 0 or 1: of most of the covered area
+    UnsetVector<Patch> patches;              // empty: no point lights or emitters
+    UnsetVector<std::uint32_t> triangle;     // first one that covers a part of the texel
     std::size_t overlapping_texels = 0;      // texels with a point that two charts cover
     std::vector<std::uint32_t> overlapping;  // triangles of these texels, each once, in order
 };

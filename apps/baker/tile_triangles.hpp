@@ -17,7 +17,7 @@
 namespace quadtile::baker {
 
 // Edge of the tiles that threads take, whose sums stay in a processor's cache.
-constexpr std::uint32_t TILE = 128;
+constexpr std::uint32_t TILE = 64;
 
 // A range of texels, the last one excluded.
 struct TexelRange {

@@ -266,13 +266,17 @@ TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels, float pi
     const std::size_t count = scene.triangles.size();
     std::vector<Areas> areas(count);
     std::vector<Box<glm::dvec3>> boxes((count + SHORT_CALLS - 1) / SHORT_CALLS);
-    const auto measure = [&](std::size_t i) {
-        for (const std::uint32_t vertex : scene.triangles[i].vertices) {
-            boxes[i / SHORT_CALLS].include(scene.positions[vertex]);
+    parallel_for(boxes.size(), 0, [&](std::size_t part) {
+        Box<glm::dvec3> of_part;
+        for (std::size_t i = part * SHORT_CALLS; i < std::min(count, (part + 1) * SHORT_CALLS);
+             ++i) {
+            for (const std::uint32_t vertex : scene.triangles[i].vertices) {
+                of_part.include(scene.positions[vertex]);
+            }
+            areas[i] = areas_of(scene, scene.triangles[i], light_map);
         }
-        areas[i] = areas_of(scene, scene.triangles[i], light_map);
-    };
-    parallel_for(count, 0, measure, SHORT_CALLS);
+        boxes[part] = of_part;
+    });
     Box<glm::dvec3> box;
     std::ranges::for_each(boxes, [&](const Box<glm::dvec3>& part) { box.include(part); });
     for (const Areas& area : areas) {

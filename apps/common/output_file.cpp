@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <stdexcept>
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::size_t LARGE_BYTES = std::size_t{1} << 16U;
 constexpr mode_t NEW_FILE = 0666;  // reduced by the umask
 constexpr mode_t ALL = 0777;
 constexpr mode_t GROUP = 0070;
@@ -129,6 +131,7 @@ OutputFile OutputFile::standard_output() {
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       name_(std::move(other.name_)),
+      held_(std::move(other.held_)),
       target_(std::move(other.target_)),
       temporary_(std::exchange(other.temporary_, {})),
       removed_by_signal_(std::move(other.removed_by_signal_)) {}
@@ -151,9 +154,24 @@ void OutputFile::write(std::string_view bytes) {
     }
 }
 
+void OutputFile::write_at(std::uint64_t place, std::string_view bytes) {
+    if (temporary_.empty()) {
+        held_.resize(std::max<std::size_t>(held_.size(), place + bytes.size()));
+        bytes.copy(&held_[place], bytes.size());
+        return;
+    }
+    check(::lseek(descriptor_, static_cast<off_t>(place), SEEK_SET) >= 0);
+    write(bytes);
+    if (bytes.size() >= LARGE_BYTES) {  // the disk takes them meanwhile; `finish` sees its errors
+        (void)::sync_file_range(descriptor_, static_cast<off_t>(place),
+                                static_cast<off_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);
+    }
+}
+
 // Some file systems report a full disk only here.
 void OutputFile::finish() {
     if (descriptor_ >= 0) {
+        write(std::exchange(held_, {}));
         check(temporary_.empty() || sync(descriptor_) == 0);
         check(::close(std::exchange(descriptor_, -1)) == 0);
     }

@@ -4,6 +4,7 @@
 
 #include "process.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -30,6 +31,8 @@ class OutputFile {
     ~OutputFile();
 
     void write(std::string_view bytes);
+    // Writes bytes at a place of the file. `finish` writes them, in order, to what has no places.
+    void write_at(std::uint64_t place, std::string_view bytes);
     // Waits until all bytes are on the disk; then only `commit` may follow.
     void finish();
     void commit();
@@ -43,6 +46,7 @@ class OutputFile {
 
     int descriptor_ = -1;
     std::string name_;                 // for messages
+    std::string held_;                 // bytes by place, of what has no places
     std::filesystem::path target_;     // empty: written directly
     std::filesystem::path temporary_;  // empty: none, or no longer
     std::optional<RemovedBySignal> removed_by_signal_;

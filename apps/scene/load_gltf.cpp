@@ -297,7 +297,7 @@ class GltfReader {
         int set = 0;
         const std::uint32_t material = material_of(primitive, place, set);
         std::vector<std::uint32_t> indices = read_indices(primitive, positions.count, place);
-        const std::vector<std::uint32_t> used = used_vertices(indices, positions.count);
+        const std::vector<std::uint32_t> used = used_vertices(indices);
         const std::size_t first = file_.positions.size();
         if (used.size() > std::numeric_limits<std::uint32_t>::max() - first) {
             fail("it has more than 4294967295 vertices; simplify or split it");
@@ -309,20 +309,28 @@ class GltfReader {
 
     // Returns the vertices that indices refer to, and makes them refer to these: primitives may
     // share an accessor, of which each uses a part.
-    static std::vector<std::uint32_t> used_vertices(std::vector<std::uint32_t>& indices,
-                                                    std::size_t vertices) {
-        std::vector<std::uint32_t> numbers(vertices);
+    std::vector<std::uint32_t> used_vertices(std::vector<std::uint32_t>& indices) {
+        if (indices.empty()) {
+            return {};
+        }
+        const auto [first, last] = std::ranges::minmax(indices);
+        numbers_.resize(std::max(numbers_.size(), std::size_t{last} + 1));
         for (const std::uint32_t index : indices) {
-            numbers[index] = 1;
+            numbers_[index] = 1;
         }
         std::vector<std::uint32_t> used;
-        for (std::uint32_t i = 0; i < vertices; ++i) {
-            if (std::exchange(numbers[i], static_cast<std::uint32_t>(used.size())) != 0) {
+        used.reserve(indices.size());
+        for (std::uint32_t i = first; i <= last; ++i) {
+            if (numbers_[i] != 0) {
+                numbers_[i] = static_cast<std::uint32_t>(used.size());
                 used.push_back(i);
             }
         }
         for (std::uint32_t& index : indices) {
-            index = numbers[index];
+            index = numbers_[index];
+        }
+        for (const std::uint32_t vertex : used) {
+            numbers_[vertex] = 0;
         }
         return used;
     }
@@ -391,17 +399,26 @@ class GltfReader {
         const std::size_t first = file_.positions.size();
         const std::size_t end = first + used.size();
         const bool has_light_map = light_map || takes_some;
-        file_.positions.resize(end);
+        // Primitives often share all vertices of one accessor. Room takes no memory until it is
+        // used.
+        const auto make_room = [&](auto&... vectors) {
+            const std::size_t room = first + std::max(first, count);
+            ((vectors.capacity() < end ? vectors.reserve(room) : void()), ...);
+        };
+        make_room(file_.positions, scene.normals, scene.texture_coordinates, scene.source_vertices);
+        if (has_light_map) {
+            make_room(scene.light_map_coordinates);
+        }
         scene.source_vertices.insert(scene.source_vertices.end(), used.begin(), used.end());
-        scene.normals.resize(end);
-        scene.texture_coordinates.resize(end);
+        resize_all(end, file_.positions, scene.normals, scene.texture_coordinates);
         scene.light_map_coordinates.resize(has_light_map ? end : 0);
         std::vector<double> grids(used.size() / SHORT_CALLS + 1);
         const auto read = [&](std::size_t i) {
             const std::uint32_t vertex = used[i];
             const glm::dvec3 own = vector(positions, vertex);
-            double& grid = grids[i / SHORT_CALLS];
-            grid = std::max(grid, scale * float_grid(own));
+            if (const double grid = scale * float_grid(own); grid > grids[i / SHORT_CALLS]) {
+                grids[i / SHORT_CALLS] = grid;
+            }
             file_.positions[first + i] = transform * glm::dvec4(own, 1.0);
             glm::dvec3 normal(0.0);
             if (normals) {
@@ -487,7 +504,8 @@ class GltfReader {
     const GltfFile& gltf_;
     FileScene file_;
     LightMapCoordinates coordinates_ = LightMapCoordinates::read;
-    ScenePart part_;  // the part being read
+    ScenePart part_;                      // the part being read
+    std::vector<std::uint32_t> numbers_;  // by vertex of an accessor: 0, or its number while used
 
     std::size_t ignored_lights_ = 0;
     std::size_t ignored_primitives_ = 0;
@@ -502,8 +520,7 @@ class GltfReader {
 FileScene read_gltf(const std::filesystem::path& path, std::string bytes,
                     LightMapCoordinates coordinates, bool keeps_file) {
     try {
-        GltfFile gltf = parse_gltf(path, bytes);
-        bytes = std::string();
+        GltfFile gltf = parse_gltf(path, std::move(bytes));
         FileScene file = GltfReader(gltf).read(coordinates);
         file.files = std::move(gltf.files);
         if (keeps_file) {

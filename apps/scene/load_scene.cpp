@@ -161,7 +161,8 @@ class Finisher {
         parallel_for(
             verdicts.size(), 0,
             [&](std::size_t i) { verdicts[i] = judge(from, from.triangles[i]); }, SHORT_CALLS);
-        reserve();
+        taken_.triangles.reserve(from.triangles.size());
+        corners_.reserve(from.positions.size());
         std::size_t next_part = 0;
         for (std::size_t i = 0; i < from.triangles.size(); ++i) {
             const Verdict verdict = verdicts[i];
@@ -184,10 +185,11 @@ class Finisher {
             }
             Triangle taken = from.triangles[i];
             for (std::uint32_t& vertex : taken.vertices) {
-                vertex = take_vertex(vertex, from.triangles[i]);
+                vertex = take_vertex(vertex, static_cast<std::uint32_t>(i));
             }
             taken_.triangles.push_back(taken);
         }
+        copy_vertices();
         file_.warn(counts[1], "triangle", " with vertices that are not finite left out");
         file_.warn(counts[2], "triangle", " without area left out");
         file_.warn(takes_all_coordinates_ ? 0 : counts[3], "triangle",
@@ -202,48 +204,54 @@ class Finisher {
         }
     }
 
-    void reserve() {
-        const std::size_t vertices = file_.scene.positions.size();
-        taken_.triangles.reserve(file_.scene.triangles.size());
-        taken_.positions.reserve(vertices);
-        taken_.normals.reserve(vertices);
-        taken_.texture_coordinates.reserve(vertices);
-        taken_.light_map_coordinates.reserve(file_.scene.light_map_coordinates.size());
-        taken_.source_vertices.reserve(vertices);
-    }
-
-    // Returns a vertex of the file, once unless corners need their own triangle's normal.
-    std::uint32_t take_vertex(std::uint32_t vertex, const Triangle& triangle) {
-        const Scene& from = file_.scene;
-        Scene& to = taken_;
-        const bool flat = !usable_normal(from.normals[vertex]);
+    // Returns the number of a vertex of the file, which it gets once unless corners need their own
+    // triangle's normal.
+    std::uint32_t take_vertex(std::uint32_t vertex, std::uint32_t triangle) {
+        const bool flat = !usable_normal(file_.scene.normals[vertex]);
         if (!flat && copies_[vertex] != UNUSED) {
             return copies_[vertex];
         }
-        const auto copy = static_cast<std::uint32_t>(to.positions.size());
+        const auto copy = static_cast<std::uint32_t>(corners_.size());
         if (copy == UNUSED) {
             refuse(path_, "it has more than 4294967295 vertices; simplify or split it");
         }
         copies_[vertex] = copy;
         flat_corners_ += flat ? 1 : 0;
-        to.positions.push_back(from.positions[vertex]);
-        to.source_vertices.push_back(from.source_vertices.empty() ? vertex
-                                                                  : from.source_vertices[vertex]);
-        to.normals.push_back(flat ? glm::vec3(glm::normalize(area_vector(from, triangle)))
-                                  : glm::normalize(from.normals[vertex]));
-        const glm::vec2 texture_coordinates = from.texture_coordinates[vertex];
-        to.texture_coordinates.push_back(finite(texture_coordinates) ? texture_coordinates
-                                                                     : glm::vec2(0.0F));
-        if (!from.colours.empty()) {
-            to.colours.push_back(from.colours[vertex]);
-        }
-        if (!from.light_map_coordinates.empty()) {
-            const glm::vec2 coordinates = from.light_map_coordinates[vertex];
-            to.light_map_coordinates.push_back(
-                within_map(coordinates) ? glm::clamp(coordinates, glm::vec2(0.0F), glm::vec2(1.0F))
-                                        : coordinates);
-        }
+        corners_.push_back({vertex, flat ? triangle : UNUSED});
         return copy;
+    }
+
+    void copy_vertices() {
+        const Scene& from = file_.scene;
+        Scene& to = taken_;
+        resize_all(corners_.size(), to.positions, to.normals, to.texture_coordinates,
+                   to.source_vertices);
+        to.colours.resize(from.colours.empty() ? 0 : corners_.size());
+        to.light_map_coordinates.resize(from.light_map_coordinates.empty() ? 0 : corners_.size());
+        const auto copy = [&](std::size_t i) {
+            const auto [vertex, triangle] = corners_[i];
+            to.positions[i] = from.positions[vertex];
+            to.source_vertices[i] =
+                from.source_vertices.empty() ? vertex : from.source_vertices[vertex];
+            to.normals[i] =
+                triangle != UNUSED
+                    ? glm::vec3(glm::normalize(area_vector(from, from.triangles[triangle])))
+                    : glm::normalize(from.normals[vertex]);
+            const glm::vec2 texture_coordinates = from.texture_coordinates[vertex];
+            to.texture_coordinates[i] =
+                finite(texture_coordinates) ? texture_coordinates : glm::vec2(0.0F);
+            if (!from.colours.empty()) {
+                to.colours[i] = from.colours[vertex];
+            }
+            if (!from.light_map_coordinates.empty()) {
+                const glm::vec2 coordinates = from.light_map_coordinates[vertex];
+                to.light_map_coordinates[i] =
+                    within_map(coordinates)
+                        ? glm::clamp(coordinates, glm::vec2(0.0F), glm::vec2(1.0F))
+                        : coordinates;
+            }
+        };
+        parallel_for(corners_.size(), 0, copy, SHORT_CALLS);
     }
 
     void check_coordinates(std::size_t index) const {
@@ -284,6 +292,11 @@ class Finisher {
     bool takes_all_coordinates_;  // with those that are not numbers
     Scene taken_;
     std::vector<std::uint32_t> copies_;  // by vertex of the file
+    struct Corner {
+        std::uint32_t vertex;    // of the file
+        std::uint32_t triangle;  // whose normal it has; UNUSED: it has its own
+    };
+    std::vector<Corner> corners_;  // by vertex
     std::size_t flat_corners_ = 0;
 };
 

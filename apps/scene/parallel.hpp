@@ -3,12 +3,15 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 namespace quadtile::baker {
@@ -50,6 +53,39 @@ void parallel_for(std::size_t count, std::uint32_t threads, const Work& work,
     if (failure) {
         std::rethrow_exception(failure);
     }
+}
+
+// A vector whose `resize` leaves new elements unset: threads that set them also touch their memory
+// first, which takes longer.
+template <typename Value>
+struct UnsetAllocator : std::allocator<Value> {
+    UnsetAllocator() = default;
+    void construct(Value* /*unset*/) const noexcept {}
+};
+template <typename Value>
+using UnsetVector = std::vector<Value, UnsetAllocator<Value>>;
+
+// Returns the sum of term(0) to term(count - 1), in an order that does not depend on the threads.
+template <typename Sum>
+[[nodiscard]] Sum parallel_sum(std::size_t count, std::uint32_t threads, const auto& term) {
+    std::vector<Sum> parts((count + SHORT_CALLS - 1) / SHORT_CALLS);
+    parallel_for(parts.size(), threads, [&](std::size_t part) {
+        const std::size_t end = std::min(count, (part + 1) * SHORT_CALLS);
+        Sum sum(0.0);  // not in `parts`, where threads would wait for each other's cache lines
+        for (std::size_t i = part * SHORT_CALLS; i < end; ++i) {
+            sum += term(i);
+        }
+        parts[part] = sum;
+    });
+    return std::accumulate(parts.begin(), parts.end(), Sum(0.0));
+}
+
+// Resizes vectors beside each other, because memory is slow when it is touched first.
+template <typename... Vectors>
+void resize_all(std::size_t size, Vectors&... vectors) {
+    const std::array<std::function<void()>, sizeof...(vectors)> all{
+        [&vectors, size] { vectors.resize(size); }...};
+    parallel_for(all.size(), 0, [&](std::size_t i) { all[i](); });
 }
 
 // Sorts with all processors. The order of equal values does not depend on their number.

@@ -151,20 +151,24 @@ std::optional<std::string> bytes_at(GltfFile& file, const std::string& uri) {
     return read_bytes(file.files.back());
 }
 
-void read_buffers(GltfFile& file, std::string_view binary) {
+// `binary` is a part of `bytes`, which its buffer takes.
+void read_buffers(GltfFile& file, std::string& bytes, std::string_view binary) {
     for (const Json& from : member(file.json, "buffers")) {
         const std::string name = "buffer " + std::to_string(file.buffers.size());
         std::string& buffer = file.buffers.emplace_back();
         const std::string uri = text_in(from, "uri");
         if (from.contains("uri")) {
-            std::optional<std::string> bytes = bytes_at(file, uri);
-            if (!bytes) {
+            std::optional<std::string> read = bytes_at(file, uri);
+            if (!read) {
                 const std::string what = name + " cannot be read: '";
                 refuse(file.path, what + uri + "' is no file beside the scene; copy it there");
             }
-            buffer = std::move(*bytes);
+            buffer = std::move(*read);
         } else if (file.buffers.size() == 1 && !binary.empty()) {
-            buffer = binary;
+            const auto start = static_cast<std::size_t>(binary.data() - bytes.data());
+            bytes.resize(start + binary.size());
+            bytes.erase(0, start);
+            buffer = std::move(bytes);
         } else {
             continue;  // as for programs that do not decompress; views of it are refused
         }
@@ -379,7 +383,7 @@ std::string_view buffer_view_of(const GltfFile& file, int view, const std::strin
     return bytes.substr(offset, length);
 }
 
-GltfFile parse_gltf(const std::filesystem::path& path, std::string_view bytes) {
+GltfFile parse_gltf(const std::filesystem::path& path, std::string bytes) {
     if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - HEADER) {
         refuse(path, "it is larger than 4 GiB");
     }
@@ -398,7 +402,7 @@ GltfFile parse_gltf(const std::filesystem::path& path, std::string_view bytes) {
         refuse(path, "it is glTF " + version + "; convert it to glTF 2.0");
     }
     check_extensions(path, file.json);
-    read_buffers(file, binary);
+    read_buffers(file, bytes, binary);
     read_pictures(file);
     decompress(file);
     return file;

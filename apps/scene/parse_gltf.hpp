@@ -34,7 +34,7 @@ struct GltfFile {
 };
 
 // Reads a file and decompresses its meshes. Throws std::runtime_error and Json::exception.
-[[nodiscard]] GltfFile parse_gltf(const std::filesystem::path& path, std::string_view bytes);
+[[nodiscard]] GltfFile parse_gltf(const std::filesystem::path& path, std::string bytes);
 
 // Returns the reason of an error in JSON.
 [[nodiscard]] std::string reason_of(const Json::exception& exception);

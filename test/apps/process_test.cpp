@@ -123,15 +123,20 @@ TEST(OutputFile, KeepsPermissions) {
     ::umask(before);
 }
 
-// Catches a pipe that is replaced by a file, and a log that loses what it had.
+// Catches a pipe that is replaced by a file or gets bytes in the order of writing, and a log that
+// loses what it had.
 TEST(OutputFile, WritesDirectlyWhereNothingCanBeReplaced) {
     const TemporaryDirectory directory;
     const fs::path pipe = directory.path() / "pipe";
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
-    write_file(pipe, "text");
+    OutputFile file(pipe);
+    file.write_at(2, "xt");
+    file.write_at(0, "te");
+    file.commit();
     std::string text(8, ' ');
     EXPECT_EQ(::read(reader, text.data(), text.size()), 4);
+    EXPECT_EQ(text, "text    ");
     ::close(reader);
     EXPECT_TRUE(fs::is_fifo(pipe));
 

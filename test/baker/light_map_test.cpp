@@ -305,9 +305,9 @@ TEST(WriteLightMap, IsReadBackAsItWas) {
     const auto expect = [&](Quantity quantity, const char* name, bool half, const glm::vec3& texel,
                             const glm::vec3& band, std::size_t cut) {
         SCOPED_TRACE(testing::Message() << name << half);
-        const LightMapExr exr = encode_light_map_exr(map, quantity, half);
-        EXPECT_EQ(exr.cut, cut);
-        app::write_file(path, exr.bytes);
+        app::OutputFile output(path);
+        EXPECT_EQ(write_light_map(map, quantity, half, output), cut);
+        output.commit();
         EXPECT_THAT(channel(path, "A"), ElementsAre(1, 1, 0));
         EXPECT_EQ(quantity_of(path), name);
         const bool has_bands = !map.radiance_sh[0].empty();
