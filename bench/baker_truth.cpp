@@ -24,8 +24,8 @@ struct Halves {
 };
 
 // Returns what texels send that have received light.
-std::vector<glm::vec3> sent_light(const SurfaceMap& surface, const test::PathTracedMap& map) {
-    std::vector<glm::vec3> sent = surface.emission;
+UnsetVector<glm::vec3> sent_light(const SurfaceMap& surface, const test::PathTracedMap& map) {
+    UnsetVector<glm::vec3> sent = surface.emission;
     sent.resize(surface.texels.places(), glm::vec3(0.0F));
     for (std::size_t i = 0; i < surface.texels.count() && !map.irradiance.empty(); ++i) {
         sent[i] += surface.albedo[i] * map.irradiance[surface.texels.texel(i)] *
@@ -44,7 +44,7 @@ Halves trace_halves(const Scene& scene, const SurfaceMap& surface, const TruthOp
         for (std::uint32_t gathering = 0; gathering < gatherings; ++gathering) {
             SurfaceMap lit = surface;
             lit.emission = sent_light(surface, map);
-            const std::vector<glm::vec3> of_backs = sent_light(surface, backs);
+            const UnsetVector<glm::vec3> of_backs = sent_light(surface, backs);
             test::PathTracerOptions paths{
                 .samples_per_texel = std::max(options.samples_per_texel / 2, 1U),
                 .bounces = options.is_of_texels ? 0 : options.bounces,
