@@ -69,8 +69,8 @@ BakeNeeds needs_of(const Scene& scene, const Extent& extent, const BakeOptions& 
     const double of_map = COLOUR + 1.0 + directional * 4.0 * COLOUR;
     // Errors, the planes before and after each pass of the denoiser, variances and neighbours.
     const double denoising = texels * (2.0 * of_map + 12.0) + covered * (10.0 + COLOUR);
-    // The planes in another quantity, known texels as floats, and the file twice.
-    const double writing = texels * (4.0 * of_map + sizeof(float));
+    // The planes, in another quantity and as half floats, and known texels as floats.
+    const double writing = texels * (2.5 * of_map + sizeof(float));
     const double pieces = std::min<double>(PIECE_TEXELS, covered) *
                           (2.0 * sides * sizeof(Accumulator) + sizeof(glm::vec4));
     return {least, OF_PROGRAM + pieces + std::max({tracing, denoising, writing})};
