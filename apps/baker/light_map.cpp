@@ -232,6 +232,7 @@ std::size_t write_light_map(const LightMap& map, Quantity quantity, bool half,
     const int height = static_cast<int>(map.extent.height);
     Channels channels{.header = Imf::Header(width, height), .half = half};
     channels.header.compression() = Imf::ZIP_COMPRESSION;
+    channels.header.zipCompressionLevel() = 2;  // 3/4 of the default's time, 1/20 more bytes
     channels.header.insert("quantity", Imf::StringAttribute(name_of(quantity)));
     channels.header.insert("software", Imf::StringAttribute("quadtile " QUADTILE_VERSION_STRING));
 
