@@ -103,7 +103,9 @@ void GatheredLight::set_irradiance(std::vector<glm::vec3>& irradiance, std::vect
     begin_light(irradiance, error);
     std::vector<double> inside((scene_.texels.count() + TEXEL_BLOCK - 1) / TEXEL_BLOCK);
     for_sums([&](const PieceOfSums& sums, std::size_t texel) {
-        inside[texel / TEXEL_BLOCK] += find_known(sums, texel) ? 1.0 : 0.0;
+        if (find_known(sums, texel)) {  // few: threads share the cache lines of blocks
+            inside[texel / TEXEL_BLOCK] += 1.0;
+        }
         for_sides(texel, [&](std::size_t i) {
             const glm::vec3 mean = mean_of(sums[i]);
             irradiance[i] = std::numbers::pi_v<float> * mean;

@@ -5,12 +5,14 @@
 namespace quadtile::baker {
 
 #ifdef __x86_64__
+#ifndef __clang__  // does not know the attribute's last word
 template <typename Work>
 [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,popcnt,prefer-vector-width=512"),
   gnu::flatten]] void
 call_with_avx512(const Work& work) {
     work();
 }
+#endif
 template <typename Work>
 [[gnu::target("avx2,popcnt"), gnu::flatten]] void call_with_avx2(const Work& work) {
     work();
@@ -22,11 +24,13 @@ template <typename Work>
 template <typename Work>
 void call_wide(const Work& work) {
 #ifdef __x86_64__
+#ifndef __clang__
     if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0) {
         call_with_avx512(work);
         return;
     }
+#endif
     if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0) {
         call_with_avx2(work);
         return;
