@@ -14,4 +14,10 @@ if(Spng_FOUND AND NOT TARGET Spng::spng)
     add_library(Spng::spng UNKNOWN IMPORTED GLOBAL)
     set_target_properties(Spng::spng PROPERTIES
         IMPORTED_LOCATION ${Spng_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${Spng_INCLUDE_DIR})
+    # A static library on Windows (a DLL's ends in .dll.a) names neither itself nor its dependency.
+    if(WIN32 AND NOT Spng_LIBRARY MATCHES "\\.dll\\.a$")
+        find_package(ZLIB REQUIRED)
+        set_target_properties(Spng::spng PROPERTIES
+            INTERFACE_COMPILE_DEFINITIONS SPNG_STATIC INTERFACE_LINK_LIBRARIES ZLIB::ZLIB)
+    endif()
 endif()

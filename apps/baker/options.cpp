@@ -3,6 +3,7 @@
 #include "arguments.hpp"
 #include "load_scene.hpp"
 #include "parse_arguments.hpp"
+#include "platform.hpp"
 
 #include <quadtile/version.h>
 
@@ -275,8 +276,8 @@ void check_scene(const CLI::App& app, const Options& options) {
     }
     if (is_scene || !options.lit_scene.empty()) {
         if (!is_gltf(options.scene)) {
-            throw UsageError((is_scene ? "--output '" + options.output.string()
-                                       : "--lit-scene '" + options.lit_scene.string()) +
+            throw UsageError((is_scene ? "--output '" + app::text_of(options.output)
+                                       : "--lit-scene '" + app::text_of(options.lit_scene)) +
                              "' needs a glTF scene for the lightmap; export SCENE as .glb or "
                              ".gltf, or give only --output FILE.exr");
         }
@@ -455,7 +456,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     if (!arguments.no_checkpoint) {
         options.bake.checkpoint =
             arguments.checkpoint.empty()
-                ? beside(options.output, options.output.filename().string(), ".checkpoint")
+                ? beside(options.output, app::text_of(options.output.filename()), ".checkpoint")
                 : arguments.checkpoint;
     }
     options.bake.checkpoint_interval = std::chrono::seconds(arguments.checkpoint_seconds);
@@ -487,8 +488,8 @@ std::filesystem::path page_path(const Options& options, const std::filesystem::p
     if (!options.page || path.empty() || ending_of(path) == ".glb") {
         return path;
     }
-    return path.parent_path() /
-           (path.stem().string() + "_" + std::to_string(page) + path.extension().string());
+    return path.parent_path() / (app::text_of(path.stem()) + "_" + std::to_string(page) +
+                                 app::text_of(path.extension()));
 }
 
 std::filesystem::path partial_path(const std::filesystem::path& path) {
@@ -497,7 +498,7 @@ std::filesystem::path partial_path(const std::filesystem::path& path) {
         !std::filesystem::is_regular_file(path, ignored)) {
         return path;
     }
-    return beside(path, path.stem().string(), ".partial" + path.extension().string());
+    return beside(path, app::text_of(path.stem()), ".partial" + app::text_of(path.extension()));
 }
 
 std::vector<app::FileArgument> file_arguments(const Options& options, std::uint32_t pages) {

@@ -1,5 +1,6 @@
 #include "widgets.hpp"
 
+#include "platform.hpp"
 #include "settings.hpp"
 
 #include <imgui_stdlib.h>
@@ -283,7 +284,7 @@ void PathField::open(const std::string& title, const std::filesystem::path& sugg
     enters_ = cancels_ = false;
     writes_ = writes;
     title_ = title;
-    text_ = std::filesystem::absolute(suggestion).string();
+    text_ = app::text_of(std::filesystem::absolute(suggestion));
     replaced_.clear();
     take_ = std::move(take);
 }

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Builds quadtile for Windows with MinGW, and tests it under Wine, on Mesa's CPU driver. Debian 12 only.
+#
+#     tools/windows.sh [CASES]
+#
+# Installs the Debian packages that are missing, builds the libraries of build/windows/sysroot from Debian's sources if
+# they are not there yet, builds quadtile (preset windows-mingw), runs its tests, and compares lists and pictures of
+# CASES random command lines (default: 200) with those of the Linux program, byte for byte.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cases=${1:-200}
+work=$root/build/windows
+sysroot=$work/sysroot
+target=x86_64-w64-mingw32
+
+"$root/tools/install.sh" g++-mingw-w64-x86-64-posix mingw-w64-tools libz-mingw-w64-dev wine wine64 patch
+mkdir -p "$sysroot"/{include,lib,share/cmake}
+
+# Unpacks the source of a Debian package, of the version that this system installs, into build/windows/NAME.
+unpack() {
+    local apt=(-qq -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=/dev/null
+        -o Dir::State::Lists="$work/lists")
+    rm -rf "${work:?}/$1"
+    if [[ ! -d $work/lists ]]; then # those of the binary packages, without a change to this system
+        mkdir -p "$work/lists/partial"
+        apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' \
+            'Origin: Debian' | sort -u >"$work/sources.list"
+        apt-get "${apt[@]}" update
+    fi
+    (cd "$work" && apt-get "${apt[@]}" source --download-only "$1" && dpkg-source --no-check -x "$1"_*.dsc "$1") >&2
+}
+
+# build NAME SOURCE OPTION...: builds and installs a library with CMake.
+build() {
+    cmake -S "$2" -B "$work/build-$1" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$root/cmake/windows-mingw.cmake" \
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX="$sysroot" "${@:3}"
+    cmake --build "$work/build-$1" --target install
+}
+
+libspng() {
+    unpack libspng
+    $target-gcc-posix -O2 -DSPNG_STATIC -c "$work/libspng/spng/spng.c" -o "$work/spng.o"
+    $target-ar rcs "$sysroot/lib/libspng.a" "$work/spng.o"
+    cp "$work/libspng/spng/spng.h" "$sysroot/include"
+}
+# Import library of Wine's loader, for what links Vulkan itself.
+vulkan() {
+    cp -r /usr/include/{vulkan,vk_video} "$sysroot/include"
+    gendef - /usr/lib/x86_64-linux-gnu/wine/x86_64-windows/vulkan-1.dll | sed 's/ = .*//; /^;/d' >"$work/vulkan-1.def"
+    $target-dlltool -d "$work/vulkan-1.def" -l "$sysroot/lib/libvulkan-1.a" -D vulkan-1.dll
+}
+headers() {
+    cp -r /usr/share/cmake/{nlohmann_json,CLI11,glm} "$sysroot/share/cmake"
+    cp -r /usr/include/{nlohmann,CLI,glm} "$sysroot/include"
+}
+imath() {
+    unpack imath
+    build imath "$work/imath"
+}
+openexr() {
+    unpack openexr
+    build openexr "$work/openexr" -DOPENEXR_BUILD_TOOLS=OFF -DOPENEXR_INSTALL_EXAMPLES=OFF
+}
+# Compiles GLSL at run time. Debian has SPIR-V's headers as a package.
+spirv_tools() {
+    unpack spirv-tools
+    mkdir -p "$work/spirv-headers/include"
+    cp -r /usr/include/spirv "$work/spirv-headers/include"
+    build spirv_tools "$work/spirv-tools" -DSPIRV-Headers_SOURCE_DIR="$work/spirv-headers" -DSPIRV_SKIP_EXECUTABLES=ON \
+        -DSPIRV_SKIP_TESTS=ON -DSPIRV_WERROR=OFF
+}
+glslang() {
+    unpack glslang
+    build glslang "$work/glslang" -DENABLE_GLSLANG_BINARIES=OFF -DENABLE_CTEST=OFF -DENABLE_OPT=OFF
+}
+shaderc() {
+    unpack shaderc
+    local includes=(-I"$work/shaderc/libshaderc/include" -I"$work/shaderc/libshaderc_util/include"
+        -I"$sysroot/include" -I"$sysroot/include/glslang")
+    mkdir -p "$work/build-shaderc"
+    local source
+    for source in "$work"/shaderc/libshaderc/src/shaderc.cc "$work"/shaderc/libshaderc_util/src/*.cc; do
+        [[ $source != *_test.cc ]] || continue
+        $target-g++-posix -std=c++17 -O2 -DNDEBUG -DENABLE_HLSL=1 "${includes[@]}" -c "$source" \
+            -o "$work/build-shaderc/$(basename "$source" .cc).o"
+    done
+    $target-ar rcs "$sysroot/lib/libshaderc_combined.a" "$work"/build-shaderc/*.o
+    cp -r "$work/shaderc/libshaderc/include/shaderc" "$sysroot/include"
+}
+googletest() {
+    build googletest /usr/src/googletest
+}
+
+for library in libspng vulkan headers imath googletest openexr spirv_tools glslang shaderc; do
+    [[ ! -e $work/$library.done ]] || continue
+    echo "tools/windows.sh: building $library"
+    "$library" >"$work/$library.log" 2>&1 || { tail -n 30 "$work/$library.log" >&2; exit 1; }
+    touch "$work/$library.done"
+done
