@@ -77,7 +77,7 @@ glslang() {
 shaderc() {
     unpack shaderc
     local includes=(-I"$work/shaderc/libshaderc/include" -I"$work/shaderc/libshaderc_util/include"
-        -I"$sysroot/include" -I"$sysroot/include/glslang")
+        -I"$work/spirv-headers/include" -I"$sysroot/include" -I"$sysroot/include/glslang")
     mkdir -p "$work/build-shaderc"
     local source
     for source in "$work"/shaderc/libshaderc/src/shaderc.cc "$work"/shaderc/libshaderc_util/src/*.cc; do
@@ -92,9 +92,11 @@ googletest() {
     build googletest /usr/src/googletest
 }
 
+trap '[[ $? == 0 || -z $log ]] || tail -n 30 "$log" >&2' EXIT
 for library in libspng vulkan headers imath googletest openexr spirv_tools glslang shaderc; do
     [[ ! -e $work/$library.done ]] || continue
     echo "tools/windows.sh: building $library"
-    "$library" >"$work/$library.log" 2>&1 || { tail -n 30 "$work/$library.log" >&2; exit 1; }
+    log=$work/$library.log
+    "$library" >"$log" 2>&1
     touch "$work/$library.done"
 done
