@@ -25,7 +25,7 @@ unpack() {
     if [[ ! -d $work/lists ]]; then # those of the binary packages, without a change to this system
         mkdir -p "$work/lists/partial"
         apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' \
-            'Origin: Debian' | sort -u >"$work/sources.list"
+            'Origin: Debian' | sort -ur >"$work/sources.list"
         apt-get "${apt[@]}" update
     fi
     (cd "$work" && apt-get "${apt[@]}" source --download-only "$1" && dpkg-source --no-check -x "$1"_*.dsc "$1") >&2
@@ -52,7 +52,8 @@ vulkan() {
 }
 headers() {
     cp -r /usr/share/cmake/{nlohmann_json,CLI11,glm} "$sysroot/share/cmake"
-    cp -r /usr/include/{nlohmann,CLI,glm} "$sysroot/include"
+    cp -r /usr/share/eigen3 "$sysroot/share"
+    cp -r /usr/include/{nlohmann,CLI,glm,eigen3} "$sysroot/include"
 }
 imath() {
     unpack imath
@@ -88,12 +89,56 @@ shaderc() {
     $target-ar rcs "$sysroot/lib/libshaderc_combined.a" "$work"/build-shaderc/*.o
     cp -r "$work/shaderc/libshaderc/include/shaderc" "$sysroot/include"
 }
+glfw3() {
+    unpack glfw3
+    build glfw3 "$work/glfw3" -DGLFW_BUILD_EXAMPLES=OFF -DGLFW_BUILD_TESTS=OFF -DGLFW_BUILD_DOCS=OFF
+}
+imgui() {
+    unpack imgui
+    mkdir -p "$sysroot/include/imgui/backends" "$sysroot/lib/pkgconfig" "$work/build-imgui"
+    cp "$work"/imgui/*.h "$sysroot/include/imgui"
+    cp "$work"/imgui/backends/imgui_impl_{glfw,vulkan}.h "$sysroot/include/imgui/backends"
+    local source
+    for source in "$work"/imgui/{imgui,imgui_draw,imgui_tables,imgui_widgets} "$work"/imgui/backends/imgui_impl_{glfw,vulkan} "$work/imgui/misc/cpp/imgui_stdlib"; do
+        $target-g++-posix -O2 -I"$work/imgui" -I"$sysroot/include" -c "$source.cpp" \
+            -o "$work/build-imgui/$(basename "$source").o"
+    done
+    cp "$work/imgui/misc/cpp/imgui_stdlib.h" "$sysroot/include/imgui"
+    $target-ar rcs "$sysroot/lib/libimgui.a" "$work"/build-imgui/*.o
+    printf '%s\n' 'Name: imgui' 'Description: Dear ImGui' 'Version: 1.86' "Libs: -L$sysroot/lib -limgui -lvulkan-1 -limm32 -ldwmapi -lgdi32" \
+        "Cflags: -I$sysroot/include/imgui" >"$sysroot/lib/pkgconfig/imgui.pc"
+}
+draco() {
+    unpack draco
+    build draco "$work/draco" -DDRACO_TESTS=OFF
+}
+meshoptimizer() {
+    unpack meshoptimizer
+    build meshoptimizer "$work/meshoptimizer"
+}
+libwebp() {
+    unpack libwebp
+    build libwebp "$work/libwebp" -DWEBP_BUILD_{ANIM_UTILS,CWEBP,DWEBP,GIF2WEBP,IMG2WEBP,VWEBP,WEBPINFO,WEBPMUX,EXTRAS}=OFF
+}
+stb() {
+    cp -r /usr/include/stb "$sysroot/include"
+    printf '#define STB_%s_IMPLEMENTATION\n' IMAGE RECT_PACK >"$work/stb.c"
+    printf '#include <stb/stb_%s.h>\n' image rect_pack >>"$work/stb.c"
+    $target-gcc-posix -O2 -I"$sysroot/include" -c "$work/stb.c" -o "$work/stb.o"
+    $target-ar rcs "$sysroot/lib/libstb.a" "$work/stb.o"
+}
+tinyobjloader() {
+    unpack tinyobjloader
+    build tinyobjloader "$work/tinyobjloader"
+}
 googletest() {
     build googletest /usr/src/googletest
 }
 
-trap '[[ $? == 0 || -z $log ]] || tail -n 30 "$log" >&2' EXIT
-for library in libspng vulkan headers imath googletest openexr spirv_tools glslang shaderc; do
+exec 3>&2 # a library's own error stream is its log
+trap '[[ $? == 0 ]] || tail -n 30 "$log" >&3' EXIT
+for library in libspng vulkan headers imath googletest openexr spirv_tools glslang shaderc \
+    glfw3 imgui stb libwebp meshoptimizer tinyobjloader draco; do
     [[ ! -e $work/$library.done ]] || continue
     echo "tools/windows.sh: building $library"
     log=$work/$library.log

@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include "preview.hpp"
+
 #include "arguments.hpp"
 #include "load_scene.hpp"
 #include "parse_arguments.hpp"
@@ -476,6 +478,10 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     app::check_ending("--lit-scene", options.lit_scene, {"glb"});
     app::check_ending("--sky-image", options.sky_picture, {"exr"});
     app::check_ending("--preview", options.preview, {"png"});
+    if (!options.preview.empty() && !HAS_PREVIEW) {
+        throw UsageError("--preview: this quadtile-bake was built without Embree, which draws it; "
+                         "give --atlas for a picture of the lightmap");
+    }
     app::check_ending("--atlas", options.atlas, {"png"});
     app::check_ending("--probes-out", options.probes_output, {"json", "bin"});
     return options;
