@@ -393,7 +393,8 @@ std::filesystem::path beside(const std::filesystem::path& output, const std::str
                              const std::string& ending) {
     constexpr std::size_t LONGEST_NAME = 255;
     return output.parent_path() /
-           (name.substr(0, LONGEST_NAME - std::min(LONGEST_NAME, ending.size())) + ending);
+           app::path_of(name.substr(0, LONGEST_NAME - std::min(LONGEST_NAME, ending.size())) +
+                        ending);
 }
 
 void apply_probes(const CLI::App& app, const Arguments& arguments, Options& options) {
@@ -479,8 +480,9 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     app::check_ending("--sky-image", options.sky_picture, {"exr"});
     app::check_ending("--preview", options.preview, {"png"});
     if (!options.preview.empty() && !HAS_PREVIEW) {
-        throw UsageError("--preview: this quadtile-bake was built without Embree, which draws it; "
-                         "give --atlas for a picture of the lightmap");
+        throw UsageError(
+            "--preview: this quadtile-bake was built without Embree, which draws it; "
+            "give --atlas for a picture of the lightmap");
     }
     app::check_ending("--atlas", options.atlas, {"png"});
     app::check_ending("--probes-out", options.probes_output, {"json", "bin"});

@@ -231,7 +231,7 @@ class ObjReader {
             names = trimmed(names.substr(length));
         }
         if (!missing.empty()) {
-            file_.files.push_back(path_.parent_path() / missing);
+            file_.files.push_back(path_.parent_path() / app::path_of(missing));
             file_.warnings.push_back("the materials of '" + app::text_of(file_.files.back()) +
                                      "' cannot be read: surfaces are grey and emit no light");
         }

@@ -328,12 +328,12 @@ std::string percent_decoded(std::string_view text) {
 std::filesystem::path named_file(const std::filesystem::path& scene, const std::string& name) {
     const std::filesystem::path folder = scene.parent_path();
     std::error_code error;
-    if (std::filesystem::exists(folder / name, error)) {
-        return folder / name;
+    if (std::filesystem::exists(folder / app::path_of(name), error)) {
+        return folder / app::path_of(name);
     }
     std::string decoded = percent_decoded(name);
     std::ranges::replace(decoded, '\\', '/');  // as browsers do
-    return folder / decoded;
+    return folder / app::path_of(decoded);
 }
 
 std::optional<std::string> read_bytes(const std::filesystem::path& path) {

@@ -307,7 +307,7 @@ void Panels::save(const Export& one) {
         return;
     }
     const std::string name = frame->path.empty() ? "demo" : app::text_of(frame->path.stem());
-    path_field_.open(one.what, name + one.ending, true,
+    path_field_.open(one.what, app::path_of(name + one.ending), true,
                      [this, write = one.write](const auto& path) { write(viewer_, path); });
 }
 

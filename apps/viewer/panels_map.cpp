@@ -229,7 +229,7 @@ void Panels::draw_glsl_threshold() {
     ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
     form_.text_row("File",
                    "File that defines float threshold(uint level, uvec2 position, uint layer).",
-                   app::text_of(std::filesystem::path(settings.glsl_file).filename()));
+                   app::text_of(app::path_of(settings.glsl_file).filename()));
     form_.label("", "");
     if (form_.button("Choose...", "Chooses the file.")) {
         ask_for_glsl();

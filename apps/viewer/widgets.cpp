@@ -317,10 +317,10 @@ void PathField::draw() {
     cancels_ = ImGui::Button("Cancel", {10.0F * line, 0.0F}) || cancels_;
     std::error_code ignored;
     if (std::exchange(enters_, false) && !text_.empty()) {
-        if (writes_ && !asks && std::filesystem::exists(text_, ignored)) {
+        if (writes_ && !asks && std::filesystem::exists(app::path_of(text_), ignored)) {
             replaced_ = text_;
         } else {
-            take_(std::filesystem::absolute(text_));
+            take_(std::filesystem::absolute(app::path_of(text_)));
             is_open_ = false;
         }
     }

@@ -42,8 +42,7 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
 // of which valid files have any number, of any size and kind.
 class PixelChunks {
  public:
-    explicit PixelChunks(const std::filesystem::path& path)
-        : file_(path, std::ios::binary) {
+    explicit PixelChunks(const std::filesystem::path& path) : file_(path, std::ios::binary) {
         if (!file_) {
             throw std::runtime_error("it cannot be opened; check its permissions");
         }
