@@ -135,6 +135,7 @@ googletest() {
     build googletest /usr/src/googletest
 }
 
+log=$work/packages.log
 exec 3>&2 # a library's own error stream is its log
 trap '[[ $? == 0 ]] || tail -n 30 "$log" >&3' EXIT
 for library in libspng vulkan headers imath googletest openexr spirv_tools glslang shaderc \
@@ -145,3 +146,93 @@ for library in libspng vulkan headers imath googletest openexr spirv_tools glsla
     "$library" >"$log" 2>&1
     touch "$work/$library.done"
 done
+
+# ---- Build: the Linux program and its random tests are what the one for Windows is compared with.
+cmake -S "$root" --preset dev >/dev/null
+cmake --build "$root/build/dev" --target quadtile_cli quadtile_random quadtile_command_line_tests
+cmake -S "$root" --preset windows-mingw
+cmake --build "$root/build/windows-mingw" --target quadtile_cli quadtile_c printed_c_program quadtile_viewer quadtile_bake \
+    quadtile_shadow_example quadtile_unit_tests quadtile_shadow_unit_tests quadtile_kernel_tests quadtile_random
+
+# ---- Tests. Wine's Vulkan needs an X server, and a locale of UTF-8, or it garbles arguments.
+export WINEPREFIX=$work/prefix WINEARCH=win64 WINEDEBUG=-all LC_ALL=C.UTF-8 MESA_SHADER_CACHE_DIR=$work/shaders
+VK_ICD_FILENAMES=$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json)
+export VK_ICD_FILENAMES
+bin=$root/build/windows-mingw/bin
+log=$work/tests.log
+exec 4< <(exec Xvfb -displayfd 1 -screen 0 640x480x24 2>/dev/null)
+xvfb=$!
+trap 'status=$?; kill "$xvfb"; [[ $status == 0 ]] || tail -n 60 "$log" >&3' EXIT
+read -r DISPLAY <&4
+export DISPLAY=:$DISPLAY
+wineboot -i >"$log" 2>&1
+
+run() {
+    echo "tools/windows.sh: $*"
+    "$@" >"$log" 2>&1
+    grep -E '^\[  PASSED|cases in|tiles, the first' "$log" || true
+}
+run wine "$bin/printed_c_program.exe"
+run wine "$bin/quadtile_unit_tests.exe"
+run wine "$bin/quadtile_shadow_unit_tests.exe"
+run wine "$bin/quadtile_kernel_tests.exe" --gtest_filter='Tiles.FullTile*:Tiles.Balanced*:Recording.*:*.OnlyTouched*:*Service*'
+run wine "$bin/quadtile_random.exe" --quick
+
+# The Linux tests run both programs by this one.
+cat >"$work/both" <<'END'
+#!/usr/bin/env bash
+# Runs a command line under Linux, in a copy of this folder, and under Wine. Prints what Wine gives. Status 99: what they
+# print or write differs, but for times.
+[[ $* != */dev/stdout* ]] || exec "$LINUX_PROGRAM" "$@" # Wine opens it as a file
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -a . "$work/folder"
+(cd "$work/folder" && exec "$LINUX_PROGRAM" "$@") >"$work/out" 2>"$work/err"
+status=$?
+wine "$WINDOWS_PROGRAM" "$@" >"$work/wine_out" 2>"$work/wine_err"
+wine_status=$?
+[[ $1 != tiles ]] || cmp "$work/out" "$work/wine_out" >>"$work/difference" 2>&1 # a list
+# Times and their columns, separators, and the folder of the demo's map.
+same='s/[0-9]+\.[0-9]+( ms)?/#/g; s/ +/ /g; s,\\,/,g; s,Z:/,/,g; s,/build/[a-z-]+/,/,g'
+for stream in out err; do
+    diff <(sed -E "$same" "$work/$stream") <(sed -E "$same" "$work/wine_$stream") >>"$work/difference"
+done
+left_out=(-x trace -x cache)
+[[ $* != *'--order any'* ]] || left_out+=(-x 'out*') # the test compares what is in it
+diff -rq "${left_out[@]}" "$work/folder" . >>"$work/difference"
+cat "$work/wine_out"
+cat "$work/wine_err" >&2
+[[ $status != "$wine_status" || -s $work/difference ]] || exit "$status"
+echo "status $status, under Wine $wine_status" >&2
+cat "$work/difference" >&2
+exit 99
+END
+chmod +x "$work/both"
+export LINUX_PROGRAM=$root/build/dev/bin/quadtile WINDOWS_PROGRAM=$bin/quadtile.exe QUADTILE_CLI=$work/both
+run "$root/build/dev/bin/quadtile_command_line_tests" --gtest_filter=-*FullDisks*
+run "$root/build/dev/bin/quadtile_random" programs --cases "$cases"
+for ((seed = 1; seed <= cases / 4; ++seed)); do # of which few are on the device
+    "$root/build/dev/bin/quadtile_random" programs --seed "$seed" on_device=1 >"$log" 2>&1
+done
+
+# Names outside of ASCII, a device, and files that cannot be replaced.
+folder=$(mktemp -d)
+cd "$folder"
+cp "$root/examples/maps/zdm2.exr" Größe-日本.exr
+tiles=(tiles --max-resolution 512 --image Bild-ü.png -o Kacheln-ñ.json)
+"$LINUX_PROGRAM" "${tiles[@]}" Größe-日本.exr
+mkdir wine
+(cd wine && wine "$WINDOWS_PROGRAM" "${tiles[@]}" ../Größe-日本.exr)
+cmp Bild-ü.png wine/Bild-ü.png
+cmp Kacheln-ñ.json wine/Kacheln-ñ.json
+wine "$WINDOWS_PROGRAM" tiles --constant 0 -o NUL Größe-日本.exr
+chmod a-w Kacheln-ñ.json
+! wine "$WINDOWS_PROGRAM" "${tiles[@]}" Größe-日本.exr 2>"$log" || exit 1
+grep -q "read-only" "$log"
+[[ $(ls) == $'Bild-ü.png\nGröße-日本.exr\nKacheln-ñ.json\nwine' ]] # no temporary file
+wine "$bin/quadtile-viewer.exe" Größe-日本.exr --screenshot Fenster-ö.png
+wine "$bin/quadtile-bake.exe" "$(winepath -w "$root/test/baker/scenes/ring.obj")" --unwrap --sky 0.5 --samples 16 -o Licht-é.exr
+wine "$bin/quadtile-shadow.exe" "$root/test/baker/scenes/ring.obj" --screenshot Schatten.png
+ls Fenster-ö.png Licht-é.exr Schatten.png
+rm -r "$folder"
+echo "tools/windows.sh: all is as on Linux"
