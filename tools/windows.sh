@@ -14,7 +14,7 @@ work=$root/build/windows
 sysroot=$work/sysroot
 target=x86_64-w64-mingw32
 
-"$root/tools/install.sh" g++-mingw-w64-x86-64-posix mingw-w64-tools libz-mingw-w64-dev wine wine64 patch
+"$root/tools/install.sh" g++-mingw-w64-x86-64-posix mingw-w64-tools libz-mingw-w64-dev wine wine64 spirv-headers patch
 mkdir -p "$sysroot"/{include,lib,share/cmake}
 
 # Unpacks the source of a Debian package, of the version that this system installs, into build/windows/NAME.
@@ -149,7 +149,7 @@ done
 
 # ---- Build: the Linux program and its random tests are what the one for Windows is compared with.
 cmake -S "$root" --preset dev >/dev/null
-cmake --build "$root/build/dev" --target quadtile_cli quadtile_random quadtile_command_line_tests
+cmake --build "$root/build/dev" --target quadtile_cli quadtile_bake quadtile_random quadtile_command_line_tests
 cmake -S "$root" --preset windows-mingw
 cmake --build "$root/build/windows-mingw"
 
@@ -231,9 +231,13 @@ chmod a-w Kacheln-ñ.json
 ! wine "$WINDOWS_PROGRAM" "${tiles[@]}" Größe-日本.exr 2>"$log" || exit 1
 grep -q "read-only" "$log"
 [[ -z $(find . -name '.quadtile*') ]]
-wine "$bin/quadtile-viewer.exe" Größe-日本.exr --screenshot Fenster-ö.png
-wine "$bin/quadtile-bake.exe" "$(winepath -w "$root/test/baker/scenes/ring.obj")" --unwrap --sky 0.5 --samples 16 -o Licht-é.exr
-wine "$bin/quadtile-shadow.exe" "$root/test/baker/scenes/ring.obj" --screenshot Schatten.png
-ls Fenster-ö.png Licht-é.exr Schatten.png
+cp "$root/test/baker/scenes/ring.obj" 環.obj
+bake=(環.obj --unwrap --sky 0.5 --samples 16 -o)
+run "$root/build/dev/bin/quadtile-bake" "${bake[@]}" Licht.exr
+run wine "$bin/quadtile-bake.exe" "${bake[@]}" Licht-é.exr
+cmp Licht.exr Licht-é.exr
+run wine "$bin/quadtile-viewer.exe" Größe-日本.exr --screenshot Fenster-ö.png
+run wine "$bin/quadtile-shadow.exe" 環.obj --screenshot Schatten.png
+ls Fenster-ö.png Schatten.png >>"$log"
 rm -r "$folder"
 echo "tools/windows.sh: all is as on Linux"
