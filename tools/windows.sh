@@ -226,7 +226,7 @@ mkdir wine
 for file in wine/*; do
     cmp "$file" "$(basename "$file")"
 done
-wine "$WINDOWS_PROGRAM" tiles --constant 0 -o NUL Größe-日本.exr
+wine "$WINDOWS_PROGRAM" tiles --constant 0 -o NUL --image NUL Größe-日本.exr
 chmod a-w Kacheln-ñ.json
 ! wine "$WINDOWS_PROGRAM" "${tiles[@]}" Größe-日本.exr 2>"$log" || exit 1
 grep -q "read-only" "$log"

@@ -101,7 +101,7 @@ namespace {
 bool is_same_file(const fs::path& one, const fs::path& other) {
     std::error_code ignored;  // a name that no file can have
     const bool exists = fs::exists(one, ignored);
-    if (exists != fs::exists(other, ignored) || fs::is_character_file(one, ignored)) {
+    if (exists != fs::exists(other, ignored) || platform::is_device(one)) {
         return false;
     }
     const auto place_of = [&](const fs::path& path) {

@@ -46,6 +46,8 @@ void begin_sync(int descriptor, std::uint64_t place, std::size_t size);
 [[nodiscard]] std::string error_text();
 // Removes a file, or a folder if it is empty. For signal handlers.
 void remove(const std::filesystem::path::value_type* path) noexcept;
+// Returns whether it is a device that takes characters, as /dev/null and NUL do.
+[[nodiscard]] bool is_device(const std::filesystem::path& path);
 // Returns whether paths without links lead to the same place, where nothing exists yet.
 [[nodiscard]] bool are_same(const std::filesystem::path& one, const std::filesystem::path& other);
 

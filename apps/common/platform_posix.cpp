@@ -116,6 +116,11 @@ void remove(const char* path) noexcept {
     }
 }
 
+bool is_device(const fs::path& path) {
+    std::error_code ignored;  // a name that no file can have
+    return fs::is_character_file(path, ignored);
+}
+
 bool are_same(const fs::path& one, const fs::path& other) {
     return one == other;
 }

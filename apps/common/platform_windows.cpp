@@ -108,15 +108,24 @@ int replace(const fs::path& from, const fs::path& target) {
 }
 
 std::string error_text() {
-    return errno == EACCES
-               ? "permission denied, the file is read-only, or another program has it open"
-               : std::generic_category().message(errno);
+    return errno == EACCES ? "permission is denied: it is read-only, or another program has it open"
+                           : std::generic_category().message(errno);
 }
 
 void remove(const wchar_t* path) noexcept {
     if (::DeleteFileW(path) == 0) {
         ::RemoveDirectoryW(path);
     }
+}
+
+bool is_device(const fs::path& path) {
+    const HANDLE handle = open_handle(path, 0, OPEN_EXISTING);
+    if (handle == INVALID_HANDLE_VALUE) {
+        return false;
+    }
+    const DWORD type = ::GetFileType(handle);
+    ::CloseHandle(handle);
+    return type == FILE_TYPE_CHAR;
 }
 
 bool are_same(const fs::path& one, const fs::path& other) {

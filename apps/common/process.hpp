@@ -19,8 +19,8 @@ namespace quadtile::app {
 //
 // Failed writes become errors at their place instead of signals that end the process. Standard
 // streams that the caller closed stay closed; otherwise the next opened file would get the number
-// of one and receive its data. SIGHUP, SIGINT and SIGTERM call end_by_signal, unless the caller has
-// them ignored.
+// of one and receive its data. SIGHUP, SIGINT and SIGTERM (Windows: Ctrl+C, Ctrl+Break, and the end
+// of the console) call end_by_signal, unless the caller has them ignored.
 [[nodiscard]] int run_program(std::string_view name, std::string_view out_of_memory,
                               const std::function<int()>& run);
 
