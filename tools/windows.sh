@@ -31,11 +31,14 @@ unpack() {
     (cd "$work" && apt-get "${apt[@]}" source --download-only "$1" && dpkg-source --no-check -x "$1"_*.dsc "$1") >&2
 }
 
-# build NAME SOURCE OPTION...: builds and installs a library with CMake.
+# build NAME SOURCE OPTION...: builds and installs a library with CMake; or builds the targets that the variable
+# `targets` has.
 build() {
     cmake -S "$2" -B "$work/build-$1" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$root/cmake/windows-mingw.cmake" \
-        -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX="$sysroot" "${@:3}"
-    cmake --build "$work/build-$1" --target install
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DBUILD_SHARED_LIBS=OFF \
+        -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX="$sysroot" "${@:3}"
+    # shellcheck disable=SC2086 # words
+    cmake --build "$work/build-$1" --target ${targets:-install}
 }
 
 libspng() {
@@ -68,8 +71,11 @@ spirv_tools() {
     unpack spirv-tools
     mkdir -p "$work/spirv-headers/include"
     cp -r /usr/include/spirv "$work/spirv-headers/include"
-    build spirv_tools "$work/spirv-tools" -DSPIRV-Headers_SOURCE_DIR="$work/spirv-headers" -DSPIRV_SKIP_EXECUTABLES=ON \
-        -DSPIRV_SKIP_TESTS=ON -DSPIRV_WERROR=OFF
+    targets='SPIRV-Tools-static SPIRV-Tools-opt' build spirv_tools "$work/spirv-tools" -DSPIRV_SKIP_TESTS=ON \
+        -DSPIRV-Headers_SOURCE_DIR="$work/spirv-headers" -DSPIRV_SKIP_EXECUTABLES=ON -DSPIRV_WERROR=OFF
+    cp "$work"/build-spirv_tools/source/libSPIRV-Tools.a "$work"/build-spirv_tools/source/opt/libSPIRV-Tools-opt.a \
+        "$sysroot/lib"
+    cp -r "$work/spirv-tools/include/spirv-tools" "$sysroot/include"
 }
 glslang() {
     unpack glslang
@@ -99,14 +105,14 @@ imgui() {
     cp "$work"/imgui/*.h "$sysroot/include/imgui"
     cp "$work"/imgui/backends/imgui_impl_{glfw,vulkan}.h "$sysroot/include/imgui/backends"
     local source
-    for source in "$work"/imgui/{imgui,imgui_draw,imgui_tables,imgui_widgets} "$work"/imgui/backends/imgui_impl_{glfw,vulkan} "$work/imgui/misc/cpp/imgui_stdlib"; do
+    for source in "$work"/imgui/{imgui{,_draw,_tables,_widgets},backends/imgui_impl_{glfw,vulkan},misc/cpp/imgui_stdlib}; do
         $target-g++-posix -O2 -I"$work/imgui" -I"$sysroot/include" -c "$source.cpp" \
             -o "$work/build-imgui/$(basename "$source").o"
     done
     cp "$work/imgui/misc/cpp/imgui_stdlib.h" "$sysroot/include/imgui"
     $target-ar rcs "$sysroot/lib/libimgui.a" "$work"/build-imgui/*.o
-    printf '%s\n' 'Name: imgui' 'Description: Dear ImGui' 'Version: 1.86' "Libs: -L$sysroot/lib -limgui -lvulkan-1 -limm32 -ldwmapi -lgdi32" \
-        "Cflags: -I$sysroot/include/imgui" >"$sysroot/lib/pkgconfig/imgui.pc"
+    printf '%s\n' 'Name: imgui' 'Description: Dear ImGui' 'Version: 1.86' "Cflags: -I$sysroot/include/imgui" \
+        "Libs: -L$sysroot/lib -limgui -lvulkan-1 -limm32 -ldwmapi -lgdi32" >"$sysroot/lib/pkgconfig/imgui.pc"
 }
 draco() {
     unpack draco
@@ -118,7 +124,8 @@ meshoptimizer() {
 }
 libwebp() {
     unpack libwebp
-    build libwebp "$work/libwebp" -DWEBP_BUILD_{ANIM_UTILS,CWEBP,DWEBP,GIF2WEBP,IMG2WEBP,VWEBP,WEBPINFO,WEBPMUX,EXTRAS}=OFF
+    build libwebp "$work/libwebp" \
+        -DWEBP_BUILD_{ANIM_UTILS,CWEBP,DWEBP,GIF2WEBP,IMG2WEBP,VWEBP,WEBPINFO,WEBPMUX,EXTRAS}=OFF
 }
 stb() {
     cp -r /usr/include/stb "$sysroot/include"
@@ -174,7 +181,8 @@ run() {
 run wine "$bin/printed_c_program.exe"
 run wine "$bin/quadtile_unit_tests.exe"
 run wine "$bin/quadtile_shadow_unit_tests.exe"
-run wine "$bin/quadtile_kernel_tests.exe" --gtest_filter='Tiles.FullTile*:Tiles.Balanced*:Recording.*:*.OnlyTouched*:*Service*'
+run wine "$bin/quadtile_kernel_tests.exe" \
+    --gtest_filter='Tiles.FullTile*:Tiles.Balanced*:Recording.*:*.OnlyTouched*:*Service*'
 run wine "$bin/quadtile_random.exe" --quick
 
 # The Linux tests run both programs by this one.
