@@ -103,12 +103,6 @@ inline Gltf square(const std::string& more = "{}",
     return gltf.with(more);
 }
 
-// Without nodes or meshes.
-inline Gltf empty_gltf() {
-    Gltf gltf;
-    return gltf.with(R"({"nodes":[{"mesh":0}],"scenes":[{"nodes":[0]}],"scene":0})");
-}
-
 class SceneFile : public testing::Test {
  protected:
     [[nodiscard]] std::filesystem::path added(const std::string& name,
