@@ -180,26 +180,19 @@ void limit(inout PixelTriangle triangle, vec2 least, vec2 greatest, float reach,
 // rectangle of pixels that count, with the upper ones.
 PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec2 map_origin,
                              float scale, float reach, ivec2 lower, ivec2 upper) {
-    uint ib = 1;
-    uint ic = 2;
     PixelTriangle result;
     result.volume = 0.0;
+    float size;  // whose sign tells whether the triangle faces forward; else its vertices b and c change places
     bool is_empty;
     if (frame.is_perspective != 0) {
         const vec3 a = homogeneous(frame, map_origin, scale, position_of(triangle, 0));
-        vec3 b = homogeneous(frame, map_origin, scale, position_of(triangle, 1));
-        vec3 c = homogeneous(frame, map_origin, scale, position_of(triangle, 2));
-        const float volume = volume_of(a, b, c);
-        result.faces_forward = volume > 0.0;
-        if (volume < 0.0) {
-            const vec3 other = b;
-            b = c;
-            c = other;
-            ib = 2;
-            ic = 1;
-        }
+        const vec3 second = homogeneous(frame, map_origin, scale, position_of(triangle, 1));
+        const vec3 third = homogeneous(frame, map_origin, scale, position_of(triangle, 2));
+        size = volume_of(a, second, third);
+        const vec3 b = size < 0.0 ? third : second;
+        const vec3 c = size < 0.0 ? second : third;
         const vec3 w = vec3(a.z, b.z, c.z);
-        result.volume = abs(volume);
+        result.volume = abs(size);
         result.nearest = min(w.x, min(w.y, w.z));
         result.farthest = max(w.x, max(w.y, w.z));
         is_empty = result.volume < LEAST_VOLUME || result.farthest <= 0.0 ||
@@ -221,24 +214,21 @@ PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec
         result.inverse_area = 1.0;
     } else {
         const vec2 a = projected(frame, map_origin, scale, position_of(triangle, 0));
-        vec2 b = projected(frame, map_origin, scale, position_of(triangle, 1));
-        vec2 c = projected(frame, map_origin, scale, position_of(triangle, 2));
-        const float area = area_of(a, b, c);
-        result.faces_forward = area > 0.0;
-        if (area < 0.0) {
-            const vec2 other = b;
-            b = c;
-            c = other;
-            ib = 2;
-            ic = 1;
-        }
+        const vec2 second = projected(frame, map_origin, scale, position_of(triangle, 1));
+        const vec2 third = projected(frame, map_origin, scale, position_of(triangle, 2));
+        size = area_of(a, second, third);
+        const vec2 b = size < 0.0 ? third : second;
+        const vec2 c = size < 0.0 ? second : third;
         limit(result, min(a, min(b, c)), max(a, max(b, c)), reach, lower, upper);
-        is_empty = area == 0.0 && reach == 0.0;
+        is_empty = size == 0.0 && reach == 0.0;
         result.edges[0] = edge_between(b, c);
         result.edges[1] = edge_between(c, a);
         result.edges[2] = edge_between(a, b);
-        result.inverse_area = area == 0.0 ? 0.0 : quotient(1.0, abs(area));
+        result.inverse_area = size == 0.0 ? 0.0 : quotient(1.0, abs(size));
     }
+    result.faces_forward = size > 0.0;
+    const uint ib = size < 0.0 ? 2 : 1;
+    const uint ic = 3 - ib;
     if (is_empty || result.last.x < result.first.x || result.last.y < result.first.y) {
         result.first = ivec2(0);
         result.last = ivec2(-1);
