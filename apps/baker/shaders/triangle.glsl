@@ -36,6 +36,9 @@ struct PixelTriangle {
     vec3 depth;
     vec3 light_map_x;
     vec3 light_map_y;
+    // The texels around the triangle. Rounding would lead fragments at its edges beyond them, out of its chart.
+    vec2 first_texel;
+    vec2 last_texel;
     bool faces_forward;
     // Pixels that it may cover; last < first: none.
     ivec2 first;
@@ -241,6 +244,11 @@ PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec
                                      triangle.light_map[2 * ic]);
     result.light_map_y = interpolant(triangle.light_map[1], triangle.light_map[2 * ib + 1],
                                      triangle.light_map[2 * ic + 1]);
+    const vec2 a = vec2(triangle.light_map[0], triangle.light_map[1]);
+    const vec2 b = vec2(triangle.light_map[2], triangle.light_map[3]);
+    const vec2 c = vec2(triangle.light_map[4], triangle.light_map[5]);
+    result.first_texel = floor(min(a, min(b, c)));
+    result.last_texel = max(ceil(max(a, max(b, c))) - 1.0, result.first_texel);
     return result;
 }
 
@@ -261,14 +269,17 @@ vec2 weights_at(PixelTriangle triangle, ivec2 pixel) {
         inverse = quotient(1.0, max(sum, 1e-30));
     }
     precise const vec2 weights = sides * inverse;
-    return min(weights, 1.0);  // rounding makes those of slivers larger
+    // Rounding makes those of slivers larger, which would lead out of the triangle and its chart.
+    const float second = min(weights.x, 1.0);
+    return vec2(second, min(weights.y, 1.0 - second));
 }
 
 // Returns the texel of a lightmap of `width` by `height` texels at the weights.
 uint light_map_texel(PixelTriangle triangle, vec2 weights, uint width, uint height) {
     const vec2 place = vec2(interpolated(triangle.light_map_x, weights.x, weights.y),
                             interpolated(triangle.light_map_y, weights.x, weights.y));
-    const uvec2 texel = uvec2(clamp(floor(place), vec2(0.0), vec2(width - 1, height - 1)));
+    const vec2 near = clamp(place, triangle.first_texel, triangle.last_texel);
+    const uvec2 texel = uvec2(clamp(floor(near), vec2(0.0), vec2(width - 1, height - 1)));
     return texel.y * width + texel.x;
 }
 
