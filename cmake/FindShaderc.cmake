@@ -30,8 +30,11 @@ function(_shaderc_links result)
     endif()
 endfunction()
 
+find_package(unofficial-shaderc CONFIG QUIET) # vcpkg's
 set(Shaderc_LIBRARIES "")
-if(Shaderc_INCLUDE_DIR AND Shaderc_SHARED_LIBRARY)
+if(TARGET unofficial::shaderc::shaderc)
+    set(Shaderc_LIBRARIES unofficial::shaderc::shaderc)
+elseif(Shaderc_INCLUDE_DIR AND Shaderc_SHARED_LIBRARY)
     _shaderc_links(Shaderc_SHARED_LINKS ${Shaderc_SHARED_LIBRARY})
     if(Shaderc_SHARED_LINKS)
         set(Shaderc_LIBRARIES ${Shaderc_SHARED_LIBRARY})

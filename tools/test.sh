@@ -9,7 +9,7 @@
 #
 #     tools/test.sh --ci
 #
-# runs the quick tests, the sanitizers for addresses, random cases for a minute, and a quarter of the rest, which turns
+# runs the quick tests, the sanitizers for addresses, random cases for a minute, and a fifth of the rest, which turns
 # with the number of commits.
 set -euo pipefail
 
@@ -23,15 +23,15 @@ case ${1:-} in
         minutes=${2:-120}
         [[ $minutes =~ ^[1-9][0-9]*$ ]] ||
             { echo "tools/test.sh: error: --all takes whole minutes, not '$minutes'" >&2; exit 2; }
-        read -ra parts <<<"addresses threads soak fuzz"
+        read -ra parts <<<"addresses threads soak fuzz windows"
         packages=(chromium)
         set -- --exclude-regex '^random\.(lavapipe|swiftshader)$' # they run longer at the end
         ;;
     --ci)
         minutes=1
         # Each part builds at most one tree beside the quick and the sanitized one.
-        turns=('threads soak' fuzz packages slow)
-        turn=$(($(git -C "$root" rev-list --count HEAD) % 4))
+        turns=('threads soak' fuzz packages slow windows)
+        turn=$(($(git -C "$root" rev-list --count HEAD) % 5))
         read -ra parts <<<"addresses ${turns[turn]}"
         echo "tools/test.sh: this commit's turn: ${turns[turn]}"
         set -- --label-exclude slow --exclude-regex '^random\.(lavapipe|swiftshader)$'
@@ -62,6 +62,7 @@ for part in "${parts[@]}"; do
         soak) "$build/bin/quadtile_random" service --seconds 30 --threads 2 ;;
         fuzz) "$root/tools/fuzz.sh" ;;
         packages) run_tests -L package ;;
+        windows) "$root/tools/windows.sh" 60 ;;
         slow) run_tests -L slow -LE package ;;
     esac
 done

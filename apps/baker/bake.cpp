@@ -4,6 +4,7 @@
 #include "gathered_light.hpp"
 #include "pass_tracing.hpp"
 #include "passes.hpp"
+#include "platform.hpp"
 #include "probes.hpp"
 
 #include <quadtile/version.h>
@@ -161,7 +162,7 @@ class Bake {
         }
         if (checkpoint->fingerprint != state_.fingerprint) {
             throw std::runtime_error(
-                "checkpoint '" + options_.checkpoint.string() +
+                "checkpoint '" + app::text_of(options_.checkpoint) +
                 "' belongs to another bake: the scene, the light or an option has changed; bake "
                 "without --resume, or with the scene and options of the first run");
         }

@@ -2,6 +2,7 @@
 
 #include "arguments.hpp"
 #include "output_file.hpp"
+#include "platform.hpp"
 
 #include <algorithm>
 #include <array>
@@ -80,7 +81,7 @@ namespace {
 constexpr std::uint64_t MAGIC = 0x39454b41'42544451;  // "QDTBAKE9"
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
-    throw std::runtime_error("checkpoint '" + path.string() + "' " + what +
+    throw std::runtime_error("checkpoint '" + app::text_of(path) + "' " + what +
                              "; delete it, or bake without --resume");
 }
 
@@ -238,7 +239,7 @@ void broadcast_state(BakeState& state, Ranks& ranks) {
 
 void check_replaceable(const std::filesystem::path& path) {
     if (is_regular(path) && !is_checkpoint(path)) {
-        throw std::runtime_error("cannot write the checkpoint '" + path.string() +
+        throw std::runtime_error("cannot write the checkpoint '" + app::text_of(path) +
                                  "': a file of this name exists that is no checkpoint; give "
                                  "another name with --checkpoint");
     }

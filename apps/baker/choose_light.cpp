@@ -1,5 +1,7 @@
 #include "choose_light.hpp"
 
+#include "platform.hpp"
+
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
@@ -53,7 +55,7 @@ class LightChoice {
                 for (int i = 0; i < 3; ++i) {
                     if (!std::isfinite(radiance[i]) || radiance[i] < 0.0F) {
                         throw std::runtime_error(
-                            "sky '" + options_.sky_picture.string() +
+                            "sky '" + app::text_of(options_.sky_picture) +
                             "' has pixels that are negative or not finite; correct them");
                     }
                 }
@@ -76,7 +78,7 @@ class LightChoice {
             });
         if (!is_lit) {
             throw std::runtime_error(
-                "the scene '" + options_.scene.string() +
+                "the scene '" + app::text_of(options_.scene) +
                 "' has no light: no surface emits light, no light is on (Blender does not export "
                 "area lights), and sky and sun are black; give light by --sky, --sky-image or "
                 "--sun-direction" +

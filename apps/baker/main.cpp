@@ -21,9 +21,8 @@
 
 #include "arguments.hpp"
 #include "output_file.hpp"
+#include "platform.hpp"
 #include "process.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -62,7 +61,7 @@ std::string_view last_words;
 // Notes an interrupt. The first one ends the bake in order, the second one ends the program.
 void note_interrupt(int signal) {
     if (interrupt_signals == 0) {
-        (void)!::write(STDERR_FILENO, last_words.data(), last_words.size());
+        (void)app::platform::write(2, last_words.data(), last_words.size());
     }
     interrupt_signals = 1;
     std::signal(signal, app::end_by_signal);
@@ -182,7 +181,7 @@ class Run {
             }
         }
         if (scene_.light_map_coordinates.empty()) {
-            throw std::runtime_error("'" + options_.scene.string() +
+            throw std::runtime_error("'" + app::text_of(options_.scene) +
                                      "' has no lightmap coordinates (glTF: TEXCOORD_1); export it "
                                      "with a second UV map, "
                                      "or let --unwrap make charts");
@@ -307,11 +306,8 @@ class Run {
                 "quadtile-bake: asked to end, and writes a checkpoint if it is given the time; in "
                 "any case the same command with --resume continues from the last checkpoint\n";
         }
-        // Signals that ask to end; mpirun passes SIGUSR1 on, without a time-out.
-        for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
-            std::signal(signal, note_interrupt);
-        }
-        const std::string checkpoint = "'" + options_.bake.checkpoint.string() + "'";
+        app::platform::on_interrupt(note_interrupt);
+        const std::string checkpoint = "'" + app::text_of(options_.bake.checkpoint) + "'";
         bool tells_where = options_.bake.resume;
         if (tells_where && ranks_.is_first() &&
             !std::filesystem::exists(options_.bake.checkpoint)) {
@@ -494,7 +490,7 @@ class Run {
         }
         if (result.interrupted) {
             const std::filesystem::path output = page_path(options_, options_.output, 0);
-            std::cerr << "quadtile-bake: interrupted: '" << partial_path(output).string()
+            std::cerr << "quadtile-bake: interrupted: '" << app::text_of(partial_path(output))
                       << "' has the light so far"
                       << (options_.bake.checkpoint.empty()
                               ? ""

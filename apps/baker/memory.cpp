@@ -6,6 +6,7 @@
 #include "surface_map.hpp"
 
 #include "arguments.hpp"
+#include "platform.hpp"
 #include "process.hpp"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ BakeNeeds needs_of(const Scene& scene, const Extent& extent, const BakeOptions& 
 }
 
 std::string check_memory(double bytes, const Extent& extent) {
-    const auto available = static_cast<double>(app::available_memory());
+    const auto available = static_cast<double>(app::platform::available_memory());
     const auto gigabytes = [](double size) {
         return app::text_of(std::round(static_cast<float>(size / 1e8)) / 10.0F) + " GB of memory";
     };

@@ -1,8 +1,11 @@
 #include "options.hpp"
 
+#include "preview.hpp"
+
 #include "arguments.hpp"
 #include "load_scene.hpp"
 #include "parse_arguments.hpp"
+#include "platform.hpp"
 
 #include <quadtile/version.h>
 
@@ -275,8 +278,8 @@ void check_scene(const CLI::App& app, const Options& options) {
     }
     if (is_scene || !options.lit_scene.empty()) {
         if (!is_gltf(options.scene)) {
-            throw UsageError((is_scene ? "--output '" + options.output.string()
-                                       : "--lit-scene '" + options.lit_scene.string()) +
+            throw UsageError((is_scene ? "--output '" + app::text_of(options.output)
+                                       : "--lit-scene '" + app::text_of(options.lit_scene)) +
                              "' needs a glTF scene for the lightmap; export SCENE as .glb or "
                              ".gltf, or give only --output FILE.exr");
         }
@@ -390,7 +393,8 @@ std::filesystem::path beside(const std::filesystem::path& output, const std::str
                              const std::string& ending) {
     constexpr std::size_t LONGEST_NAME = 255;
     return output.parent_path() /
-           (name.substr(0, LONGEST_NAME - std::min(LONGEST_NAME, ending.size())) + ending);
+           app::path_of(name.substr(0, LONGEST_NAME - std::min(LONGEST_NAME, ending.size())) +
+                        ending);
 }
 
 void apply_probes(const CLI::App& app, const Arguments& arguments, Options& options) {
@@ -455,7 +459,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     if (!arguments.no_checkpoint) {
         options.bake.checkpoint =
             arguments.checkpoint.empty()
-                ? beside(options.output, options.output.filename().string(), ".checkpoint")
+                ? beside(options.output, app::text_of(options.output.filename()), ".checkpoint")
                 : arguments.checkpoint;
     }
     options.bake.checkpoint_interval = std::chrono::seconds(arguments.checkpoint_seconds);
@@ -475,6 +479,11 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     app::check_ending("--lit-scene", options.lit_scene, {"glb"});
     app::check_ending("--sky-image", options.sky_picture, {"exr"});
     app::check_ending("--preview", options.preview, {"png"});
+    if (!options.preview.empty() && !HAS_PREVIEW) {
+        throw UsageError(
+            "--preview: this quadtile-bake was built without Embree, which draws it; "
+            "give --atlas for a picture of the lightmap");
+    }
     app::check_ending("--atlas", options.atlas, {"png"});
     app::check_ending("--probes-out", options.probes_output, {"json", "bin"});
     return options;
@@ -487,8 +496,8 @@ std::filesystem::path page_path(const Options& options, const std::filesystem::p
     if (!options.page || path.empty() || ending_of(path) == ".glb") {
         return path;
     }
-    return path.parent_path() /
-           (path.stem().string() + "_" + std::to_string(page) + path.extension().string());
+    return path.parent_path() / (app::text_of(path.stem()) + "_" + std::to_string(page) +
+                                 app::text_of(path.extension()));
 }
 
 std::filesystem::path partial_path(const std::filesystem::path& path) {
@@ -497,7 +506,7 @@ std::filesystem::path partial_path(const std::filesystem::path& path) {
         !std::filesystem::is_regular_file(path, ignored)) {
         return path;
     }
-    return beside(path, path.stem().string(), ".partial" + path.extension().string());
+    return beside(path, app::text_of(path.stem()), ".partial" + app::text_of(path.extension()));
 }
 
 std::vector<app::FileArgument> file_arguments(const Options& options, std::uint32_t pages) {

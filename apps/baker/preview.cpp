@@ -1,8 +1,10 @@
 #include "preview.hpp"
 
-#include "embree_rays.hpp"
 #include "parallel.hpp"
 #include "sampling.hpp"
+#if QUADTILE_HAS_PREVIEW
+#include "embree_rays.hpp"
+#endif
 
 #include <glm/geometric.hpp>
 
@@ -11,6 +13,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <stdexcept>
 #include <vector>
 
 namespace quadtile::baker {
@@ -19,6 +22,7 @@ namespace {
 
 constexpr double NEAR = 1e-4;  // in diagonals of the scene; nearer surfaces are not seen
 
+#if QUADTILE_HAS_PREVIEW
 Box<glm::dvec3> bounds_of(const Scene& scene) {
     return scene.positions.empty() ? Box<glm::dvec3>{glm::dvec3(0.0), glm::dvec3(0.0)}
                                    : box_around(scene.positions);
@@ -161,6 +165,7 @@ glm::vec3 radiance_of(const Scene& scene, const LightMap& map, const Hit& hit) {
                std::numbers::pi_v<float> +
            emission_at(scene, material, texture);
 }
+#endif
 
 constexpr std::uint32_t SAMPLES_PER_AXIS = 2;  // per pixel
 constexpr app::Rgb UNKNOWN_COLOUR = {40, 40, 40};
@@ -219,6 +224,7 @@ app::Picture draw_atlas(const LightMap& map) {
     return picture;
 }
 
+#if QUADTILE_HAS_PREVIEW
 app::Picture draw_preview(const Scene& scene, const LightMap& map, const PreviewOptions& options) {
     const EmbreeRays rays(
         scene.positions.size(), [&](std::size_t i) { return scene.positions[i]; },
@@ -270,5 +276,11 @@ app::Picture draw_preview(const Scene& scene, const LightMap& map, const Preview
     });
     return picture;
 }
+#else
+app::Picture draw_preview(const Scene& /*scene*/, const LightMap& /*map*/,
+                          const PreviewOptions& /*options*/) {
+    throw std::logic_error("built without Embree");
+}
+#endif
 
 }  // namespace quadtile::baker

@@ -11,6 +11,9 @@ namespace quadtile::baker {
 // Draws the lightmap, tone mapped like white surfaces; unknown texels are dark grey.
 [[nodiscard]] app::Picture draw_atlas(const LightMap& map);
 
+// Whether this build has draw_preview.
+constexpr bool HAS_PREVIEW = QUADTILE_HAS_PREVIEW != 0;
+
 struct PreviewOptions {
     std::uint32_t width = 1280;
     std::uint32_t height = 720;

@@ -1,5 +1,7 @@
 #include "probe_file.hpp"
 
+#include "platform.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <bit>
@@ -72,7 +74,7 @@ std::vector<glm::vec3> ProbeGrid::places() const {
 std::vector<glm::vec3> read_probe_points(const std::filesystem::path& path,
                                          const glm::dvec3& origin) {
     const auto refuse = [&](const std::string& what) {
-        throw std::runtime_error("'" + path.string() + "' " + what);
+        throw std::runtime_error("'" + app::text_of(path) + "' " + what);
     };
     std::ifstream file(path);
     std::vector<glm::vec3> points;

@@ -1,8 +1,7 @@
 #include "report.hpp"
 
+#include "platform.hpp"
 #include "process.hpp"
-
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -157,7 +156,7 @@ std::string progress_text(const BakeProgress& progress, std::uint32_t width) {
 
 ProgressLine::ProgressLine(bool quiet)
     : quiet_(quiet),
-      is_terminal_(::isatty(STDERR_FILENO) == 1),
+      is_terminal_(app::platform::is_terminal(2)),
       last_time_(std::chrono::steady_clock::now()) {}
 
 ProgressLine::~ProgressLine() {

@@ -1,5 +1,7 @@
 #include "arguments.hpp"
 
+#include "platform.hpp"
+
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -107,7 +109,8 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
         const fs::path place = fs::weakly_canonical(target, ignored);
         return place.empty() ? target : place;
     };
-    return exists ? fs::equivalent(one, other, ignored) : place_of(one) == place_of(other);
+    return exists ? fs::equivalent(one, other, ignored)
+                  : platform::are_same(place_of(one), place_of(other));
 }
 
 }  // namespace
@@ -124,7 +127,7 @@ void check_files(std::vector<FileArgument> files, const std::vector<fs::path>& s
         for (auto other = files.begin(); other != file; ++other) {
             if ((file->is_written || other->is_written) && is_same_file(file->path, other->path)) {
                 throw UsageError(other->name + " and " + file->name + " name the same file, '" +
-                                 file->path.string() + "'; give another name to one of them");
+                                 text_of(file->path) + "'; give another name to one of them");
             }
         }
     }
@@ -132,7 +135,7 @@ void check_files(std::vector<FileArgument> files, const std::vector<fs::path>& s
 
 void check_ending(const std::string& option, const fs::path& path,
                   const std::vector<std::string_view>& endings) {
-    std::string given = path.extension().string();
+    std::string given = text_of(path.extension());
     std::ranges::transform(given, given.begin(), [](unsigned char c) { return std::tolower(c); });
     std::string known;
     for (const std::string_view ending : endings) {
@@ -141,7 +144,7 @@ void check_ending(const std::string& option, const fs::path& path,
             return;
         }
     }
-    throw UsageError(option + " '" + path.string() + "' has the ending of another format; give " +
+    throw UsageError(option + " '" + text_of(path) + "' has the ending of another format; give " +
                      (endings.size() > 1 ? "one of " : "") + known);
 }
 

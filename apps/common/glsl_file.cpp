@@ -1,5 +1,7 @@
 #include "glsl_file.hpp"
 
+#include "platform.hpp"
+
 #include <cerrno>
 #include <fstream>
 #include <sstream>
@@ -26,7 +28,7 @@ Error GlslFile::with_name(const Error& error) const {
     std::string named;
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with(library_name)) {
-            line = path.string() + ":" + line.substr(library_name.size());
+            line = text_of(path) + ":" + line.substr(library_name.size());
         }
         named += (named.empty() ? "" : "\n") + line;
     }
@@ -35,7 +37,7 @@ Error GlslFile::with_name(const Error& error) const {
 
 GlslFile read_glsl_file(const std::filesystem::path& path, GlslKind kind) {
     const auto fail = [&](const std::string& why) {
-        throw std::runtime_error("cannot read '" + path.string() + "': " + why);
+        throw std::runtime_error("cannot read '" + text_of(path) + "': " + why);
     };
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {

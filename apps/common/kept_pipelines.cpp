@@ -1,8 +1,6 @@
 #include "kept_pipelines.hpp"
 
-#include "user_folder.hpp"
-
-#include <unistd.h>
+#include "platform.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -16,8 +14,9 @@ namespace fs = std::filesystem;
 
 fs::path pipelines_file() {
     const char* const given = std::getenv("QUADTILE_CACHE_DIRECTORY");
-    const fs::path folder =
-        given != nullptr && *given != '\0' ? given : user_folder("XDG_CACHE_HOME", ".cache");
+    const fs::path folder = given != nullptr && *given != '\0'
+                                ? path_of(given)
+                                : platform::user_folder("XDG_CACHE_HOME", ".cache");
     return folder.empty() ? folder : folder / "pipelines.bin";
 }
 
@@ -46,7 +45,8 @@ void keep_pipelines(const Device& device) noexcept {
             return;
         }
         fs::create_directories(path.parent_path());
-        const fs::path temporary = path.string() + ".new." + std::to_string(getpid());
+        const fs::path temporary =
+            path.parent_path() / ("pipelines.bin.new." + std::to_string(platform::process_id()));
         std::ofstream file(temporary, std::ios::binary);
         file.write(reinterpret_cast<const char*>(bytes.data()),
                    static_cast<std::streamsize>(bytes.size()));

@@ -3,6 +3,15 @@
 #pragma once
 
 #include "arguments.hpp"
+#include "platform.hpp"
+
+// Before CLI11, whose own conversion takes the code page of Windows; arguments are UTF-8.
+namespace CLI::detail {
+inline bool lexical_cast(const std::string& text, std::filesystem::path& path) {
+    path = quadtile::app::path_of(text);
+    return true;
+}
+}  // namespace CLI::detail
 
 #include <CLI/CLI.hpp>
 
@@ -231,8 +240,10 @@ template <typename Read>
 [[nodiscard]] auto parse_arguments(CLI::App& app, int argc, const char* const* argv, Read&& read) {
     const auto formatter = std::make_shared<HelpFormatter>();
     app.formatter(formatter);
+    app.allow_windows_style_options(false);  // /map.exr is a path
     for (CLI::App* const command : app.get_subcommands({})) {
         command->formatter(formatter);
+        command->allow_windows_style_options(false);
     }
     try {
         try {

@@ -2,16 +2,13 @@
 
 #include "arguments.hpp"
 #include "output_file.hpp"
-
-#include <fcntl.h>
-#include <unistd.h>
+#include "platform.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <locale>
 #include <memory>
@@ -34,9 +31,7 @@ void remove_temporary_files() {
     // The content of a folder comes behind it in the list.
     for (auto path = removed_paths.rbegin(); path != removed_paths.rend(); ++path) {
         if (const PathCharacter* const name = path->exchange(nullptr)) {
-            if (::unlink(name) != 0) {
-                ::rmdir(name);
-            }
+            platform::remove(name);
         }
     }
 }
@@ -45,22 +40,6 @@ std::string program_name;  // of run_program
 
 void print_error(std::string_view message) {
     std::cerr << message_line(program_name + ": error", message) << std::endl;
-}
-
-// Does what run_program says of signals and streams.
-void prepare_process() {
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);
-    for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
-        if (std::signal(signal, end_by_signal) == SIG_IGN) {
-            std::signal(signal, SIG_IGN);
-        }
-    }
-    for (int stream = 0; stream <= 2; ++stream) {
-        if (::fcntl(stream, F_GETFD) < 0) {
-            ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
-        }
-    }
 }
 
 }  // namespace
@@ -72,7 +51,7 @@ int run_program(std::string_view name, std::string_view out_of_memory,
         print_error(message);
         return status;
     };
-    prepare_process();
+    platform::prepare_process(end_by_signal);
     // Numbers are written with a point, and read so, whatever a loaded library has set.
     std::locale::global(std::locale::classic());
     try {
@@ -91,22 +70,8 @@ int run_program(std::string_view name, std::string_view out_of_memory,
     }
 }
 
-std::uint64_t available_memory() {
-    std::ifstream file("/proc/meminfo");
-    std::string name;
-    std::uint64_t kibibytes = 0;
-    while (file >> name) {
-        if (name == "MemAvailable:" && file >> kibibytes) {
-            return kibibytes << 10U;
-        }
-    }
-    return 0;
-}
-
 std::filesystem::path demo_map_path() {
-    std::error_code ignored;  // then the current folder
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-    return (program.parent_path() / QUADTILE_DEMO_MAP).lexically_normal();
+    return (platform::program_file().parent_path() / QUADTILE_DEMO_MAP).lexically_normal();
 }
 
 void check_validation(std::uint64_t messages) {

@@ -54,9 +54,6 @@ class RemovedBySignal {
     std::size_t place_ = 0;
 };
 
-// Returns the bytes of memory that processes can still take; 0 if the system does not tell.
-[[nodiscard]] std::uint64_t available_memory();
-
 // Returns "`start`: `message`" as one line without its end. Line breaks and tabs become spaces.
 // Control characters of ASCII and Unicode, which a terminal could take for commands, and bytes that
 // are not UTF-8, are written as \x1b. File names, arguments and the names in damaged files may

@@ -4,6 +4,7 @@
 #include "glsl_file.hpp"
 #include "kept_pipelines.hpp"
 #include "output_file.hpp"
+#include "platform.hpp"
 #include "process.hpp"
 #include "save_image.hpp"
 
@@ -170,7 +171,7 @@ std::string text_of_size(const MapShape& shape) {
 std::string fragments_channel(const std::filesystem::path& file) {
     const std::vector<std::string> channels = channels_of(file);
     if (channels.size() > 1 && std::ranges::find(channels, "count") == channels.end()) {
-        throw UsageError("--fragments '" + file.string() + "' has the channels " +
+        throw UsageError("--fragments '" + text_of(file) + "' has the channels " +
                          joined(channels) + "; name the one that counts fragments 'count'");
     }
     return channels.size() > 1 ? "count" : "";
@@ -179,14 +180,14 @@ std::string fragments_channel(const std::filesystem::path& file) {
 Threshold memory_threshold(const ThresholdRequest& request, const MapShape& shape) {
     const LoadedMap fragments = load_map(request.fragments, fragments_channel(request.fragments));
     if (fragments.shape.width != shape.width || fragments.shape.height != shape.height) {
-        throw UsageError("--fragments: '" + request.fragments.string() + "' has " +
+        throw UsageError("--fragments: '" + text_of(request.fragments) + "' has " +
                          text_of_size(fragments.shape) + ", but INPUT has " + text_of_size(shape) +
                          "; give a file of the same size");
     }
     try {
         return Threshold::memory(request.memory[0], request.memory[1], fragments.view());
     } catch (const Error& error) {
-        throw std::runtime_error("cannot use '" + request.fragments.string() +
+        throw std::runtime_error("cannot use '" + text_of(request.fragments) +
                                  "': " + error.what());
     }
 }
@@ -226,7 +227,7 @@ TileList make_tiles(const TilesRequest& request) {
     const LoadedMap map = load_map(request.input, request.channel);
     if (map.is_guess) {
         print_warning(Severity::warning,
-                      "'" + request.input.string() + "' has several layers, parts or channels; '" +
+                      "'" + text_of(request.input) + "' has several layers, parts or channels; '" +
                           map.channel + "' is read, and --channel chooses another: " +
                           joined(channels_of(request.input)));
     }
@@ -291,10 +292,10 @@ std::string summary(const TileList& list, const TilesRequest& request) {
          << counted(levels, "size") << ", " << std::fixed << std::setprecision(1) << subdivision
          << " ms on " << (list.report.device.empty() ? "the host" : list.report.device) << " ("
          << name_in(STRATEGIES, list.report.strategy) << ").\n"
-         << "  " << request.output.string() << "  the tiles\n"
-         << "  " << request.image.string() << "  the map (bright: more texels needed) and the "
+         << "  " << text_of(request.output) << "  the tiles\n"
+         << "  " << text_of(request.image) << "  the map (bright: more texels needed) and the "
          << "tiles' outlines\n"
-         << "  " << request.input.string() << "  the map, for 'quadtile tiles'\n";
+         << "  " << text_of(request.input) << "  the map, for 'quadtile tiles'\n";
     return text.str();
 }
 

@@ -4,7 +4,9 @@
 
 namespace quadtile::baker {
 
-#ifdef __x86_64__
+// On Windows GCC's code for them crashes: it takes the stack for aligned to more than 16 bytes.
+#if defined(__x86_64__) && !defined(_WIN32)
+#define QUADTILE_CALLS_WIDE
 #ifndef __clang__  // does not know the attribute's last word
 template <typename Work>
 [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,popcnt,prefer-vector-width=512"),
@@ -23,7 +25,7 @@ template <typename Work>
 // AVX2 or AVX-512, which take 8 or 16 floats at a time instead of 4. The results are the same.
 template <typename Work>
 void call_wide(const Work& work) {
-#ifdef __x86_64__
+#ifdef QUADTILE_CALLS_WIDE
 #ifndef __clang__
     if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0) {

@@ -1,5 +1,7 @@
 #include "load_file.hpp"
 
+#include "platform.hpp"
+
 #include <tiny_obj_loader.h>
 
 #include <glm/geometric.hpp>
@@ -229,8 +231,8 @@ class ObjReader {
             names = trimmed(names.substr(length));
         }
         if (!missing.empty()) {
-            file_.files.push_back(path_.parent_path() / missing);
-            file_.warnings.push_back("the materials of '" + file_.files.back().string() +
+            file_.files.push_back(path_.parent_path() / app::path_of(missing));
+            file_.warnings.push_back("the materials of '" + app::text_of(file_.files.back()) +
                                      "' cannot be read: surfaces are grey and emit no light");
         }
         return text;

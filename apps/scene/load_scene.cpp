@@ -1,5 +1,6 @@
 #include "load_file.hpp"
 #include "parallel.hpp"
+#include "platform.hpp"
 #include "textures.hpp"
 
 #include <glm/geometric.hpp>
@@ -327,12 +328,12 @@ std::string percent_decoded(std::string_view text) {
 std::filesystem::path named_file(const std::filesystem::path& scene, const std::string& name) {
     const std::filesystem::path folder = scene.parent_path();
     std::error_code error;
-    if (std::filesystem::exists(folder / name, error)) {
-        return folder / name;
+    if (std::filesystem::exists(folder / app::path_of(name), error)) {
+        return folder / app::path_of(name);
     }
     std::string decoded = percent_decoded(name);
     std::ranges::replace(decoded, '\\', '/');  // as browsers do
-    return folder / decoded;
+    return folder / app::path_of(decoded);
 }
 
 std::optional<std::string> read_bytes(const std::filesystem::path& path) {
@@ -361,7 +362,7 @@ std::optional<std::string> read_bytes(const std::filesystem::path& path) {
 }
 
 void refuse(const std::filesystem::path& path, const std::string& why) {
-    throw std::runtime_error("cannot load the scene '" + path.string() + "': " + why);
+    throw std::runtime_error("cannot load the scene '" + app::text_of(path) + "': " + why);
 }
 
 std::uint32_t FileScene::default_material() {
@@ -397,7 +398,7 @@ std::optional<std::uint32_t> FileScene::add_texture(std::string_view picture,
 }
 
 std::string ending_of(const std::filesystem::path& path) {
-    std::string ending = path.extension().string();
+    std::string ending = app::text_of(path.extension());
     std::ranges::transform(ending, ending.begin(), [](char c) {
         return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     });

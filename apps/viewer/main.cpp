@@ -6,6 +6,7 @@
 
 #include "arguments.hpp"
 #include "output_file.hpp"
+#include "platform.hpp"
 #include "process.hpp"
 
 #include <imgui.h>
@@ -210,7 +211,7 @@ std::uint32_t run_screenshot(const Options& options) {
             app::Ui::draw(commands);
         });
     app::write_file(options.screenshot, app::encode_png(picture));
-    std::fprintf(stderr, "%s: %s by %s on %s\n", options.screenshot.c_str(),
+    std::fprintf(stderr, "%s: %s by %s on %s\n", app::text_of(options.screenshot).c_str(),
                  app::counted(viewer.summary().header.written, "tile").c_str(),
                  viewer.summary().strategy_name(), viewer.tiles().device().info().name.c_str());
     ui.detach();

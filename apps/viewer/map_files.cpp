@@ -1,5 +1,6 @@
 #include "map_files.hpp"
 
+#include "platform.hpp"
 #include "process.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ MapFrame frame_of(const std::filesystem::path& path, const std::string& channel)
     if (path.empty()) {
         return {.name = "demo map", .map = load_map(app::demo_map_path())};
     }
-    return {.name = path.filename().string(),
+    return {.name = app::text_of(path.filename()),
             .path = path,
             .stamp = stamp_of(path),
             .channels = channels_of(path),
@@ -30,7 +31,7 @@ MapFiles::Arrival load(const std::filesystem::path& path, const std::string& cha
         return {std::make_shared<const MapFrame>(std::move(frame)), {}};
     } catch (const std::exception& error) {
         return {nullptr, app::is_out_of_memory(error)
-                             ? path.string() + ": there is not enough memory for it"
+                             ? app::text_of(path) + ": there is not enough memory for it"
                              : error.what()};
     }
 }

@@ -1,5 +1,7 @@
 #include "panels.hpp"
 
+#include "platform.hpp"
+
 #include <imgui.h>
 
 #include <algorithm>
@@ -200,7 +202,7 @@ void Panels::draw_overlay() {
     if (files.is_loading()) {
         const std::string name = files.files().empty()
                                      ? "the demo map"
-                                     : files.files()[files.index()].filename().string();
+                                     : app::text_of(files.files()[files.index()].filename());
         paragraphs.push_back({"loading " + name + " ...", WARNING_COLOUR});
     }
     if (!viewer_.settings.panel) {

@@ -2,6 +2,8 @@
 
 #include "panels.hpp"
 
+#include "platform.hpp"
+
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 #include <imgui.h>
@@ -275,7 +277,7 @@ void Panels::ask_for_files() {
 void Panels::ask_for_glsl() {
     path_field_.open("Open a threshold in GLSL", last_folder_ / "", false,
                      [this](const auto& path) {
-                         viewer_.settings.subdivision.threshold.glsl_file = path.string();
+                         viewer_.settings.subdivision.threshold.glsl_file = app::text_of(path);
                          viewer_.reload_threshold();
                      });
 }
@@ -304,8 +306,8 @@ void Panels::save(const Export& one) {
         viewer_.notify("there is no map yet", true);
         return;
     }
-    const std::string name = frame->path.empty() ? "demo" : frame->path.stem().string();
-    path_field_.open(one.what, name + one.ending, true,
+    const std::string name = frame->path.empty() ? "demo" : app::text_of(frame->path.stem());
+    path_field_.open(one.what, app::path_of(name + one.ending), true,
                      [this, write = one.write](const auto& path) { write(viewer_, path); });
 }
 

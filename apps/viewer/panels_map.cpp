@@ -3,6 +3,7 @@
 #include "panels.hpp"
 
 #include "draw_tiles.hpp"
+#include "platform.hpp"
 
 #include <algorithm>
 #include <cfloat>
@@ -86,7 +87,7 @@ void Panels::draw_channel() {
     const MapFrame& frame = *viewer_.frame();
     form_.text_row("Name",
                    frame.path.empty() ? "The map of a game level, which comes with the viewer."
-                                      : frame.path.string(),
+                                      : app::text_of(frame.path),
                    frame.name);
     if (frame.channels.size() < 2) {
         form_.text_row("Channel", TIP, frame.map.channel);
@@ -228,7 +229,7 @@ void Panels::draw_glsl_threshold() {
     ThresholdSettings& settings = viewer_.settings.subdivision.threshold;
     form_.text_row("File",
                    "File that defines float threshold(uint level, uvec2 position, uint layer).",
-                   std::filesystem::path(settings.glsl_file).filename().string());
+                   app::text_of(app::path_of(settings.glsl_file).filename()));
     form_.label("", "");
     if (form_.button("Choose...", "Chooses the file.")) {
         ask_for_glsl();

@@ -1,8 +1,7 @@
 #include "settings.hpp"
 
-#include "user_folder.hpp"
-
 #include "output_file.hpp"
+#include "platform.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -168,7 +167,7 @@ void set_all(Json& settings, const Json::json_pointer& place, const std::string&
 }
 
 [[noreturn]] void fail(const char* action, const fs::path& path, const std::string& reason) {
-    throw std::runtime_error(std::string("cannot ") + action + " '" + path.string() +
+    throw std::runtime_error(std::string("cannot ") + action + " '" + app::text_of(path) +
                              "': " + reason);
 }
 
@@ -242,7 +241,7 @@ Settings settings_from_json(const std::string& text) {
 }
 
 fs::path settings_path() {
-    const fs::path folder = app::user_folder("XDG_CONFIG_HOME", ".config");
+    const fs::path folder = app::platform::user_folder("XDG_CONFIG_HOME", ".config");
     return folder.empty() ? fs::path() : folder / "viewer.json";
 }
 

@@ -2,6 +2,7 @@
 
 #include "swapchain.hpp"
 
+#include "platform.hpp"
 #include "process.hpp"
 
 #include <algorithm>
@@ -192,8 +193,8 @@ const app::GlslFile& Viewer::glsl(const std::string& path) {
     if (path.empty()) {
         throw std::runtime_error("a GLSL threshold needs a file; choose one");
     }
-    if (!glsl_ || glsl_->path != path) {
-        glsl_ = app::read_glsl_file(path, app::GlslKind::threshold);
+    if (!glsl_ || glsl_->path != app::path_of(path)) {
+        glsl_ = app::read_glsl_file(app::path_of(path), app::GlslKind::threshold);
     }
     return *glsl_;
 }

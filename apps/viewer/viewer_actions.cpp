@@ -5,6 +5,7 @@
 #include "swapchain.hpp"
 
 #include "output_file.hpp"
+#include "platform.hpp"
 #include "write_tiles.hpp"
 
 #include <algorithm>
@@ -101,14 +102,14 @@ void Viewer::export_list(const fs::path& path) {
         app::OutputFile file(path);
         app::write_tiles(list, format, [&](std::string_view bytes) { file.write(bytes); });
         file.commit();
-        notify(app::counted(list.tiles.size(), "tile") + " saved to " + path.string());
+        notify(app::counted(list.tiles.size(), "tile") + " saved to " + app::text_of(path));
     });
 }
 
 void Viewer::export_settings(const fs::path& path) {
     attempt([&] {
         save_settings(settings, path);
-        notify("settings saved to " + path.string());
+        notify("settings saved to " + app::text_of(path));
     });
 }
 
@@ -130,7 +131,7 @@ void Viewer::export_picture(const fs::path& path, bool whole_map) {
             [&](vk::CommandBuffer commands) { draw_view(commands, extent, area, view); }));
         app::write_file(path, png);
         notify("picture of " + std::to_string(extent.width) + " x " +
-               std::to_string(extent.height) + " pixels saved to " + path.string());
+               std::to_string(extent.height) + " pixels saved to " + app::text_of(path));
     });
 }
 

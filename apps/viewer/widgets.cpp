@@ -1,5 +1,6 @@
 #include "widgets.hpp"
 
+#include "platform.hpp"
 #include "settings.hpp"
 
 #include <imgui_stdlib.h>
@@ -283,7 +284,7 @@ void PathField::open(const std::string& title, const std::filesystem::path& sugg
     enters_ = cancels_ = false;
     writes_ = writes;
     title_ = title;
-    text_ = std::filesystem::absolute(suggestion).string();
+    text_ = app::text_of(std::filesystem::absolute(suggestion));
     replaced_.clear();
     take_ = std::move(take);
 }
@@ -316,10 +317,10 @@ void PathField::draw() {
     cancels_ = ImGui::Button("Cancel", {10.0F * line, 0.0F}) || cancels_;
     std::error_code ignored;
     if (std::exchange(enters_, false) && !text_.empty()) {
-        if (writes_ && !asks && std::filesystem::exists(text_, ignored)) {
+        if (writes_ && !asks && std::filesystem::exists(app::path_of(text_), ignored)) {
             replaced_ = text_;
         } else {
-            take_(std::filesystem::absolute(text_));
+            take_(std::filesystem::absolute(app::path_of(text_)));
             is_open_ = false;
         }
     }

@@ -1,5 +1,7 @@
 #include "window.hpp"
 
+#include "platform.hpp"
+
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_vulkan.h>
 #include <imgui.h>
@@ -134,7 +136,9 @@ void WindowProgram::watch_events() {
         of(w).note_event();
     });
     glfwSetDropCallback(window, [](auto* w, int count, const char** paths) {
-        of(w).take_files({paths, paths + count});
+        std::vector<std::filesystem::path> files(static_cast<std::size_t>(count));
+        std::transform(paths, paths + count, files.begin(), app::path_of);
+        of(w).take_files(files);
         of(w).note_event();
     });
 }

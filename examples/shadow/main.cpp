@@ -3,6 +3,7 @@
 #include "show.hpp"
 
 #include "output_file.hpp"
+#include "platform.hpp"
 #include "process.hpp"
 #include "swapchain.hpp"
 
@@ -32,7 +33,8 @@ Show load_show(const Options& options) {
     baker::LoadedScene loaded =
         baker::load_scene(options.scene, baker::LightMapCoordinates::ignore);
     app::check_files(file_arguments(options), loaded.files);
-    Show show{.name = options.scene.filename().string(), .geometry = make_geometry(loaded.scene)};
+    Show show{.name = app::text_of(options.scene.filename()),
+              .geometry = make_geometry(loaded.scene)};
     if (options.camera) {
         show.camera = *options.camera;
         show.camera.position = glm::dvec3(show.camera.position) - loaded.scene.origin;

@@ -9,10 +9,17 @@
 #include <quadtile/images.hpp>
 
 #include <array>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace quadtile::detail {
+
+// Returns the path in UTF-8. path::string() takes the code page of Windows.
+[[nodiscard]] inline std::string text_of(const std::filesystem::path& path) {
+    const std::u8string text = path.u8string();
+    return {text.begin(), text.end()};
+}
 
 [[nodiscard]] LoadedMap load_exr(const std::filesystem::path& path, const std::string& channel);
 [[nodiscard]] LoadedMap load_pfm(const std::filesystem::path& path, const std::string& channel);

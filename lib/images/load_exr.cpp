@@ -393,7 +393,7 @@ auto with_exr(const std::filesystem::path& path, Use&& use) {
     limit_exr_sizes();
     try {
         check_exr_attributes(path);
-        Imf::MultiPartInputFile file(path.c_str());
+        Imf::MultiPartInputFile file(text_of(path).c_str());  // UTF-8 on Windows, too
         return use(file);
     } catch (const Iex::BaseExc& error) {
         throw std::runtime_error("damaged or truncated OpenEXR file (" + std::string(error.what()) +

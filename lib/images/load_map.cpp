@@ -79,7 +79,7 @@ template <typename Load>
         throw;
     } catch (const std::exception& error) {
         throw Error(ErrorCode::invalid_argument,
-                    "cannot read '" + path.string() + "': " + error.what());
+                    "cannot read '" + text_of(path) + "': " + error.what());
     }
 }
 

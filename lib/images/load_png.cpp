@@ -5,12 +5,10 @@
 
 #include <spng.h>
 
-#include <sys/types.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <new>
@@ -20,10 +18,6 @@
 namespace quadtile::detail {
 
 namespace {
-
-struct FileCloser {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
 
 struct ContextDeleter {
     void operator()(spng_ctx* context) const noexcept { spng_ctx_free(context); }
@@ -48,20 +42,20 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
 // of which valid files have any number, of any size and kind.
 class PixelChunks {
  public:
-    explicit PixelChunks(const std::filesystem::path& path)
-        : file_(std::fopen(path.c_str(), "rb")) {
+    explicit PixelChunks(const std::filesystem::path& path) : file_(path, std::ios::binary) {
         if (!file_) {
             throw std::runtime_error("it cannot be opened; check its permissions");
         }
         // The signature and the first chunk's head.
         std::array<std::uint8_t, SIGNATURE_BYTES + HEAD_BYTES> begin{};
-        if (std::fread(begin.data(), 1, begin.size(), file_.get()) == begin.size() &&
+        if (read_file(begin.data(), begin.size()) == 0 &&
             std::memcmp(begin.data() + SIGNATURE_BYTES + 4, "CgBI", 4) == 0) {
             throw std::runtime_error(
                 "it is a PNG of Apple's own kind (CgBI), which only Apple's programs read; convert "
                 "it with Xcode's 'pngcrush -revert-iphone-optimizations'");
         }
-        std::rewind(file_.get());
+        file_.clear();
+        file_.seekg(0);
     }
 
     // As libspng calls it: fills `to` and returns 0, or an error.
@@ -118,20 +112,20 @@ class PixelChunks {
                 left_ = HEAD_BYTES + length + CHECKSUM_BYTES;
                 return 0;
             }
-            if (::fseeko(file_.get(), static_cast<off_t>(length + CHECKSUM_BYTES), SEEK_CUR) != 0) {
+            if (!file_.seekg(static_cast<std::streamoff>(length + CHECKSUM_BYTES), std::ios::cur)) {
                 return SPNG_IO_ERROR;
             }
         }
     }
 
     int read_file(std::uint8_t* to, std::size_t size) {
-        if (std::fread(to, 1, size, file_.get()) == size) {
+        if (file_.read(reinterpret_cast<char*>(to), static_cast<std::streamsize>(size))) {
             return 0;
         }
-        return std::feof(file_.get()) != 0 ? SPNG_IO_EOF : SPNG_IO_ERROR;
+        return file_.eof() ? SPNG_IO_EOF : SPNG_IO_ERROR;
     }
 
-    std::unique_ptr<std::FILE, FileCloser> file_;
+    std::ifstream file_;
     std::array<std::uint8_t, HEAD_BYTES> head_{};
     std::size_t head_left_ = 0;             // bytes of head_ that are to be passed on
     std::uint64_t left_ = SIGNATURE_BYTES;  // bytes to be passed on before the next chunk

@@ -35,7 +35,9 @@
 #include <stdexcept>
 #include <thread>
 
+#ifndef _WIN32
 #include <unistd.h>
+#endif
 
 namespace quadtile::test {
 
@@ -63,7 +65,7 @@ extern "C" void on_signal(int signal) {
     for (const Running& one : running) {
         text += one.choices != nullptr ? line_of(*one.subject, *one.choices) : "";
     }
-    (void)!::write(STDERR_FILENO, text.data(), text.size());
+    std::fputs(text.c_str(), stderr);
     ::raise(signal);
 }
 
@@ -78,9 +80,11 @@ extern "C" void on_interrupt(int /*signal*/) {
 
 // Returns the fault of a case, or nothing.
 std::string run_case(const Subject& subject, Choices& choices) {
-    constexpr unsigned HANG_SECONDS = 600;
+    [[maybe_unused]] constexpr unsigned HANG_SECONDS = 600;
     running[thread_number] = {&subject, &choices};
+#ifndef _WIN32
     (void)::alarm(HANG_SECONDS);  // one for all threads, from the last case that begins
+#endif
     std::string wrong;
     try {
         wrong = subject.check(choices);
@@ -278,9 +282,13 @@ bool run_cases(const std::vector<std::vector<Subject>>& subjects, std::size_t nu
 }
 
 int run(const Options& options) {
-    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) {
+    for (const int signal : {SIGSEGV, SIGFPE, SIGILL, SIGABRT}) {
         std::signal(signal, on_signal);
     }
+#ifndef _WIN32
+    std::signal(SIGBUS, on_signal);
+    std::signal(SIGALRM, on_signal);
+#endif
     for (const int signal : {SIGINT, SIGTERM}) {
         std::signal(signal, on_interrupt);
     }

@@ -2,8 +2,12 @@
 
 #include <quadtile/device.hpp>
 
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <cstddef>
@@ -29,10 +33,37 @@ namespace {
 
 constexpr std::byte PATTERN{0xcd};
 
+#ifdef _WIN32
+std::size_t page_bytes() {
+    return 4096;
+}
+// Returns pages that nobody may touch, or null.
+void* reserve(std::size_t size) {
+    return ::VirtualAlloc(nullptr, size, MEM_RESERVE, PAGE_NOACCESS);
+}
+bool allow(void* first, std::size_t size) {
+    return ::VirtualAlloc(first, size, MEM_COMMIT, PAGE_READWRITE) != nullptr;
+}
+void release(void* first, std::size_t /*size*/) {
+    ::VirtualFree(first, 0, MEM_RELEASE);
+}
+#else
 std::size_t page_bytes() {
     static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     return size;
 }
+void* reserve(std::size_t size) {
+    void* const first =
+        ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return first == MAP_FAILED ? nullptr : first;
+}
+bool allow(void* first, std::size_t size) {
+    return ::mprotect(first, size, PROT_READ | PROT_WRITE) == 0;
+}
+void release(void* first, std::size_t size) {
+    (void)::munmap(first, size);
+}
+#endif
 
 // Whole pages, a guard before and behind them, and a buffer at their end.
 struct Pages {
@@ -165,15 +196,14 @@ VkResult VKAPI_CALL allocate_memory(VkDevice device, const VkMemoryAllocateInfo*
     }
     const std::size_t page = page_bytes();
     const std::size_t size = (buffer->needed.size + page - 1) / page * page;
-    void* const mapped = ::mmap(nullptr, size + 2 * page, PROT_NONE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED) {
+    void* const mapped = reserve(size + 2 * page);
+    if (mapped == nullptr) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     const VkDeviceSize offset =
         (size - buffer->needed.size) / buffer->needed.alignment * buffer->needed.alignment;
     const Pages pages{static_cast<std::byte*>(mapped), size, offset, buffer->buffer_size};
-    if (::mprotect(pages.begin(), size, PROT_READ | PROT_WRITE) != 0) {
+    if (!allow(pages.begin(), size)) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     // Of large buffers the begin and the last page: more would take memory that nobody uses.
@@ -189,7 +219,7 @@ VkResult VKAPI_CALL allocate_memory(VkDevice device, const VkMemoryAllocateInfo*
     importing.allocationSize = size;
     const VkResult result = allocate(device, &importing, callbacks, memory);
     if (result != VK_SUCCESS) {
-        (void)::munmap(mapped, size + 2 * page);
+        release(mapped, size + 2 * page);
         return result;
     }
     ASAN_POISON_MEMORY_REGION(pages.begin(), pages.offset);
@@ -230,7 +260,7 @@ void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,
     QUADTILE_REAL(vkFreeMemory)(device, memory, callbacks);
     if (pages) {
         ASAN_UNPOISON_MEMORY_REGION(pages->begin(), pages->size);
-        (void)::munmap(pages->first, pages->size + 2 * page_bytes());
+        release(pages->first, pages->size + 2 * page_bytes());
     }
 }
 

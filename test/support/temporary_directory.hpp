@@ -5,25 +5,23 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
 
-#include <stdlib.h>  // mkdtemp
-
 namespace quadtile::test {
 
 class TemporaryDirectory {
  public:
     TemporaryDirectory() {
-        std::string pattern =
-            (std::filesystem::temp_directory_path() / "quadtile-test-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) {
-            throw std::runtime_error("mkdtemp failed");
-        }
-        path_ = pattern;
+        std::random_device random;
+        do {
+            path_ = std::filesystem::temp_directory_path() /
+                    ("quadtile-test-" + std::to_string(random()));
+        } while (!std::filesystem::create_directory(path_));
     }
     TemporaryDirectory(const TemporaryDirectory&) = delete;
     TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;

@@ -84,7 +84,7 @@ struct DeviceOptions {
     Features disabled;
     /// Entry point of a Vulkan loader that the host has opened or is linked with (volk, a static
     /// loader). The loader must stay open as long as anything made from the Device. Null: quadtile
-    /// opens libvulkan.so or libvulkan.so.1, and never closes it.
+    /// opens libvulkan.so or libvulkan.so.1 (Windows: vulkan-1.dll), and never closes it.
     PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
     /// Compiled pipelines of an earlier run, from Device::pipeline_cache. Bytes that are damaged,
     /// or of another device or driver, are ignored. They are read during the call only.

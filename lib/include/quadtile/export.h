@@ -11,6 +11,9 @@
 #define QUADTILE_API
 #define QUADTILE_LOCAL
 #else
+#ifdef _WIN32
+#error "On Windows quadtile's C++ libraries are static: define QUADTILE_STATIC"
+#endif
 /** Marks a symbol that a shared library exports. */
 #define QUADTILE_API __attribute__((visibility("default")))
 /** Hides a class inside an exported one. */

@@ -25,8 +25,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __GNUC__
-/// Marks the functions that a shared library exports.
+/// Marks the functions that a shared library exports. On Windows that is quadtile_c.dll.
+#if defined(_WIN32) && defined(QUADTILE_C_EXPORTS)
+#define QUADTILE_C_API __declspec(dllexport)
+#elif defined(_WIN32) && !defined(QUADTILE_STATIC)
+#define QUADTILE_C_API __declspec(dllimport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define QUADTILE_C_API __attribute__((visibility("default")))
 #else
 #define QUADTILE_C_API

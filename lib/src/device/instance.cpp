@@ -35,8 +35,8 @@ PFN_vkGetInstanceProcAddr loader_entry(PFN_vkGetInstanceProcAddr given) {
     }();
     if (entry == nullptr) {
         throw Error(ErrorCode::no_device,
-                    "no Vulkan loader (libvulkan.so.1) was found; install it (Debian: libvulkan1) "
-                    "together with a driver for your GPU");
+                    "no Vulkan loader (libvulkan.so.1; Windows: vulkan-1.dll) was found; install "
+                    "it (Debian: libvulkan1) together with a driver for your GPU");
     }
     return entry;
 }

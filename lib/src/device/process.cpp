@@ -4,18 +4,11 @@
 
 #include <quadtile/error.hpp>
 
-#include <pthread.h>
-#include <semaphore.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <vector>
-
-extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* library);
 
 namespace quadtile::detail {
 
@@ -37,9 +30,6 @@ struct Abandoned {
 
 // Never destroyed, because objects of the program may outlive all statics of the library.
 struct Process {
-    Process() { (void)sem_init(&ending, 0, 0); }
-
-    sem_t ending{};  // above 0 when exit() has come to the drivers
     std::atomic<Works*> works = new Works;
     std::atomic<Abandoned*> abandoned = nullptr;
 };
@@ -59,13 +49,10 @@ Works& works_of_this_process() {
     return *works;
 }
 
-bool is_ending() noexcept {
-    int value = 0;
-    (void)sem_getvalue(&process().ending, &value);
-    return value > 0;
-}
-
 void end_works() noexcept {
+    if (have_threads_ended()) {
+        return;  // nobody is left to do the work, and one may have ended with a mutex held
+    }
     std::vector<std::weak_ptr<EndsWithProcess>> ending;
     {
         Works& all = works_of_this_process();
@@ -90,7 +77,7 @@ void check_not_ending() {
 }
 
 bool MadeIn::is_forked() const noexcept {
-    return process_ != getpid();
+    return process_ != process_id();
 }
 
 bool MadeIn::has_device() const noexcept {
@@ -125,13 +112,8 @@ void watch_exit(bool leaks) {
     works_of_this_process().has_devices = true;
     // exit() calls functions in the reverse order of their registration. So these two come before
     // those of the drivers' statics, and the second before the first.
-    //
-    // The first belongs to no library, so that only exit() calls it, and not a dlclose() of the
-    // library with this code. Its code must therefore be the C library's.
     if (leaks) {
-        (void)__cxa_atexit(
-            reinterpret_cast<void (*)(void*)>(reinterpret_cast<void (*)()>(sem_post)),
-            &process().ending, nullptr);
+        watch_drivers_end();
     }
     (void)std::atexit(end_works);
 }
@@ -144,18 +126,6 @@ bool is_forked_from_user() noexcept {
         }
     }
     return false;
-}
-
-void protect_children() {
-    static const int registered = pthread_atfork(nullptr, nullptr, [] {
-        (void)on_exit(
-            [](int status, void*) {
-                (void)std::fflush(nullptr);
-                _exit(status);
-            },
-            nullptr);
-    });
-    (void)registered;
 }
 
 }  // namespace quadtile::detail

@@ -3,12 +3,18 @@
 
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <memory>
 
 namespace quadtile::detail {
+
+// What systems know: process_posix.cpp, process_windows.cpp.
+[[nodiscard]] int process_id() noexcept;
+// Returns whether exit() may have ended the drivers, after watch_drivers_end.
+[[nodiscard]] bool is_ending() noexcept;
+void watch_drivers_end();
+// Returns whether the system has ended all threads but this one.
+[[nodiscard]] bool have_threads_ended() noexcept;
 
 // Throws Error(cancelled) if exit() may have ended the drivers.
 void check_not_ending();
@@ -23,7 +29,7 @@ class MadeIn {
     void check() const;
 
  private:
-    pid_t process_ = getpid();
+    int process_ = process_id();
 };
 
 // Keeps a handle that is not destroyed, so that leak checkers find what its driver has.

@@ -1,0 +1,17 @@
+# Windows on x86-64 with Debian's MinGW (GCC, POSIX threads). tools/windows.sh makes the folder of its libraries.
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR AMD64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
+set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+get_filename_component(sysroot ${CMAKE_CURRENT_LIST_DIR}/../build/windows/sysroot ABSOLUTE)
+set(CMAKE_FIND_ROOT_PATH ${sysroot} /usr/x86_64-w64-mingw32)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_LIBDIR} ${sysroot}/lib/pkgconfig)
+# Programs need no DLLs of MinGW.
+set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
+set(CMAKE_SHARED_LINKER_FLAGS_INIT -static)
+set(ZLIB_USE_STATIC_LIBS ON)
