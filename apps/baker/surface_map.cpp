@@ -346,8 +346,13 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
 }
 
 std::span<const Facet> SurfaceMap::facets_of(std::size_t texel) const {
-    const auto found = std::ranges::equal_range(facets, texel, {}, &Facet::texel);
-    return {found.begin(), found.end()};
+    const auto begin = std::lower_bound(
+        facets.begin(), facets.end(), texel,
+        [](const Facet& facet, std::size_t number) { return facet.texel < number; });
+    const auto end =
+        std::find_if(begin, facets.end(), [&](const Facet& facet) { return facet.texel != texel; });
+    return std::span(facets).subspan(static_cast<std::size_t>(begin - facets.begin()),
+                                     static_cast<std::size_t>(end - begin));
 }
 
 std::vector<std::uint32_t> objects_without_texels(const Scene& scene, const Extent& extent) {
