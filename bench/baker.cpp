@@ -16,7 +16,6 @@
 #include <glm/geometric.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +23,6 @@
 namespace quadtile::baker {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using bench::formatted;
 using bench::print;
 
@@ -45,10 +43,6 @@ struct Arguments {
     std::vector<float> sun;  // direction of the light; empty: none beside those of the scene
     std::vector<std::uint32_t> sun_directions{64};
 };
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::optional<Extent> given_extent(const Arguments& arguments) {
     if (arguments.size.empty()) {

@@ -1,5 +1,6 @@
 #include "measurement.hpp"
 
+#include "apps/common/gpu.hpp"
 #include "support/maps.hpp"
 
 #include <quadtile/quadtree.h>
@@ -113,47 +114,27 @@ double median(std::vector<double> values) {
 
 std::vector<double> time_ns(test::Gpu& gpu, const test::Recorder& record, std::uint32_t submissions,
                             std::uint32_t repeats) {
-    const VkPhysicalDevice physical = gpu.device().physical_device();
-    std::uint32_t count = gpu.device().queue_family() + 1;
-    std::vector<VkQueueFamilyProperties> families(count);
-    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families.data());
-    const std::uint32_t valid_bits = families.back().timestampValidBits;
-    if (valid_bits == 0) {
-        throw Error(ErrorCode::unsupported, "the device's compute queue has no timestamps");
-    }
-    VkPhysicalDeviceProperties properties;
-    vkGetPhysicalDeviceProperties(physical, &properties);
-    const VkDevice device = gpu.device().handle();
-    const VkQueryPoolCreateInfo info{.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                     .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                     .queryCount = 2 * repeats};
-    VkQueryPool made = VK_NULL_HANDLE;
-    if (vkCreateQueryPool(device, &info, nullptr, &made) != VK_SUCCESS) {
-        throw Error(ErrorCode::out_of_memory, "out of memory while making queries");
-    }
-    const test::Owned<VkQueryPool> queries(
-        made, [&](VkQueryPool pool) { vkDestroyQueryPool(device, pool, nullptr); });
+    app::GpuTimer timer(app::Gpu(gpu.device()), 2 * repeats);
     std::vector<double> durations_ns;
     for (std::uint32_t submission = 0; submission < submissions; ++submission) {
         gpu.run([&](VkCommandBuffer commands) {
-            constexpr auto STAGE = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-            vkCmdResetQueryPool(commands, made, 0, 2 * repeats);
-            for (std::uint32_t query = 0; query < 2 * repeats; query += 2) {
+            for (std::uint32_t mark = 0; mark < 2 * repeats; mark += 2) {
                 gpu.barrier(commands);
-                vkCmdWriteTimestamp(commands, STAGE, made, query);
+                if (mark == 0) {
+                    timer.begin(commands);
+                } else {
+                    timer.mark(commands, mark);
+                }
                 record(commands);
-                vkCmdWriteTimestamp(commands, STAGE, made, query + 1);
+                timer.mark(commands, mark + 1);
             }
         });
-        std::vector<std::uint64_t> ticks(std::size_t{2} * repeats);
-        (void)vkGetQueryPoolResults(device, made, 0, 2 * repeats, ticks.size() * sizeof(ticks[0]),
-                                    ticks.data(), sizeof(ticks[0]),
-                                    VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
-        for (std::size_t query = 0; query < ticks.size(); query += 2) {
-            const std::uint64_t elapsed =
-                (ticks[query + 1] - ticks[query]) & (~std::uint64_t{0} >> (64U - valid_bits));
-            durations_ns.push_back(static_cast<double>(elapsed) *
-                                   double{properties.limits.timestampPeriod});
+        const auto marks = timer.marks();
+        if (!marks) {
+            throw Error(ErrorCode::unsupported, "the device's compute queue has no timestamps");
+        }
+        for (std::size_t mark = 0; mark < marks->size(); mark += 2) {
+            durations_ns.push_back(1e6 * ((*marks)[mark + 1] - (*marks)[mark]));
         }
     }
     return durations_ns;

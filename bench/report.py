@@ -160,29 +160,6 @@ def print_tables(results):
             print(f"- {benchmark} ({', '.join(sizes)}): {reason}")
 
 
-def make_panels(count, height, **options):
-    """A figure, `count` axes of it, each `height` inches, row by row, and how many lie in a row."""
-    import matplotlib  # tables do without it
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    columns = min(3, count)
-    rows = -(-count // columns)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(4 * columns, height * rows), squeeze=False, layout="constrained",
-        **options,
-    )
-    for axis in axes.flat[count:]:
-        axis.set_visible(False)
-    return figure, axes.flat[:count], columns
-
-
-def save(figure, columns, title, path):
-    figure.suptitle(textwrap.fill(title, width=55 * columns), fontsize=9)
-    figure.savefig(path, dpi=110)
-
-
 def levels(results, path):
     """A panel for each content, a line for each size."""
     panels = {}
@@ -191,8 +168,18 @@ def levels(results, path):
             panels.setdefault(name, []).append((extent_of(extent), [times[s] for s in SUBDIVISIONS.values()]))
     if not panels:
         sys.exit("report.py: error: no map with the times of all levels per dispatch")
-    figure, axes, columns = make_panels(len(panels), 2.6, sharey=True)
-    for axis, (name, sizes) in zip(axes, panels.items()):
+    import matplotlib  # tables do without it
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(4 * columns, 2.6 * rows), squeeze=False, layout="constrained",
+                                sharey=True)
+    for axis in axes.flat[len(panels):]:
+        axis.set_visible(False)
+    for axis, (name, sizes) in zip(axes.flat, panels.items()):
         for extent, times in sorted(sizes):
             axis.plot(list(SUBDIVISIONS), times, marker="o", markersize=3, linewidth=1, label=f"{extent}²")
         axis.set_yscale("log")
@@ -202,8 +189,10 @@ def levels(results, path):
         axis.set_title(name, fontsize=9)
         axis.set_xlabel("levels per dispatch of subtree", fontsize=8)
         axis.set_ylabel("µs", fontsize=8)
-    axes[0].legend(fontsize=6)
-    save(figure, columns, f"Subdivision alone, per level against subtrees: {results.describe()}", path)
+    axes.flat[0].legend(fontsize=6)
+    title = f"Subdivision alone, per level against subtrees: {results.describe()}"
+    figure.suptitle(textwrap.fill(title, width=55 * columns), fontsize=9)
+    figure.savefig(path, dpi=110)
 
 
 def main():

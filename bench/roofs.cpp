@@ -1,5 +1,5 @@
 // Least possible times (roofs): an empty dispatch, reading each texel of the map once, and the
-// traffic of mip levels.
+// traffic of mip levels, and lists of fragments.
 
 #include "roofs.hpp"
 
@@ -22,6 +22,9 @@ namespace {
 
 constexpr std::uint32_t EMPTY_SPIRV[] = {
 #include "bench_empty.spv.inc"
+};
+constexpr std::uint32_t LINK_FRAGMENTS_SPIRV[] = {
+#include "bench_link_fragments.spv.inc"
 };
 constexpr std::uint32_t READ_TEXELS_SPIRV[] = {
 #include "bench_read_texels.spv.inc"
@@ -53,6 +56,39 @@ std::uint32_t sum_of_bits(const MapView& map) {
     }
     return sum;
 }
+
+// Links as many fragments as the map has texels, 16 per pixel (link_fragments.comp).
+class LinkFragments {
+ public:
+    LinkFragments(test::Gpu& gpu, const MapShape& shape)
+        : groups_(shape.width * shape.height / 256),
+          heads_(gpu.make_buffer(groups_ * 16 * sizeof(std::uint32_t),
+                                 VK_BUFFER_USAGE_STORAGE_BUFFER_BIT)),
+          nodes_(gpu.make_buffer(groups_ * 256 * sizeof(Node), VK_BUFFER_USAGE_STORAGE_BUFFER_BIT)),
+          pipeline_(gpu, LINK_FRAGMENTS_SPIRV, std::array{heads_.range(), nodes_.range()}) {
+        gpu.fill(heads_, 0);
+        gpu.run([&](VkCommandBuffer commands) { record(commands); });
+        const auto nodes = gpu.read<Node>(nodes_, 0, groups_ * 256);
+        std::size_t linked = 0;
+        for (std::uint32_t node : gpu.read<std::uint32_t>(heads_, 0, groups_ * 16)) {
+            for (; node != 0 && linked <= nodes.size(); ++linked) {
+                node = nodes[node - 1][0];
+            }
+        }
+        if (linked != nodes.size()) {
+            throw WrongResult("the kernel did not link each fragment once");
+        }
+    }
+    void record(VkCommandBuffer commands) const { pipeline_.record(commands, {groups_, 1, 1}); }
+
+ private:
+    using Node = std::array<std::uint32_t, 4>;
+
+    std::uint32_t groups_;
+    test::Buffer heads_;
+    test::Buffer nodes_;
+    test::ComputePipeline pipeline_;
+};
 
 }  // namespace
 
@@ -90,6 +126,10 @@ void add_roofs(Session& session, const MapSource& source) {
                                pipeline->record(commands, {1, 1, 1});
                            },
                            {}};
+    });
+    session.add("link_fragments", source, [&session](Scene& scene) {
+        const auto link = std::make_shared<const LinkFragments>(session.gpu(), scene.map().shape);
+        return Measurement{[link](VkCommandBuffer commands) { link->record(commands); }, {}};
     });
     session.add("read_texels", source, [&session](Scene& scene) {
         const MapShape& shape = scene.map().shape;

@@ -1,9 +1,9 @@
 #include "city_scene.hpp"
 
 #include "output_file.hpp"
+#include "parse_gltf.hpp"
 
 #include <glm/gtc/quaternion.hpp>
-#include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>
@@ -11,11 +11,6 @@
 namespace quadtile::baker {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr int FLOAT = 5126;
-constexpr int UNSIGNED_INT = 5125;
 
 Json components(const auto& vector) {
     Json list;
@@ -44,12 +39,6 @@ struct Chunks {
         return json["accessors"].size() - 1;
     }
 };
-
-void append_number(std::string& file, std::size_t number) {
-    for (unsigned i = 0; i < 4; ++i) {
-        file += static_cast<char>(number >> (8 * i) & 255U);
-    }
-}
 
 }  // namespace
 
@@ -116,15 +105,7 @@ void write_scene(const Scene& scene, const std::filesystem::path& path) {
     json["scene"] = 0;
     json["buffers"] = {{{"byteLength", chunks.bytes.size()}}};
 
-    std::string text = json.dump();
-    text.resize((text.size() + 3) / 4 * 4, ' ');
-    std::string file = "glTF";
-    append_number(file, 2);
-    append_number(file, 28 + text.size() + chunks.bytes.size());
-    append_number(file, text.size());
-    file += "JSON" + text;
-    append_number(file, chunks.bytes.size());
-    app::write_file(path, file + std::string("BIN\0", 4) + chunks.bytes);
+    app::write_file(path, glb_of(json.dump(), chunks.bytes));
 }
 
 }  // namespace quadtile::baker

@@ -240,10 +240,7 @@ class SeamFinder {
             normal = scene_.normals[end == 0 ? edge.start(scene_) : edge.end(scene_)];
         }
         if (!(glm::length(normal) > 0.0)) {
-            const auto& vertices = scene_.triangles[edge.triangle()].vertices;
-            const glm::dvec3 origin = scene_.positions[vertices[0]];
-            normal = glm::cross(glm::dvec3(scene_.positions[vertices[1]]) - origin,
-                                glm::dvec3(scene_.positions[vertices[2]]) - origin);
+            normal = scene_.plane_normal(scene_.triangles[edge.triangle()]);
         }
         const double length = glm::length(normal);
         return length > 0.0 ? normal / length : glm::dvec3(0.0);

@@ -2,6 +2,7 @@
 
 #include "call_wide.hpp"
 #include "parallel.hpp"
+#include "topology.hpp"
 
 #include <glm/geometric.hpp>
 
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -328,20 +328,13 @@ class Denoiser {
 }  // namespace
 
 std::vector<std::uint32_t> charts_of(const Scene& scene) {
-    std::vector<std::uint32_t> parents(scene.positions.size());
-    std::iota(parents.begin(), parents.end(), 0U);
-    const auto root = [&](std::uint32_t vertex) {
-        while (parents[vertex] != vertex) {
-            vertex = parents[vertex] = parents[parents[vertex]];
-        }
-        return vertex;
-    };
+    JoinedSets sets(scene.positions.size());
     const auto place = [&](std::uint32_t vertex) {
         const glm::vec3& position = scene.positions[vertex];
         return std::tie(position.x, position.y, position.z);
     };
-    std::vector<std::pair<std::array<float, 2>, std::uint32_t>> order(parents.size());
-    for (const std::uint32_t vertex : parents) {
+    std::vector<std::pair<std::array<float, 2>, std::uint32_t>> order(scene.positions.size());
+    for (std::uint32_t vertex = 0; vertex < order.size(); ++vertex) {
         const glm::vec2& coordinates = scene.light_map_coordinates[vertex];
         order[vertex] = {{coordinates.x, coordinates.y}, vertex};
     }
@@ -352,16 +345,16 @@ std::vector<std::uint32_t> charts_of(const Scene& scene) {
         const auto& [coordinates, vertex] = order[i];
         const auto& [last_coordinates, last] = order[i - 1];
         if (last_coordinates == coordinates && place(last) == place(vertex)) {
-            parents[root(vertex)] = root(last);
+            sets.join(vertex, last);
         }
     }
     for (const Triangle& triangle : scene.triangles) {
-        parents[root(triangle.vertices[1])] = root(triangle.vertices[0]);
-        parents[root(triangle.vertices[2])] = root(triangle.vertices[0]);
+        sets.join(triangle.vertices[1], triangle.vertices[0]);
+        sets.join(triangle.vertices[2], triangle.vertices[0]);
     }
     std::vector<std::uint32_t> charts;
     for (const Triangle& triangle : scene.triangles) {
-        charts.push_back(root(triangle.vertices[0]));
+        charts.push_back(sets.root(triangle.vertices[0]));
     }
     return charts;
 }

@@ -170,8 +170,15 @@ void GatheredLight::finish_sun(const Sun& sun) {
     for_sums([&](const PieceOfSums& sums, std::size_t texel) {
         for_sides(texel, [&](std::size_t i) {
             const bool is_front = i == texel;
-            const glm::vec3 normal = is_front ? surface_.normal[texel] : -surface_.normal[texel];
-            const float cosine = std::max(glm::dot(normal, to_sun), 0.0F);
+            // Parts that face away count, too, if others do not: rays that meet them are among the
+            // sums, without light.
+            float cosine = 0.0F;
+            float away = 0.0F;
+            for_facets(texel, is_front ? 1.0F : -1.0F, [&](const glm::vec3& normal, float share) {
+                const float of_part = share * glm::dot(normal, to_sun);
+                (of_part > 0.0F ? cosine : away) += std::abs(of_part);
+            });
+            cosine += cosine > 0.0F ? away : 0.0F;
             const float factor = light_shares_ ? 1.0F : cosine;
             const glm::vec3 mean =
                 factor > 0.0F ? share_of_light(sums, texel, i - texel).value_or(glm::vec3(0.0F))
@@ -219,8 +226,13 @@ std::optional<glm::vec3> GatheredLight::share_of_light(const PieceOfSums& sums, 
 void GatheredLight::finish_light(const PointLight& light) {
     begin_light(state_.sources, state_.sources_error);
     for_sums([&](const PieceOfSums& sums, std::size_t texel) {
-        for_lit_sides(texel, [&](std::size_t i, const glm::vec3& normal) {
-            LightReceived open = received(light, surface_.patches[texel], normal);
+        for_lit_sides(texel, [&](std::size_t i) {
+            LightReceived open;
+            for_facets(texel, i == texel ? 1.0F : -1.0F, [&](const glm::vec3& normal, float share) {
+                const LightReceived part = received(light, surface_.patches[texel], normal);
+                open.irradiance += double{share} * part.irradiance;
+                open.direction += double{share} * part.direction;
+            });
             if (light_shares_ && open.irradiance > 0.0) {
                 open.irradiance = 1.0;
             }

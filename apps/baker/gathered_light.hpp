@@ -178,11 +178,21 @@ class GatheredLight {
             side(texel + scene_.back_texels());
         }
     }
-    // Calls side(i, normal) for those that receive light: a back if its surface has two sides.
+    // Calls side(i) for those that receive light: a back if its surface has two sides.
     void for_lit_sides(std::size_t texel, const auto& side) const {
-        side(texel, surface_.normal[texel]);
+        side(texel);
         if (surface_.double_sided[texel] != 0 && scene_.has_two_sides) {
-            side(texel + scene_.back_texels(), -surface_.normal[texel]);
+            side(texel + scene_.back_texels());
+        }
+    }
+    // Calls part(normal, share) for the parts of a texel, seen from a side (1 or -1).
+    void for_facets(std::size_t texel, float side, const auto& part) const {
+        const std::span<const Facet> facets = surface_.facets_of(texel);
+        if (facets.empty()) {
+            part(side * surface_.normal[texel], 1.0F);
+        }
+        for (const Facet& facet : facets) {
+            part(side * facet.normal, facet.share);
         }
     }
     // Sums over the known texels of all ranks: their number, their light, and the squares of their

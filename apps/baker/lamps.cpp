@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <numbers>
-#include <numeric>
 #include <random>
 
 namespace quadtile::baker {
@@ -89,14 +88,7 @@ void cut(std::vector<LampPatch>& patches, std::size_t count) {
 // piece.
 std::vector<LampPatch> connected_patches(const Scene& scene, const std::vector<LampPiece>& pieces,
                                          const std::vector<std::uint32_t>& triangles) {
-    std::vector<std::size_t> parents(pieces.size());
-    std::iota(parents.begin(), parents.end(), std::size_t{0});
-    const auto root_of = [&](std::size_t i) {
-        while (parents[i] != i) {
-            i = parents[i] = parents[parents[i]];
-        }
-        return i;
-    };
+    JoinedSets sets(pieces.size());
     std::vector<glm::vec3> positions;  // of corners
     for (const std::uint32_t triangle : triangles) {
         for (const std::uint32_t vertex : scene.triangles[triangle].vertices) {
@@ -104,25 +96,25 @@ std::vector<LampPatch> connected_patches(const Scene& scene, const std::vector<L
         }
     }
     const std::vector<std::uint32_t> points = weld_equal(positions);
-    std::vector<std::vector<std::size_t>> corners(points.size());  // pieces by point
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
+    std::vector<std::vector<std::uint32_t>> corners(points.size());  // pieces by point
+    for (std::uint32_t i = 0; i < pieces.size(); ++i) {
         const glm::dvec3 normal = pieces[i].cross();
-        for (std::size_t k = 3 * i; k < 3 * i + 3; ++k) {
-            std::vector<std::size_t>& others = corners[points[k]];
-            for (const std::size_t other : others) {
+        for (std::size_t k = std::size_t{3} * i; k < std::size_t{3} * i + 3; ++k) {
+            std::vector<std::uint32_t>& others = corners[points[k]];
+            for (const std::uint32_t other : others) {
                 // not the back of a sheet
                 if (glm::dot(normal, pieces[other].cross()) >
                     -0.999 * glm::length(normal) * glm::length(pieces[other].cross())) {
-                    parents[root_of(i)] = root_of(other);
+                    sets.join(i, other);
                 }
             }
             others.push_back(i);
         }
     }
-    std::map<std::size_t, std::size_t> places;
+    std::map<std::uint32_t, std::size_t> places;
     std::vector<LampPatch> patches;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-        const auto [place, is_new] = places.emplace(root_of(i), patches.size());
+    for (std::uint32_t i = 0; i < pieces.size(); ++i) {
+        const auto [place, is_new] = places.emplace(sets.root(i), patches.size());
         if (is_new) {
             patches.emplace_back();
         }
@@ -146,10 +138,7 @@ Lamps find_lamps(const Scene& scene, const SurfaceMap& surface, std::uint32_t po
     for (std::uint32_t t = 0; t < scene.triangles.size(); ++t) {
         const Triangle& triangle = scene.triangles[t];
         const Material& material = scene.materials[triangle.material];
-        LampPiece piece{{}, material.emission};
-        for (std::size_t i = 0; i < 3; ++i) {
-            piece.corners[i] = scene.positions[triangle.vertices[i]];
-        }
+        LampPiece piece{scene.corners(triangle), material.emission};
         const double area = glm::length(piece.cross());
         scene_area += area;
         if (is_lamp(material) && area > 0.0) {

@@ -6,6 +6,8 @@
 #include "parallel.hpp"
 #include "scene.hpp"
 
+#include <span>
+
 namespace quadtile::baker {
 
 // A texel in the scene, as a parallelogram in the plane of its surface.
@@ -13,6 +15,13 @@ struct Patch {
     glm::vec3 centre{0.0F};
     glm::vec3 across{0.0F};  // along the lightmap's x, from edge to edge
     glm::vec3 down{0.0F};
+};
+
+// A part of a texel that an edge divides, as one plane.
+struct Facet {
+    std::uint32_t texel = 0;
+    glm::vec3 normal{0.0F};  // a mean, so its length is at most 1
+    float share = 0.0F;      // of the texel's covered area
 };
 
 // Surface by covered texel of the lightmap: means over the part of the texel that charts cover, by
@@ -27,8 +36,12 @@ struct SurfaceMap {
     UnsetVector<std::uint8_t> double_sided;  // 0 or 1: of most of the covered area
     UnsetVector<Patch> patches;              // empty: no point lights or emitters
     UnsetVector<std::uint32_t> triangle;     // first one that covers a part of the texel
+    std::vector<Facet> facets;               // of divided texels, in order; none without sources
     std::size_t overlapping_texels = 0;      // texels with a point that two charts cover
     std::vector<std::uint32_t> overlapping;  // triangles of these texels, each once, in order
+
+    // Returns the parts of a texel, or none if it is all in one plane.
+    [[nodiscard]] std::span<const Facet> facets_of(std::size_t texel) const;
 };
 
 // Samples each texel at 8 x 8 points; if several triangles cover a point, the first counts. Texels

@@ -52,19 +52,16 @@ class TileTriangles {
             std::uint16_t bottom = 0;
         };
         std::vector<Tiles> tiles_of(scene.triangles.size());
-        constexpr std::size_t CHUNK = 1 << 14;
-        parallel_for((tiles_of.size() + CHUNK - 1) / CHUNK, threads, [&](std::size_t chunk) {
-            const std::size_t end = std::min(tiles_of.size(), (chunk + 1) * CHUNK);
-            for (std::size_t i = chunk * CHUNK; i < end; ++i) {
-                if (const auto corners = corners_of(scene, scene.triangles[i], extent)) {
-                    const TexelRange bounds = bounds_of(*corners);
-                    tiles_of[i] = {static_cast<std::uint16_t>(bounds.left / TILE),
-                                   static_cast<std::uint16_t>(bounds.top / TILE),
-                                   static_cast<std::uint16_t>((bounds.right + TILE - 1) / TILE),
-                                   static_cast<std::uint16_t>((bounds.bottom + TILE - 1) / TILE)};
-                }
+        const auto find_tiles = [&](std::size_t i) {
+            if (const auto corners = corners_of(scene, scene.triangles[i], extent)) {
+                const TexelRange bounds = bounds_of(*corners);
+                tiles_of[i] = {static_cast<std::uint16_t>(bounds.left / TILE),
+                               static_cast<std::uint16_t>(bounds.top / TILE),
+                               static_cast<std::uint16_t>((bounds.right + TILE - 1) / TILE),
+                               static_cast<std::uint16_t>((bounds.bottom + TILE - 1) / TILE)};
             }
-        });
+        };
+        parallel_for(tiles_of.size(), threads, find_tiles, SHORT_CALLS);
         const auto visit = [&](const auto& entry) {
             for (std::size_t i = 0; i < tiles_of.size(); ++i) {
                 for (std::size_t y = tiles_of[i].top; y < tiles_of[i].bottom; ++y) {

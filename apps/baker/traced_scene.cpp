@@ -134,17 +134,14 @@ struct Areas {
 };
 
 Areas areas_of(const Scene& scene, const Triangle& triangle, const Extent& light_map) {
-    const auto corner = [&](std::size_t i) {
-        return glm::dvec3(scene.positions[triangle.vertices[i]]);
-    };
+    const auto [a, b, c] = scene.corners(triangle);
     const auto texel = [&](std::size_t i) {
         return glm::dvec2(scene.light_map_coordinates[triangle.vertices[i]]) *
                glm::dvec2(light_map.width, light_map.height);
     };
     const glm::dvec2 u = texel(1) - texel(0);
     const glm::dvec2 v = texel(2) - texel(0);
-    return {0.5 * glm::length(glm::cross(corner(1) - corner(0), corner(2) - corner(0))),
-            0.5 * std::abs(u.x * v.y - u.y * v.x)};
+    return {0.5 * glm::length(glm::cross(b - a, c - a)), 0.5 * std::abs(u.x * v.y - u.y * v.x)};
 }
 
 glm::dvec3 middle_of(const Scene& scene, const Triangle& triangle) {

@@ -125,6 +125,12 @@ class PixelTriangle {
         depth_ = interpolant(depth(0), depth(1), depth(2));
         light_map_x_ = interpolant(light_map(0, 0), light_map(1, 0), light_map(2, 0));
         light_map_y_ = interpolant(light_map(0, 1), light_map(1, 1), light_map(2, 1));
+        for (std::size_t axis = 0; axis < 2; ++axis) {
+            const auto [least, greatest] =
+                std::minmax({light_map(0, axis), light_map(1, axis), light_map(2, axis)});
+            first_texel_[axis] = std::floor(least);
+            last_texel_[axis] = std::max(std::ceil(greatest) - 1.0F, first_texel_[axis]);
+        }
     }
 
     [[nodiscard]] bool is_empty() const { return is_empty_; }
@@ -172,7 +178,7 @@ class PixelTriangle {
 
     struct Fragment {
         float depth;
-        float light_map_x;  // texels
+        float light_map_x;  // texels, in one that the triangle touches
         float light_map_y;
         // Weight of the second and third vertex, which are swapped if it does not face forward.
         float second;
@@ -183,9 +189,12 @@ class PixelTriangle {
         const float inverse =
             volume_ > 0.0F ? 1.0F / std::max(sum_of_sides(centre), 1e-30F) : inverse_area_;
         const float second = std::min(edges_[1].side_of(centre) * inverse, 1.0F);
-        const float third = std::min(edges_[2].side_of(centre) * inverse, 1.0F);
-        return {depth_.at(second, third), light_map_x_.at(second, third),
-                light_map_y_.at(second, third), second, third};
+        const float third = std::min(edges_[2].side_of(centre) * inverse, 1.0F - second);
+        const auto near = [&](float place, std::size_t axis) {
+            return std::clamp(place, first_texel_[axis], last_texel_[axis]);
+        };
+        return {depth_.at(second, third), near(light_map_x_.at(second, third), 0),
+                near(light_map_y_.at(second, third), 1), second, third};
     }
 
  private:
@@ -302,6 +311,10 @@ class PixelTriangle {
     Interpolant depth_;
     Interpolant light_map_x_;
     Interpolant light_map_y_;
+    // The texels around the triangle. Rounding would lead fragments at its edges beyond them, out
+    // of its chart.
+    std::array<float, 2> first_texel_{};
+    std::array<float, 2> last_texel_{};
     bool faces_forward_ = false;
     bool is_empty_ = false;
 };

@@ -31,10 +31,13 @@ std::array<vk::MemoryPropertyFlags, 2> properties_for(MemoryUse use) {
     }
 }
 
+bool is_depth(vk::Format format) {
+    return format == vk::Format::eD32Sfloat || format == vk::Format::eD16Unorm;
+}
+
 vk::ImageAspectFlags aspect_of(const Image& image) {
-    const bool is_depth = image.created.format == vk::Format::eD32Sfloat ||
-                          image.created.format == vk::Format::eD16Unorm;
-    return is_depth ? vk::ImageAspectFlagBits::eDepth : vk::ImageAspectFlagBits::eColor;
+    return is_depth(image.created.format) ? vk::ImageAspectFlagBits::eDepth
+                                          : vk::ImageAspectFlagBits::eColor;
 }
 
 vk::ImageSubresourceRange range_of(const Image& image) {
@@ -468,7 +471,52 @@ bool is_device_loss(const std::exception& error) {
            (ours != nullptr && ours->code() == ErrorCode::device_lost);
 }
 
-// ---- Barriers
+// ---- Render passes and barriers
+
+vk::AttachmentDescription cleared(vk::Format format, vk::ImageLayout final_layout) {
+    return {.format = format,
+            .loadOp = vk::AttachmentLoadOp::eClear,
+            .storeOp = vk::AttachmentStoreOp::eStore,
+            .stencilLoadOp = vk::AttachmentLoadOp::eDontCare,
+            .stencilStoreOp = vk::AttachmentStoreOp::eDontCare,
+            .finalLayout = final_layout};
+}
+
+vk::UniqueRenderPass make_render_pass(vk::Device device,
+                                      std::span<const vk::AttachmentDescription> attachments) {
+    using Access = vk::AccessFlagBits;
+    using Stage = vk::PipelineStageFlagBits;
+    const bool has_depth = is_depth(attachments.front().format);
+    const vk::AttachmentReference depth{0, vk::ImageLayout::eDepthStencilAttachmentOptimal};
+    std::vector<vk::AttachmentReference> colours;
+    for (std::uint32_t i = has_depth ? 1 : 0; i < attachments.size(); ++i) {
+        colours.push_back({i, vk::ImageLayout::eColorAttachmentOptimal});
+    }
+    const auto subpass =
+        vk::SubpassDescription{.pDepthStencilAttachment = has_depth ? &depth : nullptr}
+            .setColorAttachments(colours);
+    // Before the pass also the semaphore of a swapchain's image.
+    const auto stages =
+        Stage::eEarlyFragmentTests | Stage::eLateFragmentTests | Stage::eColorAttachmentOutput;
+    const auto writes = Access::eDepthStencilAttachmentWrite | Access::eColorAttachmentWrite;
+    const std::array<vk::SubpassDependency, 2> dependencies{
+        {{.srcSubpass = VK_SUBPASS_EXTERNAL,
+          .dstSubpass = 0,
+          .srcStageMask = stages | Stage::eComputeShader | Stage::eTransfer,
+          .dstStageMask = stages,
+          .srcAccessMask = writes,
+          .dstAccessMask = writes | Access::eDepthStencilAttachmentRead},
+         {.srcSubpass = 0,
+          .dstSubpass = VK_SUBPASS_EXTERNAL,
+          .srcStageMask = stages,
+          .dstStageMask = Stage::eComputeShader | Stage::eFragmentShader | Stage::eTransfer,
+          .srcAccessMask = writes,
+          .dstAccessMask = Access::eShaderRead | Access::eTransferRead}}};
+    return device.createRenderPassUnique(vk::RenderPassCreateInfo{}
+                                             .setAttachments(attachments)
+                                             .setSubpasses(subpass)
+                                             .setDependencies(dependencies));
+}
 
 void begin_render_pass(vk::CommandBuffer commands, vk::RenderPass pass, vk::Framebuffer framebuffer,
                        vk::Extent2D extent, std::span<const vk::ClearValue> clear) {

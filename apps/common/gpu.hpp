@@ -272,6 +272,13 @@ inline constexpr Scope ALL_USES{vk::PipelineStageFlagBits::eAllCommands,
 inline constexpr Scope HOST_READS{vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead};
 void memory_barrier(vk::CommandBuffer commands, const Scope& before = ALL_WRITES,
                     const Scope& after = ALL_USES);
+// Returns an attachment of a render pass that clears it.
+[[nodiscard]] vk::AttachmentDescription cleared(vk::Format format, vk::ImageLayout final_layout);
+// Makes a render pass: first the depth buffer, if there is one, then colours. Earlier writes of
+// draws, and what is ordered before COMPUTE_SHADER or TRANSFER, come before it; COMPUTE_SHADER,
+// FRAGMENT_SHADER and TRANSFER read after it.
+[[nodiscard]] vk::UniqueRenderPass make_render_pass(
+    vk::Device device, std::span<const vk::AttachmentDescription> attachments);
 // Begins a render pass over the whole framebuffer, which has this extent.
 void begin_render_pass(vk::CommandBuffer commands, vk::RenderPass pass, vk::Framebuffer framebuffer,
                        vk::Extent2D extent, std::span<const vk::ClearValue> clear);

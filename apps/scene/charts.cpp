@@ -325,8 +325,7 @@ class ChartBuilder {
         for (std::uint32_t i = 0; i < triangles.size(); ++i) {
             locals_[triangles[i]] = i;
         }
-        parents_.resize(3 * triangles.size());
-        std::iota(parents_.begin(), parents_.end(), 0U);
+        JoinedSets joined_corners(3 * triangles.size());
         const auto local = [&](std::uint32_t side, std::uint32_t shift) {
             return 3 * locals_[side / 3] + (side + shift) % 3;
         };
@@ -334,18 +333,18 @@ class ChartBuilder {
             for (std::uint32_t side = 3 * triangle; side < 3 * triangle + 3; ++side) {
                 const std::uint32_t other = inner(side);
                 if (other != NO_SIDE && side < other && joined_[side]) {
-                    parents_[root(local(side, 0))] = root(local(other, 1));
-                    parents_[root(local(side, 1))] = root(local(other, 0));
+                    joined_corners.join(local(side, 0), local(other, 1));
+                    joined_corners.join(local(side, 1), local(other, 0));
                 }
             }
         }
-        std::vector<std::uint32_t> numbers(parents_.size(), NO_SIDE);
+        std::vector<std::uint32_t> numbers(3 * triangles.size(), NO_SIDE);
         std::vector<glm::dvec3> places;
         std::vector<std::array<std::uint32_t, 3>> indices(triangles.size());
         for (std::uint32_t i = 0; i < triangles.size(); ++i) {
             const auto corners = corners_of(triangles[i]);
             for (std::uint32_t k = 0; k < 3; ++k) {
-                std::uint32_t& number = numbers[root(3 * i + k)];
+                std::uint32_t& number = numbers[joined_corners.root(3 * i + k)];
                 if (number == NO_SIDE) {
                     number = static_cast<std::uint32_t>(places.size());
                     places.push_back(corners[k]);
@@ -359,13 +358,6 @@ class ChartBuilder {
             flat[i] = {(*map)[indices[i][0]], (*map)[indices[i][1]], (*map)[indices[i][2]]};
         }
         return flat;
-    }
-
-    std::uint32_t root(std::uint32_t i) {
-        while (parents_[i] != i) {
-            i = parents_[i] = parents_[parents_[i]];
-        }
-        return i;
     }
 
     // Cuts a segment so that it can be spread in a plane: along all edges that the shortest ways
@@ -453,9 +445,8 @@ class ChartBuilder {
     std::vector<double> distances_;
     std::vector<std::uint32_t> sources_;
     std::vector<std::uint32_t> entries_;
-    std::vector<std::uint32_t> locals_;   // number in its segment, by triangle
-    std::vector<std::uint32_t> parents_;  // by corner in the segment
-    std::vector<bool> joined_;            // by side
+    std::vector<std::uint32_t> locals_;  // number in its segment, by triangle
+    std::vector<bool> joined_;           // by side
     // By point: the sum of its angles; the number of cuts and borders that meet there, and the
     // differing bits of their sides.
     std::vector<double> angles_;

@@ -27,12 +27,6 @@ std::size_t aligned(std::size_t size) {
     return (size + 3) / 4 * 4;
 }
 
-void append_number(std::string& bytes, std::size_t number) {
-    for (unsigned i = 0; i < 4; ++i) {
-        bytes += static_cast<char>(number >> (8 * i) & 255U);
-    }
-}
-
 template <typename Value>
 std::string_view bytes_of(const std::vector<Value>& values) {
     return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value)};
@@ -386,19 +380,12 @@ class LitGltf::File {
         buffer["byteLength"] = bytes.size();
         json_["buffers"] = Json::array({std::move(buffer)});
         std::string json = json_.dump();
-        json.resize(aligned(json.size()), ' ');
-        if (json.size() + bytes.size() > std::numeric_limits<std::uint32_t>::max() - 28) {
+        if (aligned(json.size()) + bytes.size() > std::numeric_limits<std::uint32_t>::max() - 28) {
             refuse(file_.path,
                    "with its lightmap it is larger than the 4 GiB that a .glb can have; "
                    "write the lightmap alone, to an .exr");
         }
-        std::string file = "glTF";
-        append_number(file, 2);
-        append_number(file, 28 + json.size() + bytes.size());
-        append_number(file, json.size());
-        file += "JSON" + json;
-        append_number(file, bytes.size());
-        return file + std::string("BIN\0", 4) + bytes;
+        return glb_of(std::move(json), bytes);
     }
 
     GltfFile file_;

@@ -408,6 +408,22 @@ GltfFile parse_gltf(const std::filesystem::path& path, std::string bytes) {
     return file;
 }
 
+std::string glb_of(std::string json, std::string_view buffer) {
+    json.resize((json.size() + 3) / 4 * 4, ' ');
+    std::string file = "glTF";
+    const auto append_number = [&](std::size_t number) {
+        for (unsigned i = 0; i < 4; ++i) {
+            file += static_cast<char>(number >> (8 * i) & 255U);
+        }
+    };
+    append_number(2);
+    append_number(HEADER + json.size() + 8 + buffer.size());
+    append_number(json.size());
+    file.append("JSON").append(json);
+    append_number(buffer.size());
+    return file.append("BIN\0", 4).append(buffer);
+}
+
 // ---- Transforms
 
 namespace {

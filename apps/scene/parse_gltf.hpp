@@ -36,6 +36,9 @@ struct GltfFile {
 // Reads a file and decompresses its meshes. Throws std::runtime_error and Json::exception.
 [[nodiscard]] GltfFile parse_gltf(const std::filesystem::path& path, std::string bytes);
 
+// Returns the bytes of a .glb file, whose buffer has a multiple of 4 bytes.
+[[nodiscard]] std::string glb_of(std::string json, std::string_view buffer);
+
 // Returns the reason of an error in JSON.
 [[nodiscard]] std::string reason_of(const Json::exception& exception);
 

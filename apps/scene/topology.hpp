@@ -4,7 +4,9 @@
 
 #include "scene.hpp"
 
-#include <tuple>
+#include <cstddef>
+#include <numeric>
+#include <vector>
 
 namespace quadtile::baker {
 
@@ -14,6 +16,27 @@ namespace quadtile::baker {
 // blending both along their borders does little harm.
 [[nodiscard]] std::vector<std::uint32_t> weld_equal(const std::vector<glm::vec3>& positions);
 [[nodiscard]] std::vector<std::uint32_t> weld_nearby(const std::vector<glm::vec3>& positions);
+
+// Sets of numbers from 0, each alone at first.
+class JoinedSets {
+ public:
+    explicit JoinedSets(std::size_t count) : parents_(count) {
+        std::iota(parents_.begin(), parents_.end(), 0U);
+    }
+
+    // Returns a number that is the same for all of a set.
+    [[nodiscard]] std::uint32_t root(std::uint32_t i) {
+        while (parents_[i] != i) {
+            i = parents_[i] = parents_[parents_[i]];
+        }
+        return i;
+    }
+    // Joins two sets. The root becomes that of the second one.
+    void join(std::uint32_t a, std::uint32_t b) { parents_[root(a)] = root(b); }
+
+ private:
+    std::vector<std::uint32_t> parents_;
+};
 
 // An edge of a triangle.
 struct Edge {

@@ -166,9 +166,8 @@ std::vector<Chart> kept_layouts(const Scene& scene, std::vector<bool>& takes,
                 box.include(corners[k]);
             }
             flat += std::abs(doubled_area(corners));
-            const glm::dvec3 origin(scene.positions[vertices[0]]);
-            surface += glm::length(glm::cross(glm::dvec3(scene.positions[vertices[1]]) - origin,
-                                              glm::dvec3(scene.positions[vertices[2]]) - origin));
+            const auto [a, b, c] = scene.corners(scene.triangles[triangle]);
+            surface += glm::length(glm::cross(b - a, c - a));
         }
         if (!all_good || !(flat > 0.0) || overlap(chart.corners)) {
             if (some_given) {

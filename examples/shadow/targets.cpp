@@ -21,48 +21,6 @@ using Usage = vk::BufferUsageFlagBits;
 
 // ---- Render passes
 
-vk::AttachmentDescription cleared(vk::Format format, Layout final_layout) {
-    return {.format = format,
-            .loadOp = vk::AttachmentLoadOp::eClear,
-            .storeOp = vk::AttachmentStoreOp::eStore,
-            .stencilLoadOp = vk::AttachmentLoadOp::eDontCare,
-            .stencilStoreOp = vk::AttachmentStoreOp::eDontCare,
-            .initialLayout = Layout::eUndefined,
-            .finalLayout = final_layout};
-}
-
-// The first attachment is the depth buffer, the others are colours.
-vk::UniqueRenderPass make_pass(vk::Device device,
-                               const std::vector<vk::AttachmentDescription>& attachments) {
-    const vk::AttachmentReference depth{0, Layout::eDepthStencilAttachmentOptimal};
-    std::vector<vk::AttachmentReference> colours;
-    for (std::uint32_t i = 1; i < attachments.size(); ++i) {
-        colours.push_back({i, Layout::eColorAttachmentOptimal});
-    }
-    const auto subpass =
-        vk::SubpassDescription{.pDepthStencilAttachment = &depth}.setColorAttachments(colours);
-    const auto stages =
-        Stage::eEarlyFragmentTests | Stage::eLateFragmentTests | Stage::eColorAttachmentOutput;
-    const auto writes = Access::eDepthStencilAttachmentWrite | Access::eColorAttachmentWrite;
-    const std::array<vk::SubpassDependency, 2> dependencies{
-        {{.srcSubpass = VK_SUBPASS_EXTERNAL,
-          .dstSubpass = 0,
-          .srcStageMask = stages | Stage::eComputeShader | Stage::eTransfer,
-          .dstStageMask = stages,
-          .srcAccessMask = writes,
-          .dstAccessMask = writes | Access::eDepthStencilAttachmentRead},
-         {.srcSubpass = 0,
-          .dstSubpass = VK_SUBPASS_EXTERNAL,
-          .srcStageMask = stages,
-          .dstStageMask = Stage::eComputeShader | Stage::eFragmentShader,
-          .srcAccessMask = writes,
-          .dstAccessMask = Access::eShaderRead}}};
-    return device.createRenderPassUnique(vk::RenderPassCreateInfo{}
-                                             .setAttachments(attachments)
-                                             .setSubpasses(subpass)
-                                             .setDependencies(dependencies));
-}
-
 constexpr vk::VertexInputBindingDescription VERTEX{.stride = sizeof(Vertex)};
 constexpr std::array<vk::VertexInputAttributeDescription, 2> ATTRIBUTES{
     {{.location = 0, .format = vk::Format::eR32G32B32Sfloat, .offset = offsetof(Vertex, position)},
@@ -71,19 +29,20 @@ constexpr std::array<vk::VertexInputAttributeDescription, 2> ATTRIBUTES{
 }  // namespace
 
 vk::UniqueRenderPass make_surface_pass(vk::Device device) {
-    return make_pass(device, {cleared(DEPTH_FORMAT, Layout::eDepthStencilReadOnlyOptimal),
-                              cleared(ALBEDO_FORMAT, Layout::eGeneral),
-                              cleared(NORMAL_FORMAT, Layout::eGeneral)});
+    return app::make_render_pass(
+        device, std::array{app::cleared(DEPTH_FORMAT, Layout::eDepthStencilReadOnlyOptimal),
+                           app::cleared(ALBEDO_FORMAT, Layout::eGeneral),
+                           app::cleared(NORMAL_FORMAT, Layout::eGeneral)});
 }
 
 vk::UniqueRenderPass make_atlas_pass(vk::Device device, AtlasContents contents) {
     vk::AttachmentDescription attachment =
-        cleared(DEPTH_FORMAT, Layout::eDepthStencilReadOnlyOptimal);
+        app::cleared(DEPTH_FORMAT, Layout::eDepthStencilReadOnlyOptimal);
     if (contents == AtlasContents::kept) {
         attachment.loadOp = vk::AttachmentLoadOp::eLoad;
         attachment.initialLayout = Layout::eDepthStencilReadOnlyOptimal;
     }
-    return make_pass(device, {attachment});
+    return app::make_render_pass(device, std::array{attachment});
 }
 
 vk::PipelineVertexInputStateCreateInfo vertices_with(std::uint32_t attributes) {

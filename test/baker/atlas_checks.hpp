@@ -3,6 +3,7 @@
 #pragma once
 
 #include "surface_map.hpp"
+#include "topology.hpp"
 
 #include <gtest/gtest.h>
 #include <glm/glm.hpp>
@@ -12,7 +13,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 namespace quadtile::baker::test {
@@ -24,20 +24,11 @@ inline void expect_near(const glm::vec3& actual, const glm::vec3& expected,
         << expected.y << " " << expected.z;
 }
 
-using Corners = std::array<glm::dvec3, 3>;
 using MapCorners = std::array<glm::dvec2, 3>;
-
-inline Corners corners_of(const Scene& scene, const Triangle& triangle) {
-    Corners corners{};
-    for (std::size_t i = 0; i < 3; ++i) {
-        corners[i] = scene.positions.at(triangle.vertices[i]);
-    }
-    return corners;
-}
 
 // Along the normal, twice as long as the area is large.
 inline glm::dvec3 area_vector(const Scene& scene, const Triangle& triangle) {
-    const Corners p = corners_of(scene, triangle);
+    const auto p = scene.corners(triangle);
     return glm::cross(p[1] - p[0], p[2] - p[0]);
 }
 
@@ -67,14 +58,7 @@ inline double cross(const glm::dvec2& a, const glm::dvec2& b) {
 // By triangle the number of its chart: triangles that share a corner in space and in the lightmap
 // have the same.
 inline std::vector<std::uint32_t> find_charts(const Scene& scene) {
-    std::vector<std::uint32_t> parents(scene.triangles.size());
-    std::iota(parents.begin(), parents.end(), 0U);
-    const auto root = [&](std::uint32_t i) {
-        while (parents[i] != i) {
-            i = parents[i] = parents[parents[i]];
-        }
-        return i;
-    };
+    JoinedSets sets(scene.triangles.size());
     std::map<std::array<float, 5>, std::uint32_t> first;  // by corner
     for (std::uint32_t i = 0; i < scene.triangles.size(); ++i) {
         for (const std::uint32_t vertex : scene.triangles[i].vertices) {
@@ -82,13 +66,13 @@ inline std::vector<std::uint32_t> find_charts(const Scene& scene) {
             const glm::vec2 at = scene.light_map_coordinates.at(vertex);
             const auto [found, is_new] = first.try_emplace({p.x, p.y, p.z, at.x, at.y}, i);
             if (!is_new) {
-                parents[root(i)] = root(found->second);
+                sets.join(i, found->second);
             }
         }
     }
-    std::vector<std::uint32_t> charts(parents.size());
+    std::vector<std::uint32_t> charts(scene.triangles.size());
     for (std::uint32_t i = 0; i < charts.size(); ++i) {
-        charts[i] = root(i);
+        charts[i] = sets.root(i);
     }
     return charts;
 }
@@ -159,7 +143,7 @@ inline void check_atlas(const Scene& scene, int gutter) {
 inline std::pair<double, double> edge_densities(const Scene& scene, double min_texels = 0.0) {
     std::pair<double, double> range{std::numeric_limits<double>::infinity(), 0.0};
     for (const Triangle& triangle : scene.triangles) {
-        const Corners p = corners_of(scene, triangle);
+        const auto p = scene.corners(triangle);
         const MapCorners at = map_corners(scene, triangle);
         for (std::size_t i = 0; i < 3; ++i) {
             const double texels = glm::distance(at[i], at[(i + 1) % 3]);

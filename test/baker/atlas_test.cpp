@@ -109,8 +109,7 @@ TEST(Unwrap, MakesAnAtlasOfAnyMesh) {
         double texels = 0.0;
         ASSERT_EQ(scene.triangles.size(), before.triangles.size());
         for (std::size_t i = 0; i < scene.triangles.size(); ++i) {
-            EXPECT_EQ(corners_of(scene, scene.triangles[i]),
-                      corners_of(before, before.triangles[i]));
+            EXPECT_EQ(scene.corners(scene.triangles[i]), before.corners(before.triangles[i]));
             // Seen from the front, none is mirrored: v goes down.
             const MapCorners at = map_corners(scene, scene.triangles[i]);
             const double area = cross(at[1] - at[0], at[2] - at[0]);

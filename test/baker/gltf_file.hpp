@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "load_scene.hpp"
+#include "parse_gltf.hpp"
 #include "support/errors.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -13,8 +13,6 @@
 #include <vector>
 
 namespace quadtile::baker::test {
-
-using Json = nlohmann::ordered_json;
 
 struct Gltf {
     Json json{{"asset", {{"version", "2.0"}}}};
@@ -44,22 +42,7 @@ struct Gltf {
         }
         return whole.dump();
     }
-    [[nodiscard]] std::string binary() const { return binary(text(), bytes); }
-    static std::string binary(std::string text, const std::string& bytes) {
-        text.resize((text.size() + 3) / 4 * 4, ' ');
-        std::string file = "glTF";
-        const auto number = [&](std::size_t value) {
-            for (unsigned i = 0; i < 4; ++i) {
-                file += static_cast<char>(value >> (8 * i) & 255U);
-            }
-        };
-        number(2);
-        number(12 + 8 + text.size() + 8 + bytes.size());
-        number(text.size());
-        file += "JSON" + text;
-        number(bytes.size());
-        return file + std::string("BIN\0", 4) + bytes;
-    }
+    [[nodiscard]] std::string binary() const { return glb_of(text(), bytes); }
 
  private:
     std::size_t add(const std::string& type, int component_type, const void* data, std::size_t size,
@@ -101,12 +84,6 @@ inline Gltf square(const std::string& more = "{}",
     gltf.with(mesh(LIT_SQUARE));
     gltf.with(R"({"nodes":[{"mesh":0}],"scenes":[{"nodes":[0]}],"scene":0})");
     return gltf.with(more);
-}
-
-// Without nodes or meshes.
-inline Gltf empty_gltf() {
-    Gltf gltf;
-    return gltf.with(R"({"nodes":[{"mesh":0}],"scenes":[{"nodes":[0]}],"scene":0})");
 }
 
 class SceneFile : public testing::Test {

@@ -110,7 +110,7 @@ TEST_F(LitScene, OfDamagedDataIsASceneOrAnError) {
         }
         Json json = json_of(whole);
         const auto refused = [&] {
-            return refusal("scene.glb", Gltf::binary(json.dump(), whole.substr(data)));
+            return refusal("scene.glb", glb_of(json.dump(), whole.substr(data)));
         };
         const bool is_draco = std::string(name).starts_with("draco");
         Json& views = json["bufferViews"];

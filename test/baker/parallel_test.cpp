@@ -41,6 +41,23 @@ TEST(Parallel, CallsEachOnce) {
     EXPECT_EQ(errors, CALLERS);
 }
 
+// Catches parts that are left out or added twice, and an order that depends on the threads.
+TEST(Parallel, SumsDoNotDependOnTheThreads) {
+    for (const std::size_t count : {0U, 1U, 255U, 256U, 100'003U}) {
+        const auto sum = [&](std::uint32_t threads) {
+            return parallel_sum<double>(count, threads,
+                                        [](std::size_t i) { return 1.0 / (1.0 + double(i)); });
+        };
+        double expected = 0.0;
+        for (std::size_t i = 0; i < count; ++i) {
+            expected += 1.0 / (1.0 + double(i));
+        }
+        EXPECT_NEAR(sum(1), expected, 1e-10) << count;
+        EXPECT_EQ(sum(1), sum(2)) << count;
+        EXPECT_EQ(sum(1), sum(7)) << count;
+    }
+}
+
 TEST(Parallel, TakesNoMoreThreadsThanSet) {
     set_threads(1);
     const std::thread::id own = std::this_thread::get_id();

@@ -289,7 +289,7 @@ TEST_F(SceneFile, HasTheVerticesThatTrianglesUse) {
 // that are not checked, and sums of them that wrap around.
 TEST_F(SceneFile, RefusesWhatIsOutOfRange) {
     const auto refuses = [&](const Json& json, const std::string& what) {
-        EXPECT_NE(refusal("scene.glb", Gltf::binary(json.dump(), square().bytes)), "") << what;
+        EXPECT_NE(refusal("scene.glb", glb_of(json.dump(), square().bytes)), "") << what;
     };
     const Json json = Json::parse(square().text());
     const Json flat = json.flatten();

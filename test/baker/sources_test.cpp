@@ -173,6 +173,30 @@ TEST(PointLights, DoNotShineThroughAMesh) {
     }
 }
 
+// A step, with its edge in the middle of a row of texels, under a sun and a far light from random
+// directions. Catches light by a texel's mean normal, up to 1.4 times as much as its parts receive.
+TEST(PointLights, AndSunsLightThePartsOfATexel) {
+    std::mt19937 random(7);
+    for (int i = 0; i < 24; ++i) {
+        const auto number = [&] { return static_cast<float>(random()) / 4.3e9F - 0.5F; };
+        const glm::vec3 to_light = glm::normalize(glm::vec3(number(), number(), number()));
+        const float expected = 0.5F * (std::max(to_light.y, 0.0F) + std::max(to_light.z, 0.0F));
+        Scene scene;
+        scene.materials = {{.double_sided = i % 3 == 0}};
+        add_quad(scene, {{{0, 0, 0}, {3, 0, 0}, {3, 0, -1.5F}, {0, 0, -1.5F}}},
+                 rectangle({0, 0}, {1, 0.5F}));
+        add_quad(scene, {{{0, -1.5F, 0}, {3, -1.5F, 0}, {3, 0, 0}, {0, 0, 0}}},
+                 rectangle({0, 0.5F}, {1, 1}));
+        if (i % 2 == 0) {
+            scene.suns = {{.direction = -to_light, .irradiance = glm::vec3(1.0F)}};
+        } else {
+            scene.point_lights = {{.position = 1000.0F * to_light, .intensity = glm::vec3(1e6F)}};
+        }
+        const LightMap map = bake_by_reference(Prepared(scene, {3, 3}, 16.0F), DIRECT).map;
+        EXPECT_NEAR(map.irradiance[4].x, expected, 0.03F) << i;
+    }
+}
+
 // A sphere shines evenly from all of its surface. A sheet covers part of it, and the floor's
 // horizon another: the sphere reaches below the floor.
 TEST(PointLights, HavePenumbrasOfASphere) {

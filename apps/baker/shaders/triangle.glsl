@@ -36,6 +36,9 @@ struct PixelTriangle {
     vec3 depth;
     vec3 light_map_x;
     vec3 light_map_y;
+    // The texels around the triangle. Rounding would lead fragments at its edges beyond them, out of its chart.
+    vec2 first_texel;
+    vec2 last_texel;
     bool faces_forward;
     // Pixels that it may cover; last < first: none.
     ivec2 first;
@@ -180,26 +183,19 @@ void limit(inout PixelTriangle triangle, vec2 least, vec2 greatest, float reach,
 // rectangle of pixels that count, with the upper ones.
 PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec2 map_origin,
                              float scale, float reach, ivec2 lower, ivec2 upper) {
-    uint ib = 1;
-    uint ic = 2;
     PixelTriangle result;
     result.volume = 0.0;
+    float size;  // whose sign tells whether the triangle faces forward; else its vertices b and c change places
     bool is_empty;
     if (frame.is_perspective != 0) {
         const vec3 a = homogeneous(frame, map_origin, scale, position_of(triangle, 0));
-        vec3 b = homogeneous(frame, map_origin, scale, position_of(triangle, 1));
-        vec3 c = homogeneous(frame, map_origin, scale, position_of(triangle, 2));
-        const float volume = volume_of(a, b, c);
-        result.faces_forward = volume > 0.0;
-        if (volume < 0.0) {
-            const vec3 other = b;
-            b = c;
-            c = other;
-            ib = 2;
-            ic = 1;
-        }
+        const vec3 second = homogeneous(frame, map_origin, scale, position_of(triangle, 1));
+        const vec3 third = homogeneous(frame, map_origin, scale, position_of(triangle, 2));
+        size = volume_of(a, second, third);
+        const vec3 b = size < 0.0 ? third : second;
+        const vec3 c = size < 0.0 ? second : third;
         const vec3 w = vec3(a.z, b.z, c.z);
-        result.volume = abs(volume);
+        result.volume = abs(size);
         result.nearest = min(w.x, min(w.y, w.z));
         result.farthest = max(w.x, max(w.y, w.z));
         is_empty = result.volume < LEAST_VOLUME || result.farthest <= 0.0 ||
@@ -221,24 +217,21 @@ PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec
         result.inverse_area = 1.0;
     } else {
         const vec2 a = projected(frame, map_origin, scale, position_of(triangle, 0));
-        vec2 b = projected(frame, map_origin, scale, position_of(triangle, 1));
-        vec2 c = projected(frame, map_origin, scale, position_of(triangle, 2));
-        const float area = area_of(a, b, c);
-        result.faces_forward = area > 0.0;
-        if (area < 0.0) {
-            const vec2 other = b;
-            b = c;
-            c = other;
-            ib = 2;
-            ic = 1;
-        }
+        const vec2 second = projected(frame, map_origin, scale, position_of(triangle, 1));
+        const vec2 third = projected(frame, map_origin, scale, position_of(triangle, 2));
+        size = area_of(a, second, third);
+        const vec2 b = size < 0.0 ? third : second;
+        const vec2 c = size < 0.0 ? second : third;
         limit(result, min(a, min(b, c)), max(a, max(b, c)), reach, lower, upper);
-        is_empty = area == 0.0 && reach == 0.0;
+        is_empty = size == 0.0 && reach == 0.0;
         result.edges[0] = edge_between(b, c);
         result.edges[1] = edge_between(c, a);
         result.edges[2] = edge_between(a, b);
-        result.inverse_area = area == 0.0 ? 0.0 : quotient(1.0, abs(area));
+        result.inverse_area = size == 0.0 ? 0.0 : quotient(1.0, abs(size));
     }
+    result.faces_forward = size > 0.0;
+    const uint ib = size < 0.0 ? 2 : 1;
+    const uint ic = 3 - ib;
     if (is_empty || result.last.x < result.first.x || result.last.y < result.first.y) {
         result.first = ivec2(0);
         result.last = ivec2(-1);
@@ -251,6 +244,11 @@ PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec
                                      triangle.light_map[2 * ic]);
     result.light_map_y = interpolant(triangle.light_map[1], triangle.light_map[2 * ib + 1],
                                      triangle.light_map[2 * ic + 1]);
+    const vec2 a = vec2(triangle.light_map[0], triangle.light_map[1]);
+    const vec2 b = vec2(triangle.light_map[2], triangle.light_map[3]);
+    const vec2 c = vec2(triangle.light_map[4], triangle.light_map[5]);
+    result.first_texel = floor(min(a, min(b, c)));
+    result.last_texel = max(ceil(max(a, max(b, c))) - 1.0, result.first_texel);
     return result;
 }
 
@@ -271,14 +269,17 @@ vec2 weights_at(PixelTriangle triangle, ivec2 pixel) {
         inverse = quotient(1.0, max(sum, 1e-30));
     }
     precise const vec2 weights = sides * inverse;
-    return min(weights, 1.0);  // rounding makes those of slivers larger
+    // Rounding makes those of slivers larger, which would lead out of the triangle and its chart.
+    const float second = min(weights.x, 1.0);
+    return vec2(second, min(weights.y, 1.0 - second));
 }
 
 // Returns the texel of a lightmap of `width` by `height` texels at the weights.
 uint light_map_texel(PixelTriangle triangle, vec2 weights, uint width, uint height) {
     const vec2 place = vec2(interpolated(triangle.light_map_x, weights.x, weights.y),
                             interpolated(triangle.light_map_y, weights.x, weights.y));
-    const uvec2 texel = uvec2(clamp(floor(place), vec2(0.0), vec2(width - 1, height - 1)));
+    const vec2 near = clamp(place, triangle.first_texel, triangle.last_texel);
+    const uvec2 texel = uvec2(clamp(floor(near), vec2(0.0), vec2(width - 1, height - 1)));
     return texel.y * width + texel.x;
 }
 
