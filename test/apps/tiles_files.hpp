@@ -35,9 +35,9 @@ inline std::uint32_t flags_of(bool is_clamped, const std::string& coarser) {
 
 inline TileList parse_json(const std::string& text) {
     const auto number = [](const nlohmann::json& value) {
-        constexpr float INFINITE = std::numeric_limits<float>::infinity();
+        constexpr float UNBOUNDED = std::numeric_limits<float>::infinity();
         if (value.is_string()) {
-            return value == "inf" ? INFINITE : -INFINITE;
+            return value == "inf" ? UNBOUNDED : -UNBOUNDED;
         }
         return static_cast<float>(value.get<double>());  // as readers without a 32-bit float do
     };
