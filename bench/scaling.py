@@ -5,8 +5,8 @@
     scaling.py BIN_DIR RESULTS_DIR --city 20000 --size 512 --directions 64 --device llvmpipe   a trial without GPUs
 
 BIN_DIR is build/release/bin, or the bin of a folder that tools/pack.sh made, which has this script, too. Bakes the city
-of 3.7 million triangles, and the scene with 8192 directions, by quadtile-bake with so many GPUs; then quadtile_bench has a Service take maps from host memory. Prints Markdown tables. RESULTS_DIR has reports
-and logs, not the lightmaps. Exit status 1: a command failed, or two lightmaps of a scene differ.
+of 3.7 million triangles, and the scene with 8192 directions, by quadtile-bake with so many GPUs; then quadtile_bench has
+a Service take maps from host memory. Prints Markdown tables. RESULTS_DIR has reports and logs, not the lightmaps. Exit status 1: a command failed, or two lightmaps of a scene differ.
 """
 
 import argparse

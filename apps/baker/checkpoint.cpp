@@ -31,6 +31,7 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
     all.add_all(surface.albedo);
     all.add_all(surface.emission);
     all.add_all(surface.normal);
+    all.add_all(surface.facets);
     all.add_all(surface.smooth);
     all.add_all(surface.double_sided);
     for (const Sun& sun : suns) {
