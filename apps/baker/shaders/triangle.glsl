@@ -24,6 +24,8 @@ struct Edge {
     bool reversed;
 };
 
+// It has an odd number of words, so that threads that read a member of several triangles in shared memory meet different
+// banks.
 struct PixelTriangle {
     Edge edges[3];  // opposite to the vertices
     float inverse_area;  // 0: it covers no pixel
@@ -38,7 +40,7 @@ struct PixelTriangle {
     vec3 light_map_y;
     // The texels around the triangle. Rounding would lead fragments at its edges beyond them, out of its chart.
     vec2 first_texel;
-    vec2 last_texel;
+    uint more_texels;  // beside it, and << 16 below
     bool faces_forward;
     // Pixels that it may cover; last < first: none.
     ivec2 first;
@@ -248,7 +250,8 @@ PixelTriangle pixel_triangle(TracedTriangle triangle, ProjectionFrame frame, vec
     const vec2 b = vec2(triangle.light_map[2], triangle.light_map[3]);
     const vec2 c = vec2(triangle.light_map[4], triangle.light_map[5]);
     result.first_texel = floor(min(a, min(b, c)));
-    result.last_texel = max(ceil(max(a, max(b, c))) - 1.0, result.first_texel);
+    const uvec2 more = uvec2(max(ceil(max(a, max(b, c))) - 1.0 - result.first_texel, 0.0));
+    result.more_texels = more.x | more.y << 16;
     return result;
 }
 
@@ -278,8 +281,9 @@ vec2 weights_at(PixelTriangle triangle, ivec2 pixel) {
 uint light_map_texel(PixelTriangle triangle, vec2 weights, uint width, uint height) {
     const vec2 place = vec2(interpolated(triangle.light_map_x, weights.x, weights.y),
                             interpolated(triangle.light_map_y, weights.x, weights.y));
-    const vec2 near = clamp(place, triangle.first_texel, triangle.last_texel);
-    const uvec2 texel = uvec2(clamp(floor(near), vec2(0.0), vec2(width - 1, height - 1)));
+    const vec2 last_texel = triangle.first_texel + vec2(triangle.more_texels & 0xffffU, triangle.more_texels >> 16);
+    const vec2 near = clamp(floor(place), triangle.first_texel, last_texel);
+    const uvec2 texel = uvec2(clamp(near, vec2(0.0), vec2(width - 1, height - 1)));
     return texel.y * width + texel.x;
 }
 
