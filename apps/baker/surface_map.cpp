@@ -238,17 +238,40 @@ void visit_arrays(SurfaceMap& map, bool has_emitters, bool has_patches, const au
     }
 }
 
-// Joins the facets of tiles, in the order of the covered texels.
-std::vector<Facet> in_order(std::vector<std::vector<Facet>>& of_tiles,
+// Returns the first facet from a texel on.
+auto first_facet(std::span<const Facet> facets, std::size_t texel) {
+    return std::lower_bound(
+        facets.begin(), facets.end(), texel,
+        [](const Facet& facet, std::size_t number) { return facet.texel < number; });
+}
+
+// Joins the facets of tiles, which have them row by row, in the order of the covered texels.
+UnsetVector<Facet> in_order(std::span<const std::vector<Facet>> of_tiles, std::size_t columns,
                             const CoveredTexels& texels) {
-    std::vector<Facet> facets;
-    for (std::vector<Facet>& of_tile : of_tiles) {
-        facets.insert(facets.end(), of_tile.begin(), of_tile.end());
-        of_tile = {};
-    }
-    const auto number = [&](std::size_t i) { facets[i].texel = texels[facets[i].texel]; };
-    parallel_for(facets.size(), 0, number, SHORT_CALLS);
-    parallel_sort(facets, [](const Facet& a, const Facet& b) { return a.texel < b.texel; });
+    const auto visit = [&](std::size_t row, const auto& facets_of_row) {
+        const std::size_t width = texels.extent().width;
+        for (const std::span<const Facet> of_tile :
+             of_tiles.subspan(row / TILE * columns, columns)) {
+            facets_of_row(first_facet(of_tile, row * width),
+                          first_facet(of_tile, (row + 1) * width));
+        }
+    };
+    std::vector<std::size_t> ends(texels.extent().height);
+    parallel_for(ends.size(), 0, [&](std::size_t row) {
+        visit(row,
+              [&](auto begin, auto end) { ends[row] += static_cast<std::size_t>(end - begin); });
+    });
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    UnsetVector<Facet> facets(ends.empty() ? 0 : ends.back());
+    parallel_for(ends.size(), 0, [&](std::size_t row) {
+        auto next = facets.begin() + static_cast<std::ptrdiff_t>(row == 0 ? 0 : ends[row - 1]);
+        visit(row, [&](auto begin, auto end) {
+            next = std::transform(begin, end, next, [&](Facet facet) {
+                facet.texel = texels[facet.texel];
+                return facet;
+            });
+        });
+    });
     return facets;
 }
 
@@ -341,18 +364,16 @@ SurfaceMap make_surface_map(const Scene& scene, const Extent& extent, std::uint3
         triangles.insert(of_tile.begin(), of_tile.end());
     }
     map.overlapping.assign(triangles.begin(), triangles.end());
-    map.facets = in_order(facets_of, map.texels);
+    map.facets = in_order(facets_of, tiles.columns(), map.texels);
     return map;
 }
 
 std::span<const Facet> SurfaceMap::facets_of(std::size_t texel) const {
-    const auto begin = std::lower_bound(
-        facets.begin(), facets.end(), texel,
-        [](const Facet& facet, std::size_t number) { return facet.texel < number; });
+    const std::span<const Facet> all(facets);
+    const auto begin = first_facet(all, texel);
     const auto end =
-        std::find_if(begin, facets.end(), [&](const Facet& facet) { return facet.texel != texel; });
-    return std::span(facets).subspan(static_cast<std::size_t>(begin - facets.begin()),
-                                     static_cast<std::size_t>(end - begin));
+        std::find_if(begin, all.end(), [&](const Facet& facet) { return facet.texel != texel; });
+    return {begin, end};
 }
 
 std::vector<std::uint32_t> objects_without_texels(const Scene& scene, const Extent& extent) {

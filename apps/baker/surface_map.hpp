@@ -36,7 +36,7 @@ struct SurfaceMap {
     UnsetVector<std::uint8_t> double_sided;  // 0 or 1: of most of the covered area
     UnsetVector<Patch> patches;              // empty: no point lights or emitters
     UnsetVector<std::uint32_t> triangle;     // first one that covers a part of the texel
-    std::vector<Facet> facets;               // of divided texels, in order; none without sources
+    UnsetVector<Facet> facets;               // of divided texels, in order; none without sources
     std::size_t overlapping_texels = 0;      // texels with a point that two charts cover
     std::vector<std::uint32_t> overlapping;  // triangles of these texels, each once, in order
 
