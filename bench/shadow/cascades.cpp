@@ -303,7 +303,10 @@ ParallelMap stable_map(const ParallelMap& scene, const Slice& slice, const glm::
 
 // Divides the image into columns and rows of rectangles.
 void share_out(std::vector<DrawnView>& views, std::uint32_t extent) {
-    const std::uint32_t columns = views.size() == 1 ? 1 : 2;
+    std::uint32_t columns = 1;
+    while (columns * columns < views.size()) {
+        ++columns;
+    }
     const auto width = static_cast<float>(extent / columns);
     for (std::uint32_t i = 0; i < views.size(); ++i) {
         views[i].width = views[i].height = width;
@@ -313,6 +316,16 @@ void share_out(std::vector<DrawnView>& views, std::uint32_t extent) {
 }
 
 }  // namespace
+
+std::vector<DrawnView> cube_views(std::span<const ShadowProjection> faces, std::uint32_t extent) {
+    std::vector<DrawnView> views(faces.size());
+    share_out(views, extent);
+    for (std::size_t i = 0; i < faces.size(); ++i) {
+        std::ranges::copy(faces[i].clip_from_world, views[i].clip_from_world);
+        views[i].texel_extent = 2.0F / views[i].width;
+    }
+    return views;
+}
 
 std::vector<DrawnView> fixed_views(Technique technique, const glm::vec3& sun_direction,
                                    const Camera& camera, const ShadowBox& bounds, float aspect,

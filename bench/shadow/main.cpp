@@ -8,6 +8,7 @@
 #include "load_scene.hpp"
 
 #include <charconv>
+#include <random>
 #include <stdexcept>
 
 namespace quadtile::shadow {
@@ -18,6 +19,7 @@ struct Arguments {
     std::string size = "1280x720";
     float seconds = 60.0F;
     std::uint32_t frames = 60;
+    std::uint32_t lamps = 0;
     ShadowOptions shadow;
     std::string json;
 };
@@ -33,6 +35,10 @@ void define_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--seconds", arguments.seconds,
                    "Of the flight, whose tiles and times are measured at 60 frames a second")
         ->check(CLI::Range(0.0F, 3600.0F));
+    app.add_option(
+           "--lamps", arguments.lamps,
+           "Point lights at random places: their errors beside those of cube maps, and times")
+        ->check(CLI::Range(0U, MOST_LIGHTS - 1));
     app.add_option("--atlas", arguments.shadow.atlas_extent, "Texels of the atlas on a side");
     app.add_option("--map-extent", arguments.shadow.map_extent,
                    "Texels of importance maps on a side");
@@ -68,17 +74,35 @@ vk::Extent2D extent_of(const std::string& size) {
     return {extent.width, extent.height};
 }
 
+// Point lights that each reach an eighth of the scene's diagonal.
+std::vector<Light> lamps_in(const ShadowBox& bounds, std::uint32_t count) {
+    std::mt19937 random(1);
+    std::vector<Light> lamps;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        Light lamp{.kind = Light::Kind::point,
+                   .range = glm::distance(low_of(bounds), high_of(bounds)) / 8.0F};
+        for (int axis = 0; axis < 3; ++axis) {
+            lamp.position[axis] =
+                std::uniform_real_distribution<float>(bounds.low[axis], bounds.high[axis])(random);
+        }
+        lamps.push_back(lamp);
+    }
+    return lamps;
+}
+
 // ---- Tables
 
-const std::vector<Variant> VARIANTS{{"fitted", Technique::fitted},
+const std::vector<Variant> OF_A_SUN{{"fitted", Technique::fitted},
                                     {"single", Technique::single},
                                     {"cascades", Technique::cascades},
                                     {"stable_cascades", Technique::stable_cascades}};
+const std::vector<Variant> OF_LAMPS{{"fitted", Technique::fitted}, {"cubes", Technique::cubes}};
 
-void measure_runs(Measurements& measurements, bool has_timestamps, bench::Tables& tables) {
+void measure_runs(Measurements& measurements, const std::vector<Variant>& variants,
+                  bool has_timestamps, bench::Tables& tables) {
     std::vector<Measurements::Run> runs;
     print("\nTiles from frame to frame at 60 frames a second");
-    for (const Variant& variant : VARIANTS) {
+    for (const Variant& variant : variants) {
         runs.push_back(measurements.run(variant));
         if (variant.technique == Technique::fitted) {
             tables.add("tiles", variant.name, runs.back().tiles);
@@ -90,11 +114,11 @@ void measure_runs(Measurements& measurements, bool has_timestamps, bench::Tables
     }
     print("\nTime of the GPU, microseconds");
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        tables.add("gpu_microseconds", VARIANTS[i].name, runs[i].microseconds);
+        tables.add("gpu_microseconds", variants[i].name, runs[i].microseconds);
     }
 }
 
-void measure(const Arguments& arguments) {
+void measure(Arguments arguments) {
     const baker::Scene scene = load(arguments.scene);
     const Geometry geometry = make_geometry(scene);
     Filming filming{.flight = arguments.scene.starts_with("city")
@@ -102,9 +126,16 @@ void measure(const Arguments& arguments) {
                                   : flight_for(arguments.scene, geometry.bounds),
                     .frames = arguments.frames,
                     .seconds = arguments.seconds};
+    filming.lights.resize(1);
     if (!scene.suns.empty()) {
-        filming.sun.direction = scene.suns.front().direction;
+        filming.lights.front().direction = scene.suns.front().direction;
     }
+    for (const Light& lamp : lamps_in(geometry.bounds, arguments.lamps)) {
+        filming.lights.push_back(lamp);
+        filming.counted = ~1U;
+    }
+    const std::vector<Variant>& variants = arguments.lamps > 0 ? OF_LAMPS : OF_A_SUN;
+    arguments.shadow.lights = layers_of(filming.lights);
     Machine machine(false);
     Rig rig(machine, geometry, extent_of(arguments.size), arguments.shadow);
     bench::Tables tables;
@@ -116,10 +147,10 @@ void measure(const Arguments& arguments) {
     Measurements measurements(rig, arguments.shadow, filming);
     print(formatted("\nHard shadows against rays, %% of the pixels with surfaces, %u frames",
                     filming.frames));
-    for (const Variant& variant : VARIANTS) {
+    for (const Variant& variant : variants) {
         tables.add("errors_percent", variant.name, measurements.errors(variant));
     }
-    measure_runs(measurements, machine.gpu.timestamp_milliseconds() > 0.0, tables);
+    measure_runs(measurements, variants, machine.gpu.timestamp_milliseconds() > 0.0, tables);
     bench::save(tables.json, arguments.json);
 }
 

@@ -38,7 +38,7 @@ void add_distribution(bench::Row& row, const std::string& name, std::vector<doub
 
 FrameSettings Measurements::begin() {
     rig_.configure(options_);
-    return {.lights = {filming_.sun}, .filter = Filter::hard};
+    return {.lights = filming_.lights, .filter = Filter::hard};
 }
 
 void Measurements::set_second(FrameSettings& settings, float second) const {
@@ -68,7 +68,8 @@ bench::Row Measurements::errors(const Variant& variant) {
     std::vector<double> settled;
     for (std::uint32_t i = 0; i < filming_.frames; ++i) {
         lead_in(settings, variant.technique, i);
-        const Difference now = rig_.compare(settings, variant.technique).difference();
+        const Difference now =
+            rig_.compare(settings, variant.technique).difference(filming_.counted);
         wrong.push_back(percent(now.wrong, now.surfaces));
         shadowed.push_back(percent(now.wrongly_shadowed, now.surfaces));
         if (variant.technique != Technique::fitted) {
@@ -78,7 +79,8 @@ bench::Row Measurements::errors(const Variant& variant) {
         for (int frame = 0; frame < LEAD_IN_FRAMES; ++frame) {
             rig_.draw(settings);
         }
-        const Difference later = rig_.compare(settings, variant.technique).difference();
+        const Difference later =
+            rig_.compare(settings, variant.technique).difference(filming_.counted);
         settled.push_back(percent(later.wrong, later.surfaces));
     }
     bench::Row row;

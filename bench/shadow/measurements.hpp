@@ -21,9 +21,10 @@ struct Variant {
 // Parameters of a flight.
 struct Filming {
     Flight flight;
-    Light sun;
-    std::uint32_t frames = 60;  // frames that are compared with rays, spread over the flight
-    float seconds = 0.0F;       // of the flight at 60 frames per second, for churn and times
+    std::vector<Light> lights;    // a sun first
+    std::uint32_t counted = ~0U;  // bits of the lights whose errors count
+    std::uint32_t frames = 60;    // frames that are compared with rays, spread over the flight
+    float seconds = 0.0F;         // of the flight at 60 frames per second, for churn and times
 };
 
 class Measurements {

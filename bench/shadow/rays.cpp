@@ -45,7 +45,7 @@ std::vector<std::uint32_t> Rays::reached(std::span<const Receiver> receivers,
                 const bool is_sun = lights[l].kind == Light::Kind::sun;
                 const glm::vec3 way =
                     is_sun ? -glm::normalize(lights[l].direction) : lights[l].position - from;
-                if ((receivers[i].word >> (16 + l) & 1U) != 0 &&
+                if ((receivers[i].faces >> l & 1U) != 0 &&
                     rays_.is_free(from, way, is_sun ? ENDLESS : 1.0F)) {
                     words[i] |= 1U << l;
                 }

@@ -21,16 +21,17 @@ constexpr std::uint32_t WORKGROUP = 8;  // pixels on a side
 
 }  // namespace
 
-Difference Comparison::difference() const {
+Difference Comparison::difference(std::uint32_t lights) const {
     Difference difference;
     for (std::size_t i = 0; i < receivers.size(); ++i) {
         if (receivers[i].share < 0.0F) {
             continue;
         }
-        const std::uint32_t drawn = receivers[i].word & 0xffffU;
+        const std::uint32_t drawn = receivers[i].lit & lights;
+        const std::uint32_t reached = truth[i] & lights;
         ++difference.surfaces;
-        difference.wrong += drawn != truth[i] ? 1 : 0;
-        difference.wrongly_shadowed += (~drawn & truth[i]) != 0 ? 1 : 0;
+        difference.wrong += drawn != reached ? 1 : 0;
+        difference.wrongly_shadowed += (~drawn & reached) != 0 ? 1 : 0;
     }
     return difference;
 }
@@ -103,6 +104,12 @@ std::vector<DrawnView> Rig::views_of(const FrameSettings& settings, Technique te
     if (technique == Technique::fitted) {
         return {};
     }
+    if (technique == Technique::cubes) {
+        const std::vector<ShadowProjection> all =
+            projections_of(settings.lights, geometry_.bounds, settings.camera.position);
+        return cube_views(std::span(all).subspan(settings.lights.front().layers()),
+                          maps_.extent.width);
+    }
     return fixed_views(
         technique, settings.lights.front().direction, settings.camera, geometry_.bounds,
         static_cast<float>(extent_.width) / static_cast<float>(extent_.height), maps_.extent.width);
@@ -140,7 +147,7 @@ void Rig::record_views(vk::CommandBuffer commands, const std::vector<DrawnView>&
 
 void Rig::record_receivers(vk::CommandBuffer commands, const FrameSettings& settings,
                            Technique technique) {
-    ReceiverFrame frame{};
+    ReceiverFrame frame{.has_cubes = technique == Technique::cubes ? 1U : 0U};
     for (const DrawnView& view : views_of(settings, technique)) {
         frame.views[frame.view_count++] = view;
     }

@@ -28,7 +28,8 @@ struct Comparison {
     std::vector<Receiver> receivers;
     std::vector<std::uint32_t> truth;
 
-    [[nodiscard]] Difference difference() const;
+    // `lights`: a bit for each one that counts.
+    [[nodiscard]] Difference difference(std::uint32_t lights = ~0U) const;
 };
 
 // A device. One at a time.

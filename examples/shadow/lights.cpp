@@ -34,7 +34,8 @@ Light lamp_of(const baker::PointLight& lamp) {
                 .position = lamp.position,
                 .colour = lamp.intensity,
                 .radius = lamp.radius > 0.0F ? lamp.radius : LAMP_RADIUS,
-                .weight = lamp.is_spot ? 1.0F : POINT_LIGHT_WEIGHT};
+                .weight = lamp.is_spot ? 1.0F : POINT_LIGHT_WEIGHT,
+                .range = lamp.range};
     light.angle_degrees =
         std::clamp(2.0F * glm::degrees(lamp.outer_angle), 1.0F, WIDEST_SPOT_DEGREES);
     return light;
@@ -117,8 +118,9 @@ std::vector<ShadowProjection> projections_of(std::span<const Light> lights, cons
     for (const Light& light : lights) {
         const std::array<float, 3> direction = array_of(light.direction);
         const std::array<float, 3> position = array_of(light.position);
-        const float farthest = 1.01F * glm::length(glm::max(light.position - low_of(bounds),
-                                                            high_of(bounds) - light.position));
+        const float farthest =
+            std::min(light.range, 1.01F * glm::length(glm::max(light.position - low_of(bounds),
+                                                               high_of(bounds) - light.position)));
         const float nearest = farthest / SPOT_DEPTH_RATIO;
         const std::size_t first = all.size();
         if (light.kind == Light::Kind::sun && light.nearest_extent > 0.0F) {

@@ -11,6 +11,7 @@
 #include <glm/glm.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct Light {
     // Radius for soft shadows. Of a sun: degrees in the sky; of others: units of the world.
     float radius = 0.27F;
     float weight = 1.0F;  // ShadowProjection::weight
+    float range = std::numeric_limits<float>::infinity();  // at which a spot or point light ends
 
     float nearest_extent = 0.0F;  // of a sun's levels; 0: no levels
     std::uint32_t levels = 1;     // of a sun

@@ -105,7 +105,7 @@ int run(int argc, char** argv) {
 
 ShadowOptions shadow_options(const Show& show) {
     ShadowOptions options{.lights = layers_of(show.lights)};
-    constexpr std::uint32_t MOST_TEXELS = 1U << 23U;  // of all importance maps
+    constexpr std::uint32_t MOST_TEXELS = 1U << 22U;  // of all importance maps
     while (options.lights * options.map_extent * options.map_extent > MOST_TEXELS) {
         options.map_extent /= 2;
     }

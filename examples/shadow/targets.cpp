@@ -247,6 +247,7 @@ DrawnLight drawn_light(const Light& light) {
     drawn.cone_cosine = std::cos(glm::radians(0.5F * light.angle_degrees));
     copy(light.colour, drawn.colour);
     drawn.radius = disc_radius(light);
+    drawn.range = light.range;
     return drawn;
 }
 

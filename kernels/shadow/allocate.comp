@@ -246,7 +246,8 @@ void main() {
     }
     if (group == 0) {
         for (uint i = thread; i < 16 * parameters.lights; i += gl_WorkGroupSize.x) {
-            words[last_light_word(i / 16, i % 16)] = floatBitsToUint(frame.lights[i / 16].clip_from_world[i % 16]);
+            const float element = is_used(i / 16) ? frame.lights[i / 16].clip_from_world[i % 16] : 0.0;
+            words[last_light_word(i / 16, i % 16)] = floatBitsToUint(element);
         }
         if (thread == gl_WorkGroupSize.x - 1) {
             write_header(anew, needed, free);

@@ -22,7 +22,7 @@ layout(set = 0, binding = 1, r32ui) nonprivate uniform uimage2DArray importance_
 layout(set = 0, binding = 2, r32ui) nonprivate uniform uimage2DArray page_table;
 layout(set = 0, binding = 3, std430) nonprivate buffer Memory {
     ShadowFrame frame;
-    uint behind_frame[44];  // to the next 256 bytes: callers bind the next part by itself
+    uint behind_frame[60];  // to the next 256 bytes: callers bind the next part by itself
     ShadowHeader header;
     uint behind_header[48];
     uint words[];
@@ -58,6 +58,9 @@ const uint BLOCK_THREADS = SHADOW_BLOCK_TEXELS / 4;      // of kernels by block:
 uint block_levels() { return min(SHADOW_BLOCK_LEVELS, parameters.map_levels); }
 uint levels_above() { return shadow_levels_above(parameters); }
 uint light_blocks() { return shadow_light_blocks(parameters); }
+// Returns whether a layer has a light. Others have no tiles, and nobody reads their maps.
+bool is_used(uint light) { return light < frame.layers && !shadow_is_unused(frame.lights[light]); }
+
 uint all_blocks() { return parameters.lights * light_blocks(); }
 
 // Nodes of a tree are counted from the root down, and along the Z-order curve within a level. Node i is the (i -
@@ -138,7 +141,7 @@ void add_tally(uint block, uint tally, uint count) {
     }
 }
 
-const uint MOST_TALLY_LEVELS = 13;  // 2^23 texels at most in all layers together
+const uint MOST_TALLY_LEVELS = 14;  // 2^24 texels at most in all layers together
 
 // Returns a word of tallies of all blocks before this one. Loads do not wait for each other.
 uint tallies_before(uint block, uint word) {

@@ -42,7 +42,7 @@ void main() {
     for (uint i = 0; i < tiles; ++i) {
         const uint light = staged[i].node >> 16;
         const ShadowBounds bounds = shadow_bounds(parameters, frame.lights[light], change.low, change.high);
-        const bool is_changed = (change.light_mask & (1U << light)) != 0 &&
+        const bool is_changed = (change.light_mask & frame.lights[light].casters) != 0 &&
                                 shadow_overlaps(parameters, bounds, staged[i]);
         if (is_changed || !has_room) {
             atomicOr(rendered[i], 2);

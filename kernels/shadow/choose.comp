@@ -41,7 +41,7 @@ void count_node(uint light, uint i) {
 // Leaves the events of the last batch in shared memory.
 void count_nodes() {
     const uint light_nodes = shadow_first_nodes(levels_above() + 1);
-    const uint nodes = parameters.lights * light_nodes;
+    const uint nodes = frame.layers * light_nodes;
     for (uint first = 0; first < nodes; first += BATCH) {
         if (first > 0) {
             flush_events();
@@ -49,7 +49,7 @@ void count_nodes() {
         }
         for (uint i = 0; i < BATCH; i += gl_WorkGroupSize.x) {
             const uint node = first + i + gl_LocalInvocationIndex;
-            if (i + gl_LocalInvocationIndex < BATCH && node < nodes) {
+            if (i + gl_LocalInvocationIndex < BATCH && node < nodes && is_used(node / light_nodes)) {
                 count_node(node / light_nodes, node % light_nodes);
             }
         }
@@ -96,8 +96,8 @@ void main() {
     if (thread_index() == 0) {
         least_factor = BUDGET_FACTORS - 1;
     }
-    if (thread_index() < parameters.lights) {
-        steps[thread_index()] = step_of(thread_index());
+    for (uint i = thread_index(); i < frame.layers; i += gl_WorkGroupSize.x) {
+        steps[i] = step_of(i);
     }
     clear_events();
     order_threads();

@@ -122,12 +122,14 @@ void count_block(uint block, uint light) {
 void main() {
     step_here = step_of(gl_WorkGroupID.z);
     const uint block = gl_WorkGroupID.z * light_blocks() + gl_WorkGroupID.x;
-    const uint threads = all_blocks() * BLOCK_THREADS;
+    const uint threads = max(frame.layers, 1) * light_blocks() * BLOCK_THREADS;
     for (uint i = 0; i < cleared_words(); i += threads) {
         const uint word = i + block * BLOCK_THREADS + gl_LocalInvocationIndex;
         if (word < cleared_words()) {
             words[cells_word() + word] = 0;
         }
     }
-    count_block(block, gl_WorkGroupID.z);
+    if (is_used(gl_WorkGroupID.z)) {
+        count_block(block, gl_WorkGroupID.z);
+    }
 }

@@ -45,7 +45,7 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
                 light = tile_light;
                 bounds = shadow_bounds(parameters, frame.lights[light], object.low, object.high);
             }
-            if ((object.light_mask & (1U << light)) != 0 && shadow_overlaps(parameters, bounds, staged[i])) {
+            if ((object.light_mask & frame.lights[light].casters) != 0 && shadow_overlaps(parameters, bounds, staged[i])) {
                 if (writes) {
                     instances[place + visited] = staged_index[i];
                 }

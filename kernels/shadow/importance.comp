@@ -3,9 +3,9 @@
 // request that lie near it on the light's map (shadow_is_near). Step 1; twin: scatter_importance. After Giegl and Wimmer,
 // "Fitted Virtual Shadow Maps" (2007), with a request per pixel, too.
 //
-// Dispatch: workgroups of 256 threads for 32 x 32 pixels; layers as z. The workgroups of a light's first layer handle
-// all its layers (faces or levels): each pixel has one of them. Raises the importance map, marks requested texels, and
-// writes the steps and origins of the lights' maps.
+// Dispatch: workgroups of 256 threads for 32 x 32 pixels. Each handles one after another the lights that may reach its
+// pixels, with all layers of a light (faces or levels): each pixel has one of them. Raises the importance map, marks
+// requested texels, and writes the steps and origins of the lights' maps.
 //
 // Hundreds of pixels of a near surface lie in one texel, and their atomics would wait for each other. So a workgroup
 // first finds maxima of texels in shared memory. Texels 16 apart share a place there: the first request takes it.
@@ -89,8 +89,7 @@ ShadowMapping mapping_of(ivec2 pixel, Depths depths, uint layer) {
 }
 
 // Returns a pixel's word. Keeps its layer and place.
-uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
-    const Depths depths = depths_at(pixel, extent);
+uint look_up(ivec2 pixel, Depths depths, uint light, uint block) {
     const uint layer = layer_of(pixel, depths.here);
     const ShadowMapping mapping = mapping_of(pixel, depths, layer);
     seen_layers[block] = layer;
@@ -107,16 +106,6 @@ uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
     return shadow_is_reached(parameters, last, tile, column, row, stored) ? SHADOW_LIT : SHADOW_SHADED;
 }
 
-void look_for_edges(ivec2 first_pixel, ivec2 extent, uint light) {
-    const int edge = int(SHADOW_EDGE_BLOCK);
-    const int thread = int(gl_LocalInvocationIndex);
-    const ivec2 block = first_pixel / edge - 1 + ivec2(thread % SEEN_BLOCKS, thread / SEEN_BLOCKS);
-    const ivec2 pixel = taken_pixel(block, edge);
-    if (thread < SEEN) {
-        seen[thread] = is_inside(pixel, extent) ? look_up(pixel, extent, light, thread) : 0;
-    }
-}
-
 // Joins the words of a block and those around, if they are near a request.
 uint words_around(uvec2 place, ShadowMapping mapping, uint layer) {
     uint around = 0;
@@ -131,33 +120,129 @@ uint words_around(uvec2 place, ShadowMapping mapping, uint layer) {
     return around;
 }
 
-// Finds the step and the origin of a layer's map.
-void find_step(uint layer, uint place) {
+// ---- Lights
+
+ShadowStep find_step(uint layer) {
     ShadowLight last;
     last.perspective = frame.lights[layer].perspective;
     for (uint i = 0; i < 16; ++i) {
         last.clip_from_world[i] = uintBitsToFloat(words[last_light_word(layer, i)]);
     }
-    const ShadowStep step = shadow_step(parameters, frame.lights[layer], last);
-    const ivec2 origin = ivec2(shadow_origin(parameters, frame.lights[layer], 0),
-                               shadow_origin(parameters, frame.lights[layer], 1));
-    steps[place] = step;
-    origins[place] = origin;
-    if (gl_WorkGroupID.xy == uvec2(0)) {
-        const uint found[5] = uint[](step.changed, uint(step.x), uint(step.y), uint(origin.x), uint(origin.y));
-        [[unroll]] for (uint i = 0; i < 5; ++i) {
-            words[last_light_word(layer, 16 + i)] = found[i];  // for step_of and origin_of
+    return shadow_step(parameters, frame.lights[layer], last);
+}
+
+ivec2 find_origin(uint layer) {
+    return ivec2(shadow_origin(parameters, frame.lights[layer], 0), shadow_origin(parameters, frame.lights[layer], 1));
+}
+
+// Writes the step and the origin of a layer's map, for step_of and origin_of.
+void write_step(uint layer) {
+    const ShadowStep step = find_step(layer);
+    const ivec2 origin = find_origin(layer);
+    const uint found[5] = uint[](step.changed, uint(step.x), uint(step.y), uint(origin.x), uint(origin.y));
+    [[unroll]] for (uint i = 0; i < 5; ++i) {
+        words[last_light_word(layer, 16 + i)] = found[i];
+    }
+}
+
+// Lights that may reach a pixel of the workgroup, by their first layers, in any order.
+shared uint reaching[SHADOW_MAX_LIGHTS];
+shared uint reaching_count;
+// Least and greatest depth of the pixels that make requests, as ordered by ordered_bits.
+shared uint least_depth;
+shared uint greatest_depth;
+
+// Returns a word that compares like the float.
+uint ordered_bits(float value) {
+    const uint bits = floatBitsToUint(value);
+    return bits ^ (int(bits) < 0 ? 0xffffffffU : 0x80000000U);
+}
+
+float of_ordered_bits(uint word) { return uintBitsToFloat(word ^ (int(word) < 0 ? 0x80000000U : 0xffffffffU)); }
+
+bool is_finite(float value) { return (floatBitsToUint(value) & 0x7f800000U) != 0x7f800000U; }
+
+vec4 row_of(uint layer, uint row) {
+    return vec4(frame.lights[layer].map_from_pixel[4 * row], frame.lights[layer].map_from_pixel[4 * row + 1],
+                frame.lights[layer].map_from_pixel[4 * row + 2], frame.lights[layer].map_from_pixel[4 * row + 3]);
+}
+
+// Returns whether a * row + b * other is below `limit` at all places of a box, by more than rounding.
+bool is_below(float a, vec4 row, float b, vec4 other, vec3 low, vec3 high, float limit) {
+    const vec4 sum = a * row + b * other;
+    const vec4 size = abs(a * row) + abs(b * other);
+    const float most = dot(max(sum.xyz * low, sum.xyz * high), vec3(1.0)) + sum.w;
+    const float error = 1e-5 * (dot(size.xyz * max(abs(low), abs(high)), vec3(1.0)) + size.w);
+    return most + error < limit;
+}
+
+// Returns whether a light may reach a pixel of a box in the camera's view: from `low` to `high` in columns, rows and
+// depths. A face of a point light that sees the whole box beyond its range tells that all pixels are: a pixel's own
+// face has a greater w.
+bool may_reach(uint light, vec3 low, vec3 high) {
+    const vec4 w = row_of(light, 3);
+    const float extent = float(1U << parameters.map_levels);
+    const uint last_face = min(max(frame.lights[light].layers, 1), SHADOW_FACES) - 1;
+    bool is_beyond = false;  // the range
+    [[unroll]] for (uint i = 0; i < SHADOW_FACES; ++i) {
+        const vec4 w_of_face = row_of(light + min(i, last_face), 3);
+        is_beyond = is_below(-1.0, w_of_face, 0.0, w, low, high, -frame.lights[light].range) || is_beyond;
+    }
+    bool is_beside = is_below(1.0, w, 0.0, w, low, high, 0.0);  // the view of a light with one layer
+    [[unroll]] for (uint axis = 0; axis < 2; ++axis) {
+        const vec4 place = row_of(light, axis);
+        is_beside = is_below(1.0, place, 0.0, w, low, high, 0.0) ||
+                    is_below(-1.0, place, extent, w, low, high, 0.0) || is_beside;
+    }
+    return frame.lights[light].perspective == 0.0 || !(is_beyond || (is_beside && last_face == 0));
+}
+
+// Finds the lights that may reach the workgroup's pixels. `requests`: whether the thread's pixel makes requests.
+void find_reaching(ivec2 first_pixel, bool requests, float depth) {
+    const uint thread = gl_LocalInvocationIndex;
+    const bool is_only = frame.layers > 0 && frame.layers == frame.lights[0].layers;  // it reaches most pixels
+    if (thread == 0) {
+        reaching_count = is_only ? 1 : 0;
+        reaching[0] = 0;
+        least_depth = 0xffffffffU;
+        greatest_depth = 0;
+    }
+    barrier();
+    if (is_only) {
+        return;
+    }
+    if (requests) {
+        const uint bits = ordered_bits(depth);
+        // Most threads come too late to change these.
+        if (bits < atomicLoad(least_depth, gl_ScopeWorkgroup, 0, 0)) {
+            atomicMin(least_depth, bits);
+        }
+        if (bits > atomicLoad(greatest_depth, gl_ScopeWorkgroup, 0, 0)) {
+            atomicMax(greatest_depth, bits);
         }
     }
+    barrier();
+    const vec3 low = vec3(vec2(first_pixel), of_ordered_bits(least_depth));
+    const vec3 high = vec3(vec2(first_pixel + BLOCK), of_ordered_bits(greatest_depth));
+    // One thread per layer, without loops in branches: LOST_THREADS (cpu_drivers.glsl).
+    const uint light = min(thread, max(frame.layers, 1) - 1);
+    const bool reaches = may_reach(light, low, high);
+    if (reaches && thread < frame.layers && is_used(light) && frame.lights[light].layers > 0 &&
+        least_depth <= greatest_depth) {
+        reaching[atomicAdd(reaching_count, 1)] = light;
+    }
+    barrier();
 }
 
 void begin(uint light) {
     const uint thread = gl_LocalInvocationIndex;
     place_texels[thread] = 0;
     place_maxima[thread] = 0;
+    layers = frame.lights[light].layers;
     if (thread < layers) {
         layers_here[thread] = frame.lights[light + thread];
-        find_step(light + thread, thread);
+        steps[thread] = find_step(light + thread);
+        origins[thread] = find_origin(light + thread);
     }
 }
 
@@ -193,35 +278,47 @@ void raise(uvec2 at, uint light, uint layer, uint bits) {
 
 void main() {
     background = frame.background_depth;
-    const uint light = gl_WorkGroupID.z;
-    layers = frame.lights[light].layers;
-    if (layers == 0) {
-        return;  // done with the first layer
+    const uint thread = gl_LocalInvocationIndex;
+    if (gl_WorkGroupID.xy == uvec2(0)) {
+        for (uint layer = thread; layer < frame.layers; layer += THREADS) {
+            write_step(layer);
+        }
     }
     const ivec2 extent = ivec2(frame.depth_width, frame.depth_height);
     const ivec2 first_pixel = ivec2(gl_WorkGroupID.xy) * BLOCK;
-    begin(light);
-    barrier();
-    // The request comes first: its loads do not wait behind those of the lookups.
-    const uint thread = gl_LocalInvocationIndex;
-    const ivec2 quad = ivec2(thread % (BLOCK / 2), thread / (BLOCK / 2));
-    const ivec2 local = taken_pixel(quad, int(SHADOW_REQUEST_STRIDE));
+    // The pixel that the thread requests for, then that which it looks up.
+    const ivec2 local = taken_pixel(ivec2(thread % (BLOCK / 2), thread / (BLOCK / 2)), int(SHADOW_REQUEST_STRIDE));
     const ivec2 pixel = first_pixel + local;
     const Depths depths = depths_at(pixel, extent);
-    const uint layer = layer_of(pixel, depths.here);
-    const ShadowMapping mapping = mapping_of(pixel, depths, layer);
-    const float request = shadow_request(parameters, layers_here[layer], mapping);
-    const bool requests = all(lessThan(pixel, extent)) && depths.here != background && mapping.inside != 0;
-    look_for_edges(first_pixel, extent, light);
-    barrier();
-    const uint around = words_around(uvec2(local) / SHADOW_EDGE_BLOCK, mapping, layer);
-    if (requests) {
-        raise(uvec2(mapping.at[0], mapping.at[1]), light, layer, floatBitsToUint(shadow_beside_edge(request, around)));
-    }
-    barrier();
+    const bool requests = all(lessThan(pixel, extent)) && depths.here != background && is_finite(depths.here);
+    const int edge = int(SHADOW_EDGE_BLOCK);
+    const ivec2 block = first_pixel / edge - 1 + ivec2(thread % SEEN_BLOCKS, thread / SEEN_BLOCKS);
+    const ivec2 seen_pixel = taken_pixel(block, edge);
+    const bool looks_up = thread < SEEN && is_inside(seen_pixel, extent);
+    const Depths seen_depths = depths_at(looks_up ? seen_pixel : pixel, extent);
+    find_reaching(first_pixel, requests, depths.here);
 
-    if (place_texels[thread] != 0) {
-        const uint texel = place_texels[thread] - 1;
-        raise_texel(uvec2(texel & 0xfffU, texel >> 12 & 0xfffU), light, texel >> 24, place_maxima[thread]);
+    for (uint i = 0; i < reaching_count; ++i) {
+        const uint light = reaching[i];
+        begin(light);
+        barrier();
+        if (thread < SEEN) {
+            seen[thread] = looks_up ? look_up(seen_pixel, seen_depths, light, thread) : 0;
+        }
+        const uint layer = layer_of(pixel, depths.here);
+        const ShadowMapping mapping = mapping_of(pixel, depths, layer);
+        barrier();
+        const uint around = words_around(uvec2(local) / SHADOW_EDGE_BLOCK, mapping, layer);
+        if (requests && mapping.inside != 0) {
+            const float request = shadow_request(parameters, layers_here[layer], mapping);
+            raise(uvec2(mapping.at[0], mapping.at[1]), light, layer,
+                  floatBitsToUint(shadow_beside_edge(request, around)));
+        }
+        barrier();
+        if (place_texels[thread] != 0) {
+            const uint texel = place_texels[thread] - 1;
+            raise_texel(uvec2(texel & 0xfffU, texel >> 12 & 0xfffU), light, texel >> 24, place_maxima[thread]);
+        }
+        barrier();
     }
 }

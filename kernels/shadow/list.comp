@@ -115,7 +115,7 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
         return;
     }
     const uint found = first_found + rank;
-    const bool is_rendered = !has_slot || step_here.changed != 0;
+    const bool is_rendered = !has_slot || step_here.changed != SHADOW_SAME;
     if (is_rendered) {
         atomicOr(words[rendered_word() + found / 32], 1U << (found % 32));
     }
@@ -247,6 +247,9 @@ void write_block(uint block) {
 void main() {
     const uint light = gl_WorkGroupID.z;
     const uint block = light * light_blocks() + gl_WorkGroupID.x;
+    if (!is_used(light)) {
+        return;
+    }
     step_here = step_of(light);
     begin(block, light);
     if (cover == 0) {

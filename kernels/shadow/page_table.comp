@@ -13,10 +13,10 @@ void main() {
     const uint block = light * light_blocks() + gl_WorkGroupID.x;
     const uint thread = gl_LocalInvocationIndex;
     const uint node = block * BLOCK_THREADS + thread;
-    if (node < parameters.lights * shadow_first_nodes(levels_above())) {
+    if (node < frame.layers * shadow_first_nodes(levels_above())) {
         words[upper_node_word(0, node) + NODE_IMPORTANCE] = 0;
     }
-    if (thread >= 1U << (2 * block_levels() - 2)) {
+    if (thread >= 1U << (2 * block_levels() - 2) || !is_used(light)) {
         return;
     }
     const uvec2 quad = (z_order(gl_WorkGroupID.x) << block_levels()) + 2 * z_order(thread);

@@ -398,6 +398,22 @@ double texel_extent(const Matrix& clip_from_world, std::uint32_t map_extent) {
     return 2.0 * w / (std::min(width, height) * map_extent);
 }
 
+// Returns the w at which a light with perspective has depth 1; infinity if there is no such w.
+// Depth is a w + b then.
+float range_of(const Matrix& clip_from_world) {
+    const auto& [x, y, z, w] = clip_from_world;
+    const Vector direction = linear_part(w);
+    const double squared = dot(direction, direction);
+    const double a = squared > 0.0 ? dot(linear_part(z), direction) / squared : 0.0;
+    double rest = 0.0;
+    for (std::size_t i = 0; i < 3; ++i) {
+        rest = std::max(rest, std::abs(z[i] - a * w[i]));
+    }
+    const double range = (z[3] - a * w[3]) / (1.0 - a);
+    const bool has_range = squared > 0.0 && rest <= 1e-5 * length(linear_part(z)) && range > 0.0;
+    return has_range ? static_cast<float>(range) : std::numeric_limits<float>::infinity();
+}
+
 struct Camera {
     Matrix world_from_pixel;
     int turning;
@@ -443,6 +459,8 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
     light.perspective = is_parallel(clip_from_world) ? 0.0F : 1.0F;
     light.weight = projection.weight;
     light.layers = projection.layers;
+    light.range = range_of(clip_from_world);
+    light.casters = projection.casters;
     return light;
 }
 
@@ -451,6 +469,10 @@ void check_weight(const ShadowProjection& light, std::size_t number) {
         detail::refuse("ShadowProjection::weight of light ", number, " is ", light.weight,
                        ", but must be 1/64 to 64");
     }
+}
+
+bool is_unused(const ShadowProjection& light) {
+    return light.clip_from_world == ShadowMatrix{};
 }
 
 void check_layers(std::span<const ShadowProjection> lights) {
@@ -464,7 +486,9 @@ void check_layers(std::span<const ShadowProjection> lights) {
         check_weight(lights[i], i);
         const std::uint32_t layers = lights[i].layers;
         const bool parallel = is_parallel(matrix(lights[i].clip_from_world));
-        if (i == next) {
+        if (i == next && is_unused(lights[i])) {
+            next = i + 1;
+        } else if (i == next) {
             if (parallel && (layers == 0 || layers > SHADOW_MAX_LEVELS)) {
                 refuse("1, or up to 8 for the first level of a parallel light");
             }
@@ -491,9 +515,9 @@ void check_layers(std::span<const ShadowProjection> lights) {
 ShadowFrame make_shadow_frame(const ShadowOptions& options, const ShadowView& view,
                               VkExtent2D depth_extent, std::span<const ShadowProjection> lights) {
     (void)shadow_parameters(options);  // checks them
-    if (lights.size() != options.lights) {
+    if (lights.size() > options.lights) {
         detail::refuse("ShadowOptions::lights is ", options.lights, ", but ", lights.size(),
-                       " projections were given; give one for each");
+                       " projections were given; give fewer, or a greater number in the options");
     }
     check_layers(lights);
     const Camera camera = camera_of(view, depth_extent);
@@ -502,6 +526,10 @@ ShadowFrame make_shadow_frame(const ShadowOptions& options, const ShadowView& vi
     frame.depth_height = depth_extent.height;
     frame.background_depth = view.background_depth;
     for (std::size_t i = 0; i < lights.size(); ++i) {
+        if (is_unused(lights[i])) {
+            continue;
+        }
+        frame.layers = static_cast<std::uint32_t>(i + 1);
         frame.lights[i] = light_of(lights[i], "the matrix of light " + std::to_string(i),
                                    options.map_extent, camera);
     }

@@ -388,18 +388,18 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     const Impl& impl = *impl_;
     const Binding::Impl& bound = *binding.impl_;
     const vk::CommandBuffer buffer(commands);
-    const std::uint32_t lights = impl.options.lights;
-    const vk::Extent3D blocks{shadow_light_blocks(impl.parameters), 1, lights};
+    // An empty frame needs a layer's workgroups, too: they clear what the last one has left.
+    const vk::Extent3D blocks{shadow_light_blocks(impl.parameters), 1, std::max(frame.layers, 1U)};
     const auto kernel = [&](vk::Pipeline pipeline, vk::Extent3D groups, auto... set) {
         impl.record_kernel(buffer, bound.descriptors.set, pipeline, groups, set...);
         impl.kernel_barrier(buffer);
     };
     buffer.updateBuffer(bound.memory.buffer, bound.memory.offset_bytes,
-                        offsetof(ShadowFrame, lights) + lights * sizeof(ShadowLight), &frame,
+                        offsetof(ShadowFrame, lights) + frame.layers * sizeof(ShadowLight), &frame,
                         impl.program.dispatch());
     impl.kernel_barrier(buffer, Stage::eTransfer, Access::eTransferWrite);
     kernel(impl.importance, {groups_of(frame.depth_width, SHADOW_PICTURE_BLOCK),
-                             groups_of(frame.depth_height, SHADOW_PICTURE_BLOCK), lights});
+                             groups_of(frame.depth_height, SHADOW_PICTURE_BLOCK), 1});
     kernel(impl.count, blocks);
     kernel(impl.choose, {1, 1, 1});
     kernel(impl.list, blocks);

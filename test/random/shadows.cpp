@@ -17,8 +17,10 @@ namespace {
 
 ShadowOptions random_options(Choices& choices) {
     ShadowOptions options;
-    options.lights = choices.number("lights", 1, 8);
     options.map_extent = 16U << choices.number("map_extent_log2", 0, 3);
+    options.lights = choices.number("lights", 1, 256, [&](Random& random) {
+        return 1 + random.below(options.map_extent == 16 && random.one_in(16) ? 256 : 8);
+    });
     options.tile_extent = 64U << choices.number("tile_extent_log2", 0, 1);
     options.atlas_extent = options.tile_extent << choices.number("atlas_extent_log2", 0, 4);
     options.gutter = choices.number("gutter", 1, options.tile_extent == 64 ? 1 : 3);
@@ -53,27 +55,36 @@ void walk_on(Random& random, std::uint32_t map_extent, std::vector<ShadowProject
         walk.eye[2] += random.one_in(2) ? 0.0F : far * (random.unit() - 0.5F);
         place_levels(lights, walk);
     }
-    if (random.one_in(2)) {
-        ShadowProjection& light = lights[random.below(static_cast<std::uint32_t>(lights.size()))];
-        light.clip_from_world[12 + random.below(2)] +=
+    const auto count = static_cast<std::uint32_t>(lights.size());
+    ShadowProjection* const moved = count > 0 ? &lights[random.below(count)] : nullptr;
+    if (moved != nullptr && moved->clip_from_world != ShadowMatrix{} && random.one_in(2)) {
+        moved->clip_from_world[12 + random.below(2)] +=
             0.5F * static_cast<float>(random.below(13)) / static_cast<float>(map_extent);
     }
 }
 
-std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count,
+// The farthest distance of a light, with few or all pixels within.
+float random_range(Random& random) {
+    return random.one_in(2) ? 40.0F : 0.3F + 8.0F * random.unit();
+}
+
+// As many as there are layers, or fewer.
+std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t layers,
                                             std::vector<Walk>& walks) {
+    const std::uint32_t count = random.one_in(2) ? layers : random.below(layers + 1);
     std::vector<ShadowProjection> lights;
     walks.clear();
     while (lights.size() < count) {
         if (lights.size() + SHADOW_FACES <= count && random.one_in(2)) {
             const auto faces = point_shadow_projections(
-                {6 * random.unit() - 3, 3 * random.unit(), 6 * random.unit() - 3}, 0.1F, 40.0F);
+                {6 * random.unit() - 3, 3 * random.unit(), 6 * random.unit() - 3}, 0.1F,
+                random_range(random));
             lights.insert(lights.end(), faces.begin(), faces.end());
         }
         const auto left = static_cast<std::uint32_t>(count - lights.size());
         if (left > 1 && random.one_in(3)) {
             walks.push_back({lights.size(),
-                             1 + random.below(left),
+                             1 + random.below(std::min(left, SHADOW_MAX_LEVELS)),
                              {random.unit() - 0.5F, -1.0F, 0.2F},
                              {12 * random.unit() - 6, 1, 12 * random.unit() - 6},
                              1 + 20 * random.unit()});
@@ -83,14 +94,21 @@ std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t count,
         if (lights.size() == count) {
             break;
         }
+        if (random.one_in(6)) {
+            lights.emplace_back();  // an unused layer
+            continue;
+        }
         const float a = 2.0F * random.unit() - 1.0F;
         const float b = 2.0F * random.unit() - 1.0F;
         lights.push_back(random.one_in(2)
                              ? directional_shadow_projection({a, -1.0F, b}, spheres_box())
                              : spot_shadow_projection({9 * a, 3 + 5 * random.unit(), 9 * b},
                                                       {-a, -1.0F, -b}, 20 + 100 * random.unit(),
-                                                      0.2F, 40.0F));
+                                                      0.2F, random_range(random)));
         lights.back().weight = random.one_in(2) ? 1.0F : 0.25F + random.unit();
+    }
+    for (ShadowProjection& light : lights) {
+        light.casters = random.one_in(2) ? ~0U : random.below(256);
     }
     return lights;
 }

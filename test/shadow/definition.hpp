@@ -90,7 +90,7 @@ class Step {
 inline std::optional<bool> shows(const ShadowOptions& options, const ShadowFrame& frame,
                                  const ShadowTile& tile, const auto& box) {
     const auto [light, level, x, y] = node_of(tile);
-    if ((box.light_mask >> light & 1U) == 0) {
+    if ((box.light_mask & frame.lights[light].casters) == 0) {
         return false;
     }
     for (int axis = 0; axis < 3; ++axis) {
@@ -168,7 +168,10 @@ class Definition {
     Definition(const ShadowOptions& options, const ShadowFrame& last_frame,
                const ShadowResult& last, const ShadowFrame& frame,
                const std::vector<float>& importance)
-        : options_(options), importance_(importance), step_(options, last_frame, frame) {
+        : options_(options),
+          importance_(importance),
+          frame_(frame),
+          step_(options, last_frame, frame) {
         for (const ShadowTile& tile : last.tiles) {
             auto [light, level, x, y] = node_of(tile);
             last_tiles_[node_of(tile)] = tile;
@@ -209,6 +212,10 @@ class Definition {
             listed.push_back({node, slot_class, maximum});
         };
         for (std::uint32_t light = 0; light < options_.lights; ++light) {
+            if (std::ranges::all_of(frame_.lights[light].clip_from_world,
+                                    [](float element) { return element == 0.0F; })) {
+                continue;  // unused
+            }
             visit({light, static_cast<std::uint32_t>(std::log2(options_.map_extent)), 0, 0});
         }
         return listed;
@@ -313,6 +320,7 @@ class Definition {
 
     const ShadowOptions& options_;
     const std::vector<float>& importance_;
+    const ShadowFrame& frame_;
     Step step_;
     std::map<Node, ShadowTile> last_tiles_;
     std::set<Node> last_split_;
@@ -360,7 +368,7 @@ inline std::string broken_rule(const ShadowOptions& options, const ShadowFrame& 
     expected.flags = is_repacked ? SHADOW_REPACKED : 0;
     expected.render_vertex_count = 4;
     std::vector<std::uint32_t> render;
-    std::vector<std::uint32_t> pages(result.importance.size(), SHADOW_NONE);
+    std::vector<std::uint32_t> pages(result.importance.size());  // 0 for unused layers
     for (std::uint32_t i = 0; i < listed.size(); ++i) {
         const ShadowTile& tile = result.tiles[i];
         const auto& [node, slot_class, importance] = listed[i];

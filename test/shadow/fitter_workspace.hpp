@@ -83,6 +83,13 @@ class Workspace {
             read<std::uint32_t>(needed_.render_offset_bytes, result.header.render_count);
         result.importance = importance();  // as the next frame begins with it
         result.page_table = texels<std::uint32_t>(page_table_);
+        const std::size_t layer_texels = result.page_table.size() / fitter_.options().lights;
+        for (std::size_t i = 0; i < result.page_table.size(); ++i) {
+            if (shadow_is_unused(frame_.lights[i / layer_texels])) {  // nobody reads it
+                result.page_table[i] = 0;
+                result.importance[i] = 0.0F;
+            }
+        }
         return result;
     }
 

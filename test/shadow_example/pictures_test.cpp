@@ -168,7 +168,7 @@ TEST_F(Shadows, OfSquaresAroundALampAreSquares) {
                     ASSERT_EQ(comparison.truth[i], lit) << place[0] << " " << place[1];
                 }
                 if (std::abs(outside) > 0.06F) {
-                    ASSERT_EQ(comparison.receivers[i].word & 1U, lit)
+                    ASSERT_EQ(comparison.receivers[i].lit & 1U, lit)
                         << place[0] << " " << place[1] << " " << place[2];
                 }
                 shadowed += lit == 0 ? 1 : 0;
@@ -372,7 +372,7 @@ TEST(Lights, AreThoseOfTheScene) {
     EXPECT_EQ(layers_of(lights({}, 4.0F)), 4U);  // 4, 8, 16 and 32 are wider than 28.7
     baker::Scene scene;
     scene.suns.push_back({.irradiance = {5e4F, 5e4F, 4e4F}});
-    scene.point_lights.resize(2, {.intensity = glm::vec3(1e4F), .radius = 0.2F});
+    scene.point_lights.resize(2, {.intensity = glm::vec3(1e4F), .radius = 0.2F, .range = 7.0F});
     scene.point_lights.push_back({.intensity = glm::vec3(1e5F), .is_spot = true});
     const std::vector<Light> all = lights(scene);
     ASSERT_EQ(all.size(), 4U);
@@ -383,8 +383,9 @@ TEST(Lights, AreThoseOfTheScene) {
     EXPECT_NEAR(all[1].angle_degrees, 90.0F, 0.01F);
     EXPECT_FLOAT_EQ(all[2].colour.r, 0.2F * all[0].colour.r);
     EXPECT_EQ(all[2].radius, 0.2F);
-    scene.point_lights.resize(4);
-    EXPECT_EQ(lights(scene).size(), 4U);
+    EXPECT_EQ(all[2].range, 7.0F);
+    scene.point_lights.resize(44);
+    EXPECT_EQ(lights(scene).size(), 44U);  // a sun, a spot and 42 of 43 point lights: 254 layers
     EXPECT_EQ(warnings.size(), 1U);
 }
 

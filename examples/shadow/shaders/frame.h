@@ -20,6 +20,7 @@ struct DrawnLight {
     float colour[3];
     float radius;  // of shadow_disc
     uint layer;    // of the fitter, the light's first
+    float range;   // at which a spot or point light ends
 };
 
 // DrawnFrame::shadow_filter, as Filter.

@@ -38,7 +38,7 @@ void main() {
         const DrawnLight light = drawn.lights[i];
         const vec3 way = way_to(light, surface.position);
         const float cosine = dot(surface.normal, normalize(way));
-        if (!(cosine > 0.0)) {
+        if (!(cosine > 0.0) || (light.kind != LIGHT_SUN && length(way) >= light.range)) {
             continue;
         }
         ShadowPoint point;
@@ -69,11 +69,13 @@ vec3 arriving(DrawnLight light, vec3 way) {
         return vector(light.colour);
     }
     const float squared = max(dot(way, way), 1e-12);
+    const float ratio = sqrt(squared) / light.range;
+    const float window = clamp(1.0 - ratio * ratio * ratio * ratio, 0.0, 1.0);  // that of KHR_lights_punctual
     const float cosine = dot(-way * inversesqrt(squared), vector(light.direction));
     const float cone = light.kind == LIGHT_POINT
         ? 1.0
         : smoothstep(light.cone_cosine, mix(light.cone_cosine, 1.0, 0.25), cosine);
-    return vector(light.colour) * (cone / squared);
+    return vector(light.colour) * (cone * window / squared);
 }
 
 // Returns the colour of a point's tile: its level, its border, its texels as a chequerboard. Levels next to each other

@@ -82,8 +82,8 @@ QUADTILE_SHARED bool shadow_is_on_map(ShadowParameters parameters, float x, floa
 /// How a light sees the plane through a pixel's surface: the pixel's place on the light's map, its
 /// depth in the light's clip space, and how these change to the next column and row of the picture.
 struct ShadowMapping {
-    uint inside;         ///< 1: in the map and facing the light; 0: no other member counts
-    float at[3];         ///< x and y in texels of the map, with fractions, and depth
+    uint inside;  ///< 1: in the map, in reach, and facing the light; 0: no other member counts
+    float at[3];  ///< x and y in texels of the map, with fractions, and depth
     float by_column[3];  ///< their change
     float by_row[3];     ///< their change
     float area;          ///< of the pixel on the map: the determinant of the Jacobian J
@@ -138,8 +138,10 @@ QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, Shadow
     const float largest_square = float_from_bits(BITS_ONE + (60U << 23));
     // Surfaces that face away have no light and no shadow.
     const bool faces = area > 0.0F && squares > smallest_square && squares < largest_square;
-    mapping.inside =
-        is_before && faces && shadow_is_on_map(parameters, mapping.at[0], mapping.at[1]) ? 1 : 0;
+    mapping.inside = is_before && at[3] <= light.range && faces &&
+                             shadow_is_on_map(parameters, mapping.at[0], mapping.at[1])
+                         ? 1
+                         : 0;
     return mapping;
 }
 
@@ -181,9 +183,19 @@ QUADTILE_SHARED float shadow_beside_edge(float importance, uint seen) {
 
 // ---- Steps of a light's map since the last frame
 
+/// Returns whether a layer of a frame has no light. Such a layer has no tiles.
+QUADTILE_SHARED bool shadow_is_unused(ShadowLight light) {
+    return light.clip_from_world[3] == 0.0F && light.clip_from_world[7] == 0.0F &&
+           light.clip_from_world[11] == 0.0F && light.clip_from_world[15] == 0.0F;
+}
+
+const uint SHADOW_SAME = 0;     ///< the light is that of the last frame, but for a step
+const uint SHADOW_CHANGED = 1;  ///< the light has changed, and all its slots must be drawn
+const uint SHADOW_NEW = 2;      ///< the layer was unused: it had no map in the last frame
+
 /// How a light's map lies to that of the last frame.
 struct ShadowStep {
-    uint changed;  ///< 1: the light has changed, and all its slots must be drawn; else 0
+    uint changed;  ///< SHADOW_SAME, SHADOW_CHANGED or SHADOW_NEW
     int x;         ///< texels from a column of this frame to that of the last; 0 if changed
     int y;         ///< the same for rows
 };
@@ -216,18 +228,19 @@ QUADTILE_SHARED bool shadow_has_whole_origin(ShadowParameters parameters, Shadow
 QUADTILE_SHARED ShadowStep shadow_step(ShadowParameters parameters, ShadowLight light,
                                        ShadowLight last) {
     ShadowStep step;
-    step.changed = 0;
+    step.changed = SHADOW_SAME;
     for (uint i = 0; i < 16; ++i) {
         const bool is_same =
             bits_from_float(light.clip_from_world[i]) == bits_from_float(last.clip_from_world[i]);
         const bool is_shifted = (i == 12 || i == 13) && light.perspective == 0.0F &&
                                 shadow_has_whole_origin(parameters, light, i - 12) &&
                                 shadow_has_whole_origin(parameters, last, i - 12);
-        step.changed = is_same || is_shifted ? step.changed : 1;
+        step.changed = is_same || is_shifted ? step.changed : SHADOW_CHANGED;
     }
+    step.changed = shadow_is_unused(last) ? SHADOW_NEW : step.changed;
     step.x = 0;
     step.y = 0;
-    if (step.changed == 0) {
+    if (step.changed == SHADOW_SAME) {
         step.x = shadow_origin(parameters, light, 0) - shadow_origin(parameters, last, 0);
         step.y = shadow_origin(parameters, light, 1) - shadow_origin(parameters, last, 1);
     }
@@ -235,11 +248,11 @@ QUADTILE_SHARED ShadowStep shadow_step(ShadowParameters parameters, ShadowLight 
 }
 
 /// Returns whether a texel of this frame's map lies in that of the last frame, at (x + step.x, y +
-/// step.y). All do if the light has changed.
+/// step.y). All do if the light has changed, none if the layer is new.
 QUADTILE_SHARED bool shadow_was_inside(ShadowParameters parameters, ShadowStep step, uint x,
                                        uint y) {
     const uint extent = 1U << parameters.map_levels;
-    return x + uint(step.x) < extent && y + uint(step.y) < extent;
+    return step.changed != SHADOW_NEW && x + uint(step.x) < extent && y + uint(step.y) < extent;
 }
 
 /// Returns whether a node of this level of this frame's map may be a node of the last frame's map:
@@ -284,7 +297,8 @@ QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLigh
     QUADTILE_PRECISE const float x = mapping.at[0] + float(step.x);
     QUADTILE_PRECISE const float y = mapping.at[1] + float(step.y);
     ShadowSight sight;
-    sight.inside = shadow_is_on_map(parameters, x, y) ? mapping.inside : 0;
+    sight.inside =
+        step.changed != SHADOW_NEW && shadow_is_on_map(parameters, x, y) ? mapping.inside : 0;
     sight.x = x;
     sight.y = y;
     sight.depth = mapping.at[2];

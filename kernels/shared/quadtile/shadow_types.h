@@ -10,7 +10,7 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-const uint SHADOW_MAX_LIGHTS = 16;     ///< layers of the map
+const uint SHADOW_MAX_LIGHTS = 256;    ///< layers of the map
 const uint SHADOW_FACES = 6;           ///< of a point light, one layer each
 const uint SHADOW_MAX_LEVELS = 8;      ///< sun levels, at most; one layer each
 const uint SHADOW_CLASSES = 5;         ///< of slots, each twice as wide as the class below
@@ -61,13 +61,17 @@ struct ShadowLight {
     /// Number of layers, from this one on, that form one light: 1; SHADOW_FACES for the first face
     /// of a point light; up to SHADOW_MAX_LEVELS for the first sun level; 0 for the others.
     uint layers;
+    /// Greatest w of a pixel that the light reaches; infinite for suns. Pixels beyond request
+    /// nothing.
+    float range;
+    uint casters;  ///< bits of the casters' light_mask that cast shadows in it
 };
 
 /// A box in the world in which a caster of shadows has changed since the last frame. A moving
 /// object has two: its old and its new bounds. Empty if low > high along an axis.
 struct ShadowChange {
     float low[3];     ///< corner with the least coordinates
-    uint light_mask;  ///< bit l: casts shadows in light l
+    uint light_mask;  ///< casts shadows in lights that have one of these bits in `casters`
     float high[3];    ///< the opposite corner
     uint reserved;    ///< 0
 };
@@ -77,8 +81,8 @@ struct ShadowFrame {
     uint depth_width;                       ///< of the depth buffer, pixels
     uint depth_height;                      ///< of the depth buffer, pixels
     float background_depth;                 ///< depth of pixels without a surface
-    uint reserved;                          ///< 0
-    ShadowLight lights[SHADOW_MAX_LIGHTS];  ///< one per layer of the map
+    uint layers;                            ///< number of layers up to the last used one
+    ShadowLight lights[SHADOW_MAX_LIGHTS];  ///< one per layer; all 0: the layer is unused
 };
 
 /// Constants of all frames. Push constants.
@@ -134,7 +138,7 @@ struct ShadowObject {
     float high[3];      ///< the opposite corner
     uint first_index;   ///< into the index buffer
     int vertex_offset;  ///< added to indices
-    uint light_mask;    ///< bit l: casts shadows in light l
+    uint light_mask;    ///< casts shadows in lights that have one of these bits in `casters`
     uint reserved0;     ///< 0
     uint reserved1;     ///< 0
 };

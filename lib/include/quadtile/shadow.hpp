@@ -38,7 +38,9 @@ struct ShadowBox {
 /// Clip space of a light, of a face of a point light, or of a sun level. It sees depths from 0 to
 /// 1, and x and y from -1 to 1.
 struct ShadowProjection {
-    ShadowMatrix clip_from_world{};  ///< parallel or perspective; w is positive in front of it
+    /// Parallel or perspective; w is positive in front of it. Only zeros, the default: the layer is
+    /// unused in this frame. It has no tiles and costs nothing.
+    ShadowMatrix clip_from_world{};
     /// Shadow texels per pixel along a side, 1/64 to 64: also the priority of this light if budgets
     /// are short.
     float weight = 1.0F;
@@ -46,6 +48,8 @@ struct ShadowProjection {
     /// face of a point light; up to SHADOW_MAX_LEVELS for the first and finest sun level; 0 for the
     /// others.
     std::uint32_t layers = 1;
+    /// An object casts shadows in this light if its light_mask has one of these bits.
+    std::uint32_t casters = ~0U;
 };
 
 /// Camera of a depth buffer.
@@ -103,9 +107,9 @@ spot_shadow_projection(const std::array<float, 3>& position, const std::array<fl
 /// Sizes, budgets and quality of shadow maps.
 struct ShadowOptions {
     /// Layers of the importance map, 1 to SHADOW_MAX_LIGHTS: one per light, six per point light,
-    /// one per sun level.
+    /// one per sun level. A frame may use fewer.
     std::uint32_t lights = 1;
-    /// Texels on a side of each layer, a power of two, 16 to 2048. All layers together have 2^23
+    /// Texels on a side of each layer, a power of two, 16 to 2048. All layers together have 2^24
     /// texels at most.
     std::uint32_t map_extent = 1024;
     /// Texels on a side of the atlas, a power of two: tile_extent to 128 * tile_extent, at most
@@ -128,10 +132,11 @@ struct ShadowOptions {
 /// out of its range.
 [[nodiscard]] QUADTILE_API ShadowParameters shadow_parameters(const ShadowOptions& options);
 
-/// Returns a frame as the kernels read it. `lights` has one projection per layer; `depth_extent` is
-/// that of the depth buffer in pixels. Throws Error(invalid_argument) if the numbers of projections
-/// and layers differ, if a light's layers are incomplete, if a weight is out of range, if the depth
-/// buffer is empty, and for matrices that are not finite or cannot be inverted.
+/// Returns a frame as the kernels read it. `lights` has one projection per layer, for the first
+/// layers; the others are unused. `depth_extent` is that of the depth buffer in pixels. Throws
+/// Error(invalid_argument) if there are more projections than layers, if a light's layers are
+/// incomplete, if a weight is out of range, if the depth buffer is empty, and for matrices that are
+/// not finite or cannot be inverted.
 [[nodiscard]] QUADTILE_API ShadowFrame make_shadow_frame(const ShadowOptions& options,
                                                          const ShadowView& view,
                                                          VkExtent2D depth_extent,

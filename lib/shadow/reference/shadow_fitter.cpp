@@ -64,7 +64,8 @@ std::vector<float> faded_importance(const ShadowParameters& parameters, const Sh
                                         shadow_origin(parameters, last_frame.lights[light], axis);
             return shadow_importance_texel(parameters, turned, place);
         };
-        if (shadow_was_inside(parameters, steps[light], x, y)) {
+        if (!shadow_is_unused(frame.lights[light]) &&
+            shadow_was_inside(parameters, steps[light], x, y)) {
             importance[i] =
                 shadow_faded(last.importance[(light * extent + then(1, y)) * extent + then(0, x)]);
         }
@@ -102,7 +103,7 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
             }
             const float by_column = depths.step(column, row, 1, 0);
             const float by_row = depths.step(column, row, 0, 1);
-            for (std::uint32_t light = 0; light < parameters.lights;
+            for (std::uint32_t light = 0; light < frame.layers;
                  light += std::max(1U, frame.lights[light].layers)) {
                 const std::uint32_t layer = layer_of(parameters, frame, light, column, row, *here);
                 const ShadowLight& of_layer = frame.lights[layer];
@@ -196,7 +197,7 @@ std::vector<SeenPixel> seen_by_lights(const ShadowParameters& parameters, const 
     }
     const std::size_t map_extent = std::size_t{1} << parameters.map_levels;
     std::vector<SeenPixel> seen;
-    for (std::uint32_t light = 0; light < parameters.lights;
+    for (std::uint32_t light = 0; light < frame.layers;
          light += std::max(1U, frame.lights[light].layers)) {
         const std::uint32_t layer = layer_of(parameters, frame, light, column, row, *depth);
         const ShadowMapping now =
@@ -253,17 +254,19 @@ void add_needs(const ShadowParameters& parameters, const LastFrame& last, const 
 
 // Returns the index of the least factor that keeps the budgets. A linear search: with hysteresis
 // fewer tiles may need more cells.
-std::uint32_t least_factor(const ShadowParameters& parameters, const LastFrame& last,
-                           const MapView& map) {
+std::uint32_t least_factor(const ShadowParameters& parameters, const ShadowFrame& frame,
+                           const LastFrame& last, const MapView& map) {
     std::vector<Pyramid> pyramids;
-    for (std::uint32_t light = 0; light < parameters.lights; ++light) {
+    for (std::uint32_t light = 0; light < frame.layers; ++light) {
         pyramids.push_back(build_pyramid(map, light));
     }
     for (std::uint32_t factor = 0;; ++factor) {
         Needs needs;
-        for (std::uint32_t light = 0; light < parameters.lights; ++light) {
-            add_needs(parameters, last, pyramids[light], parameters.map_levels, 0, 0, light, factor,
-                      needs);
+        for (std::uint32_t light = 0; light < frame.layers; ++light) {
+            if (!shadow_is_unused(frame.lights[light])) {
+                add_needs(parameters, last, pyramids[light], parameters.map_levels, 0, 0, light,
+                          factor, needs);
+            }
         }
         if (needs.are_kept(parameters)) {
             return factor;
@@ -298,7 +301,7 @@ bool is_changed(const ShadowParameters& parameters, const ShadowFrame& frame,
                 std::span<const ShadowChange> changes, const ShadowTile& tile) {
     const std::uint32_t light = light_of(tile);
     return std::ranges::any_of(changes, [&](const ShadowChange& change) {
-        return (change.light_mask >> light & 1U) != 0 &&
+        return (change.light_mask & frame.lights[light].casters) != 0 &&
                shadow_overlaps(
                    parameters,
                    shadow_bounds(parameters, frame.lights[light], change.low, change.high), tile);
@@ -471,16 +474,19 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
     scatter_importance(parameters_, frame, depths, seen, result_.header.factor, result.importance);
     const std::uint32_t map_extent = 1U << parameters_.map_levels;
     const MapView map = view_of(result.importance, map_extent, map_extent, parameters_.lights);
-    const std::uint32_t factor = least_factor(parameters_, last, map);
+    const std::uint32_t factor = least_factor(parameters_, frame, last, map);
     for (const Tile& tile : subdivide(map, thresholds_of(parameters_, last, factor)).tiles) {
-        result.tiles.push_back(classified(parameters_, last, tile, factor));
+        if (!shadow_is_unused(frame.lights[tile.layer()])) {
+            result.tiles.push_back(classified(parameters_, last, tile, factor));
+        }
     }
 
     std::vector<bool> must_render;
     for (const ShadowTile& tile : result.tiles) {
         const bool is_resized = has(tile, SHADOW_KEPT) && tile.slot == SHADOW_NONE;
         result.header.resized += is_resized ? 1 : 0;
-        must_render.push_back(tile.slot == SHADOW_NONE || steps[light_of(tile)].changed != 0 ||
+        must_render.push_back(tile.slot == SHADOW_NONE ||
+                              steps[light_of(tile)].changed != SHADOW_SAME ||
                               is_changed(parameters_, frame, changes, tile));
     }
     const bool is_repacked = !place_new(parameters_, result.tiles);
@@ -514,11 +520,11 @@ std::vector<std::vector<std::uint32_t>> ShadowFitter::cull(
         for (const std::uint32_t index : result_.render) {
             const ShadowTile& tile = result_.tiles[index];
             const std::uint32_t light = light_of(tile);
-            const bool is_lit = (object.light_mask >> light & 1U) != 0;
-            if (is_lit && shadow_overlaps(parameters_,
-                                          shadow_bounds(parameters_, frame_.lights[light],
-                                                        object.low, object.high),
-                                          tile)) {
+            const bool is_caster = (object.light_mask & frame_.lights[light].casters) != 0;
+            if (is_caster && shadow_overlaps(parameters_,
+                                             shadow_bounds(parameters_, frame_.lights[light],
+                                                           object.low, object.high),
+                                             tile)) {
                 drawn_in.push_back(index);
             }
         }
