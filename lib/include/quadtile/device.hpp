@@ -37,6 +37,9 @@ struct Features {
     bool storage_image_formats = false;
     /// Storage images chosen at run time (shaderStorageImageArrayDynamicIndexing).
     bool storage_image_dynamic_indexing = false;
+    /// Messages from workgroup to workgroup within a dispatch. Without them each hand-over is a
+    /// dispatch of its own: up to two more for a list, a pyramid or mip levels.
+    bool hand_over = false;
 };
 
 /// Properties of one Vulkan device of this machine, and the reasons if quadtile cannot use it.
@@ -112,8 +115,9 @@ struct AdoptedDevice {
     /// host's lock held or on the thread that owns the queue. Called concurrently from threads that
     /// call the library and from threads of Services; must not throw.
     SubmitFunction submit;
-    /// Optional features that the host enabled on the device.
+    /// Optional features that the host enabled on the device (hand_over: always).
     Features enabled;
+    Features disabled;  ///< as DeviceOptions::disabled
     /// Whether the host enabled VK_EXT_debug_utils. If so, quadtile names its objects and labels
     /// its commands for frame debuggers and validation messages.
     bool debug_utils = false;

@@ -135,7 +135,7 @@ class QUADTILE_API Subdivider {
                                             std::uint64_t tile_capacity) const;
 
     /// Offset in the scratch of the NaN texels per layer that `fused` leaves: 32-bit words.
-    static constexpr VkDeviceSize nan_texels_offset_bytes = 12;
+    static constexpr VkDeviceSize nan_texels_offset_bytes = 16;
 
     /// Resources, which the caller owns.
     struct Resources {

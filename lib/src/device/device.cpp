@@ -166,6 +166,7 @@ DeviceInfo describe(vk::PhysicalDevice device, const Dispatch& dispatch, std::ui
                                           c.features.shaderStorageImageExtendedFormats != 0;
     info.features.storage_image_dynamic_indexing =
         c.features.shaderStorageImageArrayDynamicIndexing != 0;
+    info.features.hand_over = true;
     if (const auto family = compute_family(device, dispatch)) {
         info.timestamps =
             device.getQueueFamilyProperties(dispatch)[*family].timestampValidBits != 0;
@@ -316,7 +317,8 @@ LogCallback safe_log(const LogCallback& log) {
 
 constexpr bool Features::*FEATURES[] = {&Features::subgroup_operations, &Features::sampler_minmax,
                                         &Features::storage_image_formats,
-                                        &Features::storage_image_dynamic_indexing};
+                                        &Features::storage_image_dynamic_indexing,
+                                        &Features::hand_over};
 
 // FNV-1a, 64 bits; against accidents, not against attackers.
 std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {
@@ -439,7 +441,8 @@ Device Device::adopt(const AdoptedDevice& host) {
                        " cannot be used: ", context->info.rejections[0]);
     }
     for (const auto feature : FEATURES) {
-        context->info.features.*feature &= host.enabled.*feature;
+        const bool enabled = host.enabled.*feature || feature == &Features::hand_over;
+        context->info.features.*feature &= enabled && !(host.disabled.*feature);
     }
     context->set_limits();
     open_pipeline_cache(*context, host.pipeline_cache);

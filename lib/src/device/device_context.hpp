@@ -142,6 +142,13 @@ class DeviceContext {
         }
     }
 
+    // Returns whether workgroups hand over within a dispatch: until a run is lost
+    // (kernels/common/hand_over.glsl).
+    [[nodiscard]] bool hands_over() const { return info.features.hand_over && !has_lost_a_run_; }
+    // Notes that a run was lost, for later bindings and recordings. Throws Error(unsupported) if it
+    // has gone by steps already. `what`: it made.
+    void note_lost_run(const std::string& what) const;
+
     [[nodiscard]] bool can_submit() const { return queue || host_submit; }
 
     SubmitFunction host_submit;  // of an adopted device; may be empty
@@ -152,6 +159,7 @@ class DeviceContext {
 
  private:
     mutable std::atomic<std::uint64_t> runs_ = 0;
+    mutable std::atomic<bool> has_lost_a_run_ = false;
 };
 
 // Creates the instance of a context, with validation if requested. `entry` is that of
