@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/tile_list.h>
 #include <quadtile/device.hpp>
 
 // quadtile has a Vulkan-Hpp of its own; the two exchange C handles.
@@ -270,6 +271,9 @@ inline constexpr Scope ALL_WRITES{vk::PipelineStageFlagBits::eAllCommands,
 inline constexpr Scope ALL_USES{vk::PipelineStageFlagBits::eAllCommands,
                                 vk::AccessFlagBits::eMemoryRead | vk::AccessFlagBits::eMemoryWrite};
 inline constexpr Scope HOST_READS{vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead};
+// Throws Error(unsupported) for a list of a failed run (TILE_LIST_INCOMPLETE).
+void check_complete(const TileListHeader& header);
+
 void memory_barrier(vk::CommandBuffer commands, const Scope& before = ALL_WRITES,
                     const Scope& after = ALL_USES);
 // Returns an attachment of a render pass that clears it.

@@ -338,6 +338,7 @@ void describe(std::ostream& text, const DeviceInfo& info) {
     feature("subgroup operations", info.features.subgroup_operations);
     feature("min/max sampler", info.features.sampler_minmax);
     feature("storage image dynamic indexing", info.features.storage_image_dynamic_indexing);
+    feature("hand-over between workgroups", info.features.hand_over);
     feature("timestamps", info.timestamps);
     line("largest map") << info.max_map_extent << " x " << info.max_map_extent << " texels, "
                         << info.max_layers << " layers\n";

@@ -199,6 +199,7 @@ void MapTiles::run_until_it_fits(const Run& run, const SubdivisionSettings& sett
                                  const Threshold& threshold) {
     while (true) {
         record_and_wait(run, settings, threshold);
+        app::check_complete(summary_.header);
         if ((summary_.header.flags & TILE_LIST_OVERFLOW) == 0) {
             return;
         }

@@ -315,10 +315,9 @@ LogCallback safe_log(const LogCallback& log) {
     };
 }
 
-constexpr bool Features::*FEATURES[] = {&Features::subgroup_operations, &Features::sampler_minmax,
-                                        &Features::storage_image_formats,
-                                        &Features::storage_image_dynamic_indexing,
-                                        &Features::hand_over};
+constexpr bool Features::*FEATURES[] = {
+    &Features::subgroup_operations, &Features::sampler_minmax, &Features::storage_image_formats,
+    &Features::storage_image_dynamic_indexing, &Features::hand_over};
 
 // FNV-1a, 64 bits; against accidents, not against attackers.
 std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {

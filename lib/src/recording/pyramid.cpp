@@ -133,8 +133,9 @@ Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources
                             resources.map.layout),
         Descriptor::storage_buffer(resources.state, state_size_bytes(shape))};
     detail::append_pyramid_chunks(descriptors, context, shape, resources.pyramid);
-    return Binding(std::make_shared<Binding::Impl>(Binding::Impl{
-        parameters_of(shape), !context.hands_over(), pipeline, impl_->program.make_descriptors(descriptors)}));
+    return Binding(std::make_shared<Binding::Impl>(
+        Binding::Impl{parameters_of(shape), !context.hands_over(), pipeline,
+                      impl_->program.make_descriptors(descriptors)}));
 }
 
 void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {
