@@ -153,7 +153,7 @@ class Gpu {
     // Returns the device for quadtile, which never destroys it. This Gpu must outlive everything
     // made with it, and the pipeline cache until the device is adopted.
     [[nodiscard]] quadtile::AdoptedDevice for_quadtile(
-        std::span<const std::byte> pipeline_cache = {}) const;
+        std::span<const std::byte> pipeline_cache = {}, DeviceCheck check = DeviceCheck::off) const;
 
     // Records, submits and waits as wait() does, so the host always knows the GPU's state.
     void run(const std::function<void(vk::CommandBuffer)>& record);

@@ -66,6 +66,12 @@ auto vulkan_calls(const std::string& doing, Calls&& calls) {
 // Returns the mutex of a queue, which all Devices with this queue share.
 [[nodiscard]] std::shared_ptr<std::mutex> mutex_of(vk::Device device, vk::Queue queue);
 
+// What a check (DeviceCheck) has found, for the features of FEATURES (device.cpp) by bits.
+struct Checked {
+    std::uint32_t tested = 0;  // in use during the check
+    std::uint32_t faulty = 0;
+};
+
 // Limits below those of the device, for tests of the code for large inputs. 0: the device's.
 struct LowerLimits {
     std::uint32_t max_workgroup_count = 0;
@@ -92,6 +98,7 @@ class DeviceContext {
     bool debug_utils = false;  // whether VK_EXT_debug_utils is enabled
 
     DeviceInfo info;
+    Checked checked;
     LogCallback log;
     Unique<vk::PipelineCache> pipeline_cache;
 
