@@ -53,7 +53,7 @@ uint make_masks(Ascent at, uint thread) {
     const uint split = split_nodes_of(block, thread);
     uvec4 siblings = ((uvec4(split) >> uvec4(0, 1, 2, 3)) & 1) * MASK_OF_SELF;
     if (is_group) {
-        siblings = receive_second(at, thread, split);
+        siblings = receive(at, thread, split, second_slots(ahead));
     } else {
         if (split != 0) {
             atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);

@@ -211,8 +211,7 @@ void load_group(Block block, uint thread) {
     const uint width = extent_of(block.level).x;
     const uint loads = GROUP_LEVELS > 4 ? 4 : max((GROUP_LEVELS > 3 ? 256 : 64) / CREW_SIZE, 1);
     ITEM items[8];  // a crew has at least 32 threads
-    // Lost runs: see below; the load's latency is hidden.
-    const bool was_lost = PYRAMID != 0 && thread == 0 && HANDED_OVER(state[layer]) == LOST;
+    const bool was_lost = PYRAMID != 0 && thread == 0 && HANDED_OVER(state[layer]) == LOST_RUN;
     bool waits;
     uint turns = 0;
     [[dont_unroll]] do {  // all loads are issued before the first result is used, so no branch surrounds them
@@ -230,7 +229,7 @@ void load_group(Block block, uint thread) {
         }
     } while (waits && ++turns < MOST_TURNS);
     if (waits || was_lost) {
-        HAND_OVER(state[layer], LOST);
+        HAND_OVER(state[layer], LOST_RUN);
 #if PYRAMID
         // So that the root learns of it: infinite nodes are released.
         [[unroll]] for (uint i = 0; i < loads; ++i) { items[i] = uintBitsToFloat(INFINITY_BITS); }
@@ -475,7 +474,7 @@ void main() {
     if (!ends && thread == 0) {
         if (may_hold_nan(item)) {
             acquire_arrivals();
-            if (HANDED_OVER(state[layer]) == LOST) {
+            if (HANDED_OVER(state[layer]) == LOST_RUN) {
                 put_texel(parameters.top_level, uvec2(0), uintBitsToFloat(NAN_BITS));
                 return;
             }

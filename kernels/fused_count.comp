@@ -66,7 +66,7 @@ void main() {
             tiles = tiles_of(at.block, thread, nodes, importance);
             uint count = tile_count(tiles);
             if (is_group) {
-                below = receive_second(at, thread, split_nodes_of(at.block, thread));
+                below = receive(at, thread, split_nodes_of(at.block, thread), second_slots(ahead));
                 count += below.x + below.y + below.z + below.w;
                 keep_nodes(at.block, thread, nodes);
             }

@@ -76,8 +76,6 @@ uint slot_of(Group group, uvec2 index) {
 bool is_lost(uint key) { return SOURCE_UNORM_BITS != 0 ? key > INFINITY_BITS : key_is_nan(key); }
 bool is_lost(Ascent at) { return at.handovers > 0 && is_lost(largest_keys[at.handovers - 1]); }
 
-float node_of_group(uint key) { return is_lost(key) ? uintBitsToFloat(INFINITY_BITS) : item_of_key(key); }
-
 // Sends the second message of a split node, which is not 0. Thread 0 calls this before send_node.
 void send_second(Group group, Ascent at, uint message) {
     HAND_OVER(words[second_slots(group) + slot_of(group, at.block.index)], message);
@@ -121,8 +119,8 @@ uint nodes_of(Block block, uint thread) {
 }
 
 // Receives the messages of a thread's four nodes of a group from the slots that begin at `slots`; 0 for nodes without a
-// bit in `sent`, and for messages that do not come.
-uvec4 receive(uint thread, uint sent, uint slots) {
+// bit in `sent`, and for messages that do not come. Then the group is lost: a barrier and renew_node must follow.
+uvec4 receive(Ascent at, uint thread, uint sent, uint slots) {
     uvec4 received = uvec4(0);
     if (sent != 0) {
         const uvec2 local = 2 * morton(thread);
@@ -135,6 +133,9 @@ uvec4 receive(uint thread, uint sent, uint slots) {
             received = uvec4(MESSAGE(words[first]), MESSAGE(words[first + 1]),
                              MESSAGE(words[second]), MESSAGE(words[second + 1]));
         } while (any(equal(received | absent, uvec4(0))) && ++turns < MOST_TURNS);
+        if (turns == MOST_TURNS) {
+            atomicMax(largest_keys[at.handovers - 1], LOST_RUN);
+        }
         CLEAR_MESSAGE(words[first]);
         CLEAR_MESSAGE(words[first + 1]);
         CLEAR_MESSAGE(words[second]);
@@ -143,19 +144,11 @@ uvec4 receive(uint thread, uint sent, uint slots) {
     return received;
 }
 
-// Receives the second messages of the nodes with a bit in `split`. If one does not come, the group is lost. A barrier must
-// follow, and renew_node.
-uvec4 receive_second(Ascent at, uint thread, uint split) {
-    const uvec4 received = receive(thread, split, second_slots(ahead));
-    const uvec4 there = uvec4(notEqual(received, uvec4(0)));
-    if ((there.x | there.y << 1 | there.z << 2 | there.w << 3) != split) {
-        atomicMax(largest_keys[at.handovers - 1], LOST);
-    }
-    return received;
+// Makes the node of a group; infinite if that is lost.
+void renew_node(inout Ascent at) {
+    const uint key = largest_keys[at.handovers - 1];
+    at.importance = is_lost(key) ? uintBitsToFloat(INFINITY_BITS) : item_of_key(key);
 }
-
-// Makes a group's node infinite if a second message has not come.
-void renew_node(inout Ascent at) { at.importance = node_of_group(largest_keys[at.handovers - 1]); }
 
 // Returns bits of those of a thread's four nodes of step 1 that are split.
 uint split_nodes_of(Block block, uint thread) {
@@ -203,20 +196,19 @@ Ascent read_block(uint thread) {
     return at;
 }
 
-// Receives the nodes of the group ahead, four siblings per thread; 0 for nodes that do not exist. A message that does not
-// come reads as NaN.
+// Receives the nodes of the group ahead, four siblings per thread; 0 for nodes that do not exist.
 void receive_group(inout Ascent at, uint thread) {
     ++at.handovers;
     at.block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
     const uint exist = nodes_of(at.block, thread);
     const uint lost = thread == 0 ? HANDED_OVER(state.lost) : 0;  // the first load, whose latency is hidden
-    at.keys = receive(thread, exist, ahead.slots);
+    at.keys = receive(at, thread, exist, ahead.slots);
     [[unroll]] for (uint i = 0; i < 4; ++i) {
         at.keys[i] = (exist >> i & 1) != 0 ? key_of_bits(bits_of_message(at.keys[i])) : 0;
     }
     atomicMax(largest_keys[at.handovers - 1], max(lost, largest_of_four(at.keys)));
     barrier();
-    at.importance = node_of_group(largest_keys[at.handovers - 1]);
+    renew_node(at);
     at.splits = is_split(level_of(at), at.block.index, at.importance);
 }
 
@@ -256,6 +248,6 @@ void begin_search(Ascent at, bool acquires, uint thread) {
 void finish_root(Ascent at) {
     words[layer] = may_hold_nan(at.importance) ? TAKE_RELAXED(words[layer_words() + LAYER_NAN_WORD]) : 0;
     if (may_hold_nan(at.importance) && is_lost(at)) {
-        HAND_OVER(state.lost, LOST);
+        HAND_OVER(state.lost, LOST_RUN);
     }
 }

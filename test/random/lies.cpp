@@ -113,6 +113,61 @@ std::string levels_under_lies(Random& random, Choices& choices, const Device& de
     return {};
 }
 
+// Records lists into one scratch buffer, first under the lie, then with honest kernels: once a run
+// is lost, all later ones must say so.
+std::string recorded_under_lies(Random& random, const Device& device) {
+    const MapShape shape{65 + random.below(400), 65 + random.below(400)};
+    std::vector<float> texels(std::size_t{shape.width} * shape.height);
+    std::ranges::generate(texels, [&] { return random.unit(); });
+    const MapView map{texels.data(), shape};
+    const Threshold threshold = Threshold::constant(1.0F - 0x1p-10F);
+    const std::vector<Tile> expected = reference::subdivide(map, threshold).tiles;
+    const Strategy strategy = random.one_in(3) ? Strategy::subtree : Strategy::fused;
+    Gpu gpu(device, submit_to(device));
+    std::optional<PyramidWorkspace> levels;
+    std::optional<SubdivisionWorkspace> list;
+    bool is_lost = false;
+    for (int times = 0; times < 3; ++times) {
+        if (times == 1) {
+            faulty_vulkan::control()->lie = {};
+        }
+        const Pyramid pyramid(device);
+        const Subdivider subdivider(device, {.strategy = strategy});
+        if (!list) {
+            levels.emplace(gpu, pyramid, map);
+            list.emplace(gpu, subdivider, *levels, expected.size());
+        }
+        const auto pyramid_binding = pyramid.bind(shape, {.map = levels->map.map_image(),
+                                                          .pyramid = {levels->levels.handle()},
+                                                          .state = {levels->state.handle()}});
+        const auto binding = subdivider.bind(shape, list->resources(*levels, expected.size()));
+        gpu.run([&](VkCommandBuffer commands) {
+            if (strategy == Strategy::subtree) {
+                pyramid.record(commands, pyramid_binding);
+                gpu.compute_barrier(commands);
+            }
+            subdivider.record(commands, binding, threshold);
+        });
+        const TileListHeader header = list->read_header(gpu);
+        if ((header.flags & TILE_LIST_INCOMPLETE) != 0) {
+            is_lost = true;
+            if (header.written != 0 || header.required != 0 || header.draw_instance_count != 0) {
+                return "a lost run leaves tiles";
+            }
+            continue;
+        }
+        std::vector<Tile> tiles = list->read_tiles(gpu);
+        sort_canonical(tiles);
+        if (is_lost) {
+            return "a list that comes behind a lost one is not lost";
+        }
+        if (std::string wrong = difference(tiles, expected); !wrong.empty()) {
+            return "recorded: " + wrong;
+        }
+    }
+    return {};
+}
+
 bool is_of_messages(Lie::Kind kind) {
     return kind == Lie::lost_stores || kind == Lie::stale_loads;
 }
@@ -136,6 +191,9 @@ std::string check_lie(Choices& choices, const RandomSettings& settings,
     Random random = choices.random("requests");
     try {
         const Device device = Device::adopt(host);
+        if (is_of_messages(kind) && choices.one_in("records", 3)) {
+            return recorded_under_lies(random, device);
+        }
         for (std::uint32_t left = choices.number("requests", 1, 4); left > 0; --left) {
             std::string wrong = !settings.is_short && random.one_in(3)
                                     ? levels_under_lies(random, choices, device)

@@ -11,10 +11,6 @@
 
 QUADTILE_NAMESPACE_BEGIN
 
-// Word of a state buffer after a lost run (hand_over.glsl), until the host fills the buffer with
-// zeros; in fused kernels also a key above all others.
-const uint LOST = LOST_RUN;
-
 // ---- downsample.comp ---------------------------------------------------------------------------
 
 // Levels that a workgroup makes from a block of 64 x 64 texels, down to one texel.
@@ -149,7 +145,7 @@ struct FusedState {
     uint place_count;  // in any order: places reserved so far
     uint finished_layers;
     uint required_count;  // tiles of the finished layers, in any order
-    uint lost;            // LOST after a lost run (hand_over.glsl), until the host sets it to 0
+    uint lost;            // LOST_RUN after a lost run (hand_over.glsl), until the host sets it to 0
 };
 
 const uint LAYER_WORDS = 4;

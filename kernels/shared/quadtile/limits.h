@@ -19,8 +19,7 @@ const uint MAX_LAYERS = 65536;
 /// Most levels below the root of a subtree, for the strategy `subtree`.
 const uint MAX_SUBTREE_LEVELS = 8;
 
-/// Number of NaN texels that Pyramid leaves for a layer, and word that Downsampler leaves, after a
-/// run that has failed.
+/// Word that Pyramid and Downsampler leave for a layer after a run that has failed.
 const uint LOST_RUN = 0xffffffffU;
 
 /// Descriptors through which the kernels see a tile list or a pyramid, one after the other in the
