@@ -57,7 +57,7 @@ cd "$folder"
 mkdir here there
 on_both() { # PROGRAM ARGUMENT...
     (cd here && "$here/$1" "${@:2}")
-    (cd there && qemu-aarch64 "$there/$1" "${@:2}")
+    (cd there && VK_ICD_FILENAMES=/usr/share/vulkan/icd.d/lvp_icd.aarch64.json qemu-aarch64 "$there/$1" "${@:2}")
 }
 on_both quadtile tiles "$root/examples/maps/zdm2.exr" --max-resolution 64 -o tiles.json --image tiles.png
 diff -r here there
