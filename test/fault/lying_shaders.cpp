@@ -26,7 +26,7 @@ enum Operation : std::uint32_t {
     OpLabel = 248,
     OpGroupNonUniformShuffleXor = 346,
     OpGroupNonUniformIAdd = 349,
-    OpGroupNonUniformUMax = 356,
+    OpGroupNonUniformUMax = 357,
     OpGroupNonUniformUMin = 354,
 };
 constexpr std::uint32_t SPEC_ID = 1;
