@@ -3,17 +3,23 @@
 glslc and spirv-val must be on PATH.
 """
 
+import pathlib
+import re
+
 from conan import ConanFile
 from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
 
 
 class Quadtile(ConanFile):
     name = "quadtile"
-    version = "0.1.0"
     description = "Adaptive tile subdivision on the GPU"
     settings = "os", "compiler", "build_type", "arch"
     exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "kernels/*", "lib/*"
     requires = "vulkan-headers/1.3.239.0"
+
+    def set_version(self):
+        text = pathlib.Path(self.recipe_folder, "CMakeLists.txt").read_text()
+        self.version = re.search(r"project\(quadtile VERSION (\S+)", text)[1]
 
     def layout(self):
         cmake_layout(self)

@@ -48,4 +48,8 @@ math(EXPR next_minor "${Python3_VERSION_MINOR} + 1")
 set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_DEPENDS
     "quadtile (= ${PROJECT_VERSION}), python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next_minor}), python3-numpy")
 set(CPACK_DEBIAN_QUADTILE_PYTHON_PACKAGE_RECOMMENDS "python3-matplotlib, quadtile-baker")
+# cpack --config CPackSourceConfig.cmake: the source archive. tools/release.sh makes it of a commit.
+set(CPACK_SOURCE_GENERATOR TGZ)
+set(CPACK_SOURCE_PACKAGE_FILE_NAME quadtile-${PROJECT_VERSION})
+set(CPACK_SOURCE_IGNORE_FILES "^${PROJECT_SOURCE_DIR}/(build|out|[.]git)(/|$)")
 include(CPack)

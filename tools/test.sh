@@ -23,14 +23,13 @@ case ${1:-} in
         minutes=${2:-120}
         [[ $minutes =~ ^[1-9][0-9]*$ ]] ||
             { echo "tools/test.sh: error: --all takes whole minutes, not '$minutes'" >&2; exit 2; }
-        read -ra parts <<<"addresses threads soak fuzz windows"
+        read -ra parts <<<"addresses threads soak libcxx fuzz aarch64 windows"
         packages=(chromium)
         set -- --exclude-regex '^random\.(lavapipe|swiftshader)$' # they run longer at the end
         ;;
     --ci)
         minutes=1
-        # Each part builds at most one tree beside the quick and the sanitized one.
-        turns=('threads soak' fuzz packages slow windows)
+        turns=('threads soak libcxx' 'fuzz aarch64' packages slow windows)
         turn=$(($(git -C "$root" rev-list --count HEAD) % 5))
         read -ra parts <<<"addresses ${turns[turn]}"
         echo "tools/test.sh: this commit's turn: ${turns[turn]}"
@@ -60,9 +59,9 @@ for part in "${parts[@]}"; do
     case $part in
         addresses | threads) "$root/tools/test_sanitized.sh" "$part" ;;
         soak) "$build/bin/quadtile_random" service --seconds 30 --threads 2 ;;
-        fuzz) "$root/tools/fuzz.sh" ;;
+        fuzz | libcxx) "$root/tools/$part.sh" ;;
         packages) run_tests -L package ;;
-        windows) "$root/tools/windows.sh" 60 ;;
+        aarch64 | windows) "$root/tools/$part.sh" 60 ;;
         slow) run_tests -L slow -LE package ;;
     esac
 done

@@ -185,37 +185,8 @@ run wine "$bin/quadtile_kernel_tests.exe" \
     --gtest_filter='Tiles.FullTile*:Tiles.Balanced*:Recording.*:*.OnlyTouched*:*Service*'
 run wine "$bin/quadtile_random.exe" --quick
 
-# The Linux tests run both programs by this one.
-cat >"$work/both" <<'END'
-#!/usr/bin/env bash
-# Runs a command line under Linux, in a copy of this folder, and under Wine. Prints what Wine gives. Status 99: what they
-# print or write differs, but for times.
-[[ $* != */dev/stdout* ]] || exec "$LINUX_PROGRAM" "$@" # Wine opens it as a file
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cp -a . "$work/folder"
-(cd "$work/folder" && exec "$LINUX_PROGRAM" "$@") >"$work/out" 2>"$work/err"
-status=$?
-wine "$WINDOWS_PROGRAM" "$@" >"$work/wine_out" 2>"$work/wine_err"
-wine_status=$?
-[[ $1 != tiles ]] || cmp "$work/out" "$work/wine_out" >>"$work/difference" 2>&1 # a list
-# Times and their columns, separators, and the folder of the demo's map.
-same='s/[0-9]+\.[0-9]+( ms)?/#/g; s/ +/ /g; s,\\,/,g; s,Z:/,/,g; s,/build/[a-z-]+/,/,g'
-for stream in out err; do
-    diff <(sed -E "$same" "$work/$stream") <(sed -E "$same" "$work/wine_$stream") >>"$work/difference"
-done
-left_out=(-x trace -x cache)
-[[ $* != *'--order any'* ]] || left_out+=(-x 'out*') # the test compares what is in it
-diff -rq "${left_out[@]}" "$work/folder" . >>"$work/difference"
-cat "$work/wine_out"
-cat "$work/wine_err" >&2
-[[ $status != "$wine_status" || -s $work/difference ]] || exit "$status"
-echo "status $status, under Wine $wine_status" >&2
-cat "$work/difference" >&2
-exit 99
-END
-chmod +x "$work/both"
-export LINUX_PROGRAM=$root/build/dev/bin/quadtile WINDOWS_PROGRAM=$bin/quadtile.exe QUADTILE_CLI=$work/both
+export LINUX_PROGRAM=$root/build/dev/bin/quadtile EMULATOR=wine EMULATED_PROGRAM=$bin/quadtile.exe
+export QUADTILE_CLI=$root/tools/run_both.sh
 run "$root/build/dev/bin/quadtile_command_line_tests" --gtest_filter=-*FullDisks*:*Demo*
 run "$root/build/dev/bin/quadtile_random" programs --cases "$cases"
 for ((seed = 1; seed <= cases / 4; ++seed)); do # of which few are on the device
@@ -230,13 +201,13 @@ tiles=(tiles --max-resolution 512 --image Bild-ü.png -o Kacheln-ñ.json)
 "$LINUX_PROGRAM" "${tiles[@]}" Größe-日本.exr
 "$LINUX_PROGRAM" demo
 mkdir wine
-(cd wine && wine "$WINDOWS_PROGRAM" "${tiles[@]}" ../Größe-日本.exr && wine "$WINDOWS_PROGRAM" demo)
+(cd wine && wine "$EMULATED_PROGRAM" "${tiles[@]}" ../Größe-日本.exr && wine "$EMULATED_PROGRAM" demo)
 for file in wine/*; do
     cmp "$file" "$(basename "$file")"
 done
-wine "$WINDOWS_PROGRAM" tiles --constant 0 -o NUL --image NUL Größe-日本.exr
+wine "$EMULATED_PROGRAM" tiles --constant 0 -o NUL --image NUL Größe-日本.exr
 chmod a-w Kacheln-ñ.json
-! wine "$WINDOWS_PROGRAM" "${tiles[@]}" Größe-日本.exr 2>"$log" || exit 1
+! wine "$EMULATED_PROGRAM" "${tiles[@]}" Größe-日本.exr 2>"$log" || exit 1
 grep -q "read-only" "$log"
 [[ -z $(find . -name '.quadtile*') ]]
 cp "$root/test/baker/scenes/ring.obj" 環.obj

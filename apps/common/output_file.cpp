@@ -18,6 +18,26 @@ namespace {
 
 constexpr std::size_t LARGE_BYTES = std::size_t{1} << 16U;
 
+// What a user can do about a file or a directory that cannot be written.
+const char* remedy(int error) {
+    switch (error) {
+        case ENOENT:
+            return "; create the folder first, or give another one";
+        case EISDIR:
+        case ENOTDIR:
+            return "; give another name";
+        case EACCES:
+        case EPERM:
+        case EROFS:
+            return "; change the permissions, or give another folder";
+        case EFBIG:
+        case ENOSPC:
+            return "; free some space, or write to another disk";
+        default:
+            return "; write to another place";
+    }
+}
+
 }  // namespace
 
 OutputFile::OutputFile(int descriptor, std::string name)
@@ -119,7 +139,9 @@ void OutputFile::commit_all(std::span<OutputFile> files) {
 
 void OutputFile::check(bool succeeded) const {
     if (!succeeded) {
-        throw std::runtime_error("cannot write " + name_ + ": " + platform::error_text());
+        const int error = errno;
+        throw std::runtime_error("cannot write " + name_ + ": " + platform::error_text() +
+                                 remedy(error));
     }
 }
 
@@ -155,8 +177,8 @@ void OutputDirectories::create(const fs::path& directory) {
         }
     }
     if (error) {
-        throw std::runtime_error("cannot create the directory '" + text_of(directory) +
-                                 "': " + error.message());
+        throw std::runtime_error("cannot create the directory '" + text_of(directory) + "': " +
+                                 error.message() + remedy(error.default_error_condition().value()));
     }
 }
 

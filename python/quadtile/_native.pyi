@@ -6,7 +6,6 @@ import numpy
 from concurrent.futures import Future
 
 version: str
-knows_numpy_2: bool
 tile_dtype: numpy.dtype
 TILE_CLAMPED: int
 TILE_COARSER_LEFT: int

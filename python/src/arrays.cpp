@@ -49,7 +49,7 @@ py::array array_from(py::handle given, const char* name) {
 }
 
 bool is_texel(const py::dtype& dtype) {
-    const auto size = static_cast<std::size_t>(dtype.itemsize());
+    const std::size_t size = item_size_bytes(dtype);
     return (dtype.kind() == 'f' && (size == 4 || size == 2)) ||
            (dtype.kind() == 'u' && (size == 2 || size == 1));
 }
@@ -96,8 +96,7 @@ HostImage image_from(py::array array, bool has_channels, bool srgb, const char* 
         .width = extent(array, axes - 1, name),
         .height = extent(array, axes - 2, name),
         .layers = axes == 3 ? extent(array, 0, name) : 1,
-        .format =
-            texel_format(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()), channels, srgb)};
+        .format = texel_format(dtype.kind(), item_size_bytes(dtype), channels, srgb)};
     check_image(shape);  // before a copy, which may be too large
     const bool is_swapped = array.dtype().byteorder() == '>';
     constexpr int READABLE =
@@ -110,6 +109,11 @@ HostImage image_from(py::array array, bool has_channels, bool srgb, const char* 
 }
 
 }  // namespace
+
+// pybind11 before 2.12 reads 0 from the dtypes of NumPy 2, so it may not look itself.
+std::size_t item_size_bytes(const py::dtype& dtype) {
+    return dtype.attr("itemsize").cast<std::size_t>();
+}
 
 HostImage map_from(py::handle given, const char* name) {
     return image_from(texels_from(given, name), false, false, name);
@@ -135,9 +139,9 @@ ThresholdArray thresholds_from(py::handle given, const char* name) {
                           "float64 or a type of maps (float32, float16, uint16, uint8)");
     }
     return {py::array_t<float, py::array::c_style | py::array::forcecast>(array),
-            !is_integer             ? 1.0F
-            : array.itemsize() == 1 ? 255.0F
-                                    : 65535.0F};
+            !is_integer                           ? 1.0F
+            : item_size_bytes(array.dtype()) == 1 ? 255.0F
+                                                  : 65535.0F};
 }
 
 TexelFormat texel_format(char kind, std::size_t size_bytes, std::size_t channels, bool srgb) {
@@ -173,7 +177,8 @@ py::array array_of(const void* texels, const ImageShape& shape, bool has_layers,
     if (channels > 1) {
         extents.push_back(static_cast<py::ssize_t>(channels));
     }
-    return {py::dtype(type), extents, texels, owner};
+    const auto item = static_cast<py::ssize_t>(size_bytes);
+    return {py::dtype(type), extents, py::detail::c_strides(extents, item), texels, owner};
 }
 
 py::array array_of(std::vector<std::byte> texels, const ImageShape& shape, bool has_layers) {

@@ -52,6 +52,8 @@ struct ThresholdArray {
 [[nodiscard]] py::array array_of(const void* texels, const ImageShape& shape, bool has_layers,
                                  py::handle owner);
 
+[[nodiscard]] std::size_t item_size_bytes(const py::dtype& dtype);
+
 // Returns the numpy.dtype of quadtile::Tile.
 [[nodiscard]] py::dtype tile_dtype();
 

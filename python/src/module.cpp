@@ -66,8 +66,8 @@ py::list mip_levels(py::handle image, py::handle channel_axis, py::handle is_srg
     const std::size_t channels =
         options.reduction == Reduction::min_max ? 2 : channel_count(options.source_format);
     const py::dtype texel = py::dtype::from_args(dtype);
-    options.format = texel_format(texel.kind(), static_cast<std::size_t>(texel.itemsize()),
-                                  channels, srgb && texel.itemsize() == 1);
+    const std::size_t item = item_size_bytes(texel);
+    options.format = texel_format(texel.kind(), item, channels, srgb && item == 1);
     check_process();
     std::ostringstream key;
     key << static_cast<int>(options.reduction) << ' ' << static_cast<int>(options.edge_rule) << ' '
@@ -111,22 +111,6 @@ py::list devices() {
     return infos;
 }
 
-// Older ones find items of 0 bytes in arrays of NumPy 2.
-constexpr bool KNOWS_NUMPY_2 = PYBIND11_VERSION_HEX >= 0x020C0000;
-
-void check_numpy() {
-    const std::string version =
-        text_from(py::module_::import("numpy").attr("__version__"), "numpy.__version__");
-    if (!KNOWS_NUMPY_2 && std::stoi(version) >= 2) {
-        throw py::import_error(
-            "this quadtile was built with pybind11 " + std::to_string(PYBIND11_VERSION_MAJOR) +
-            "." + std::to_string(PYBIND11_VERSION_MINOR) + ", which cannot read arrays of NumPy " +
-            version +
-            "; install an older NumPy (pip install 'numpy<2'), or build quadtile with pybind11 "
-            "2.12 or newer");
-    }
-}
-
 // Ends calls before the interpreter does.
 void end() {
     if (is_forked()) {
@@ -143,8 +127,6 @@ void end() {
 PYBIND11_MODULE(_native, module) {
     using namespace quadtile::python;
     translate_errors();
-    check_numpy();
-    module.attr("knows_numpy_2") = KNOWS_NUMPY_2;
     module.attr("version") = QUADTILE_VERSION_STRING;
     module.attr("tile_dtype") = tile_dtype();
     module.attr("TILE_CLAMPED") = quadtile::TILE_CLAMPED;

@@ -93,6 +93,7 @@ TEST_F(CommandLine, Refuses) {
         {{"tiles", "map.pfm", "--glsl-parameters", "1", "--constant", "1"}, 2, "--glsl"},
         {{"tiles", "map.pfm", "--glsl", "/dev/zero"}, 1, "'/dev/zero': it is longer than 64 KiB"},
         {tiles({"--constant", "1"}, "wide.pfm"), 1, "65537 x 1"},
+        {tiles({"--constant", "1", "--image", "no/a.png"}), 1, "directory; create the folder"},
         {{"mipmap"}, 2, "IMAGE"},
         {{"mipmap", "map.pfm"}, 2, "OUTDIR"},
         {mipmap({"--levels", "9", "--edges", "round-up"}), 2, "1 to 8"},
@@ -136,7 +137,7 @@ TEST_F(CommandLine, FullDisksAndClosedPipesAreErrors) {
     directory_.add("out.json", "old");
     directory_.add("trace", "old");
     const ProgramOptions small_disk{.largest_file_bytes = 10000};
-    expect_refused({{tiles({"--constant", "0"}), 1, "cannot write 'out.json'"},
+    expect_refused({{tiles({"--constant", "0"}), 1, "'out.json': File too large; free "},
                     {mipmap({}), 1, "cannot write 'out/reference/level_0"}},
                    small_disk);
     (void)error_of(tiles({"--constant", "1", "--trace", "trace"}, "missing.pfm"), 1);

@@ -346,7 +346,7 @@ TEST(SaveImage, KeepsEveryTexel) {
     for (const auto& [channel, offset] : {std::pair("R", 0U), {"G", 1U}}) {
         const LoadedMap loaded = load_map(save(TexelFormat::rg16_float), channel);
         for (std::size_t i = 0; i < 37 * 19; ++i) {
-            EXPECT_EQ(std::memcmp(&loaded.texels[2 * i], &words[2 * i + offset], 2), 0);
+            EXPECT_EQ(std::memcmp(loaded.texels.get() + 2 * i, &words[2 * i + offset], 2), 0);
         }
     }
 }
@@ -370,7 +370,7 @@ TEST(DrawTiles, OutlinesLieBetweenTexelsOfTheWholeMap) {
     const MapView map = view_of(texels, 4, 4);
     Picture picture = draw_tiles(map, reference::subdivide(map, Threshold::constant(4.0F)).tiles);
     const Rgb inside = picture.at(700, 700);
-    for (const auto& [x, y, is_outline] : {std::tuple(768, 700, false),
+    for (const auto& [x, y, is_outline] : {std::tuple(768U, 700U, false),
                                            {512, 700, true},
                                            {511, 700, false},
                                            {513, 700, false},

@@ -7,8 +7,6 @@ import numpy
 import pytest
 
 import quadtile
-from quadtile import _native
-from conftest import run_script
 
 MAP = numpy.random.default_rng(4).random((9, 12), dtype=numpy.float32)
 TILES = quadtile.reference.subdivide(MAP, constant=0.9)
@@ -172,10 +170,3 @@ def test_numbers_of_numpy(service):
     ):
         with pytest.raises(error, match=words):
             call()
-
-
-# NumPy 2 with a pybind11 that does not know it: every dtype has the size 0 there.
-def test_numpy_2_needs_a_pybind11_that_knows_it():
-    run = run_script("import numpy; numpy.__version__ = '2.1.0'; import quadtile")
-    assert run.returncode == (0 if _native.knows_numpy_2 else 1)
-    assert _native.knows_numpy_2 or "ImportError: this quadtile was built with pybind11 2." in run.stderr
