@@ -115,15 +115,11 @@ bool send(Group group, Ascent at) {
 }
 
 // All threads call this.
-void finish_layer(Ascent at, uint thread) {
+void finish_layer(float importance, uint thread) {
     if (thread == 0) {
-        keep_node(parameters.top_level, uvec2(0), at.importance);
-        finish_root(at);
+        keep_node(parameters.top_level, uvec2(0), importance);
+        finish_nan(importance);
         goes_on = is_last_layer();
-        // Then the next pass may never know that it has written the last tile.
-        if (goes_on && HANDED_OVER(state.lost) != 0) {
-            header = incomplete_list();
-        }
     }
     order_threads();
     if (goes_on) {
@@ -134,7 +130,7 @@ void finish_layer(Ascent at, uint thread) {
 void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
-    Ascent at = start(thread);
+    Ascent at = read_block(thread);
     while (true) {
         const bool is_root = level_of(at) == parameters.top_level;
         if (at.splits) {
@@ -148,7 +144,7 @@ void main() {
             barrier();
         }
         if (is_root) {
-            finish_layer(at, thread);
+            finish_layer(at.importance, thread);
             return;
         }
         if (!goes_on) {

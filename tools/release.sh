@@ -44,7 +44,7 @@ tar -x -f "$release/quadtile-$version.tar.gz" -C "$work"
 source=$work/quadtile-$version
 diff -r "$work/commit" "$source"
 configure "$source" "$work/tests" -DQUADTILE_BUILD_APPS=OFF
-cmake --build "$work/tests" --target quadtile_unit_tests
+cmake --build "$work/tests" --target quadtile_unit_tests quadtile_lane_gate
 "$work/tests/bin/quadtile_unit_tests" --gtest_brief
 
 say "Debian packages, and the program in them"
@@ -56,7 +56,8 @@ tiles=(tiles "$source/examples/maps/zdm2.exr" --max-resolution 64 --strategy ref
 "$work/deb/root/usr/bin/quadtile" "${tiles[@]}" -o "$work/tiles.json"
 
 say "wheel, and its tests"
-"$source/test/package/wheel.sh" /usr/bin/python3 "$source" "$work/wheel"
+QUADTILE_LANE_GATE=$(find "$work/tests" -name 'libquadtile_lane_gate.so') \
+    "$source/test/package/wheel.sh" /usr/bin/python3 "$source" "$work/wheel"
 cp "$work"/wheel/*.whl "$release"
 
 [[ ${2:-} != --windows ]] || "$root/tools/windows.sh"
