@@ -49,7 +49,8 @@ void count_nodes() {
         }
         for (uint i = 0; i < BATCH; i += gl_WorkGroupSize.x) {
             const uint node = first + i + gl_LocalInvocationIndex;
-            if (i + gl_LocalInvocationIndex < BATCH && node < nodes && is_used(node / light_nodes)) {
+            if (i + gl_LocalInvocationIndex < BATCH && node < nodes &&
+                steps[node / light_nodes].changed != SHADOW_UNUSED) {
                 count_node(node / light_nodes, node % light_nodes);
             }
         }

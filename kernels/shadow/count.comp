@@ -129,7 +129,7 @@ void main() {
             words[cells_word() + word] = 0;
         }
     }
-    if (is_used(gl_WorkGroupID.z)) {
+    if (step_here.changed != SHADOW_UNUSED) {
         count_block(block, gl_WorkGroupID.z);
     }
 }

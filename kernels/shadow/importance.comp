@@ -89,7 +89,8 @@ ShadowMapping mapping_of(ivec2 pixel, Depths depths, uint layer) {
 }
 
 // Returns a pixel's word. Keeps its layer and place.
-uint look_up(ivec2 pixel, Depths depths, uint light, uint block) {
+uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
+    const Depths depths = depths_at(pixel, extent);
     const uint layer = layer_of(pixel, depths.here);
     const ShadowMapping mapping = mapping_of(pixel, depths, layer);
     seen_layers[block] = layer;
@@ -280,7 +281,7 @@ void main() {
     background = frame.background_depth;
     const uint thread = gl_LocalInvocationIndex;
     if (gl_WorkGroupID.xy == uvec2(0)) {
-        for (uint layer = thread; layer < frame.layers; layer += THREADS) {
+        for (uint layer = thread; layer < max(frame.layers, 1); layer += THREADS) {
             write_step(layer);
         }
     }
@@ -295,7 +296,6 @@ void main() {
     const ivec2 block = first_pixel / edge - 1 + ivec2(thread % SEEN_BLOCKS, thread / SEEN_BLOCKS);
     const ivec2 seen_pixel = taken_pixel(block, edge);
     const bool looks_up = thread < SEEN && is_inside(seen_pixel, extent);
-    const Depths seen_depths = depths_at(looks_up ? seen_pixel : pixel, extent);
     find_reaching(first_pixel, requests, depths.here);
 
     for (uint i = 0; i < reaching_count; ++i) {
@@ -303,7 +303,7 @@ void main() {
         begin(light);
         barrier();
         if (thread < SEEN) {
-            seen[thread] = looks_up ? look_up(seen_pixel, seen_depths, light, thread) : 0;
+            seen[thread] = looks_up ? look_up(seen_pixel, extent, light, thread) : 0;
         }
         const uint layer = layer_of(pixel, depths.here);
         const ShadowMapping mapping = mapping_of(pixel, depths, layer);

@@ -247,10 +247,10 @@ void write_block(uint block) {
 void main() {
     const uint light = gl_WorkGroupID.z;
     const uint block = light * light_blocks() + gl_WorkGroupID.x;
-    if (!is_used(light)) {
+    step_here = step_of(light);
+    if (step_here.changed == SHADOW_UNUSED) {
         return;
     }
-    step_here = step_of(light);
     begin(block, light);
     if (cover == 0) {
         find_starts();

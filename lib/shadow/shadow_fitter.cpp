@@ -388,14 +388,15 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
     const Impl& impl = *impl_;
     const Binding::Impl& bound = *binding.impl_;
     const vk::CommandBuffer buffer(commands);
-    // An empty frame needs a layer's workgroups, too: they clear what the last one has left.
-    const vk::Extent3D blocks{shadow_light_blocks(impl.parameters), 1, std::max(frame.layers, 1U)};
+    // An empty frame has an unused layer: its workgroups clear what the last frame has left.
+    const std::uint32_t layers = std::max(frame.layers, 1U);
+    const vk::Extent3D blocks{shadow_light_blocks(impl.parameters), 1, layers};
     const auto kernel = [&](vk::Pipeline pipeline, vk::Extent3D groups, auto... set) {
         impl.record_kernel(buffer, bound.descriptors.set, pipeline, groups, set...);
         impl.kernel_barrier(buffer);
     };
     buffer.updateBuffer(bound.memory.buffer, bound.memory.offset_bytes,
-                        offsetof(ShadowFrame, lights) + frame.layers * sizeof(ShadowLight), &frame,
+                        offsetof(ShadowFrame, lights) + layers * sizeof(ShadowLight), &frame,
                         impl.program.dispatch());
     impl.kernel_barrier(buffer, Stage::eTransfer, Access::eTransferWrite);
     kernel(impl.importance, {groups_of(frame.depth_width, SHADOW_PICTURE_BLOCK),

@@ -19,7 +19,7 @@ ShadowOptions random_options(Choices& choices) {
     ShadowOptions options;
     options.map_extent = 16U << choices.number("map_extent_log2", 0, 3);
     options.lights = choices.number("lights", 1, 256, [&](Random& random) {
-        return 1 + random.below(options.map_extent == 16 && random.one_in(16) ? 256 : 8);
+        return 1 + random.below(options.map_extent == 16 && random.one_in(16) ? 64 : 8);
     });
     options.tile_extent = 64U << choices.number("tile_extent_log2", 0, 1);
     options.atlas_extent = options.tile_extent << choices.number("atlas_extent_log2", 0, 4);

@@ -192,10 +192,11 @@ QUADTILE_SHARED bool shadow_is_unused(ShadowLight light) {
 const uint SHADOW_SAME = 0;     ///< the light is that of the last frame, but for a step
 const uint SHADOW_CHANGED = 1;  ///< the light has changed, and all its slots must be drawn
 const uint SHADOW_NEW = 2;      ///< the layer was unused: it had no map in the last frame
+const uint SHADOW_UNUSED = 3;   ///< the layer is unused in this frame
 
 /// How a light's map lies to that of the last frame.
 struct ShadowStep {
-    uint changed;  ///< SHADOW_SAME, SHADOW_CHANGED or SHADOW_NEW
+    uint changed;  ///< SHADOW_SAME, SHADOW_CHANGED, SHADOW_NEW or SHADOW_UNUSED
     int x;         ///< texels from a column of this frame to that of the last; 0 if changed
     int y;         ///< the same for rows
 };
@@ -238,6 +239,7 @@ QUADTILE_SHARED ShadowStep shadow_step(ShadowParameters parameters, ShadowLight 
         step.changed = is_same || is_shifted ? step.changed : SHADOW_CHANGED;
     }
     step.changed = shadow_is_unused(last) ? SHADOW_NEW : step.changed;
+    step.changed = shadow_is_unused(light) ? SHADOW_UNUSED : step.changed;
     step.x = 0;
     step.y = 0;
     if (step.changed == SHADOW_SAME) {
@@ -252,7 +254,7 @@ QUADTILE_SHARED ShadowStep shadow_step(ShadowParameters parameters, ShadowLight 
 QUADTILE_SHARED bool shadow_was_inside(ShadowParameters parameters, ShadowStep step, uint x,
                                        uint y) {
     const uint extent = 1U << parameters.map_levels;
-    return step.changed != SHADOW_NEW && x + uint(step.x) < extent && y + uint(step.y) < extent;
+    return step.changed < SHADOW_NEW && x + uint(step.x) < extent && y + uint(step.y) < extent;
 }
 
 /// Returns whether a node of this level of this frame's map may be a node of the last frame's map:
@@ -298,7 +300,7 @@ QUADTILE_SHARED ShadowSight shadow_sight(ShadowParameters parameters, ShadowLigh
     QUADTILE_PRECISE const float y = mapping.at[1] + float(step.y);
     ShadowSight sight;
     sight.inside =
-        step.changed != SHADOW_NEW && shadow_is_on_map(parameters, x, y) ? mapping.inside : 0;
+        step.changed < SHADOW_NEW && shadow_is_on_map(parameters, x, y) ? mapping.inside : 0;
     sight.x = x;
     sight.y = y;
     sight.depth = mapping.at[2];

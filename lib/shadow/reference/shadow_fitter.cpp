@@ -64,8 +64,7 @@ std::vector<float> faded_importance(const ShadowParameters& parameters, const Sh
                                         shadow_origin(parameters, last_frame.lights[light], axis);
             return shadow_importance_texel(parameters, turned, place);
         };
-        if (!shadow_is_unused(frame.lights[light]) &&
-            shadow_was_inside(parameters, steps[light], x, y)) {
+        if (shadow_was_inside(parameters, steps[light], x, y)) {
             importance[i] =
                 shadow_faded(last.importance[(light * extent + then(1, y)) * extent + then(0, x)]);
         }
