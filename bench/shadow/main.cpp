@@ -82,8 +82,8 @@ std::vector<Light> lamps_in(const ShadowBox& bounds, std::uint32_t count) {
         Light lamp{.kind = Light::Kind::point,
                    .range = glm::distance(low_of(bounds), high_of(bounds)) / 8.0F};
         for (int axis = 0; axis < 3; ++axis) {
-            lamp.position[axis] =
-                std::uniform_real_distribution<float>(bounds.low[axis], bounds.high[axis])(random);
+            lamp.position[axis] = std::uniform_real_distribution<float>(
+                low_of(bounds)[axis], high_of(bounds)[axis])(random);
         }
         lamps.push_back(lamp);
     }
