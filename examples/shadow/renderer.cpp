@@ -105,7 +105,7 @@ ShadowFrame Renderer::shadow_frame(const FrameSettings& settings) const {
 }
 
 void Renderer::check(const FrameSettings& settings) const {
-    if (layers_of(settings.lights) != targets_->options.lights) {
+    if (layers_of(settings.lights) > targets_->options.lights) {
         throw std::runtime_error(
             "the lights of a frame have " + std::to_string(layers_of(settings.lights)) +
             " layers, but the renderer has room for " + std::to_string(targets_->options.lights));

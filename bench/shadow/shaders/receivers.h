@@ -24,8 +24,7 @@ struct DrawnView {
 
 struct ReceiverFrame {
     uint view_count;  // 0: fitted
-    uint
-        has_cubes;  // 1: the views are faces of the point lights, which follow a sun; that has none
+    uint has_cubes;   // 1: the views are faces of the point lights; the sun before them has none
     DrawnView views[MOST_VIEWS];
     float clip_from_world[16 * MOST_LIGHTS];  // of each light's first layer
 };
