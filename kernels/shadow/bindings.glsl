@@ -141,7 +141,7 @@ void add_tally(uint block, uint tally, uint count) {
     }
 }
 
-const uint MOST_TALLY_LEVELS = 14;  // 2^24 texels at most in all layers together
+const uint MOST_TALLY_LEVELS = 13;  // 2^23 texels at most in all layers together
 
 // Returns a word of tallies of all blocks before this one. Loads do not wait for each other.
 uint tallies_before(uint block, uint word) {

@@ -10,7 +10,7 @@ namespace quadtile {
 
 namespace {
 
-constexpr std::uint32_t MOST_MAP_TEXELS = 1U << 24;
+constexpr std::uint32_t MOST_MAP_TEXELS = 1U << 23;  // their largest slots have 2^31 cells
 
 std::uint32_t levels_of(std::uint32_t extent) {
     return static_cast<std::uint32_t>(std::countr_zero(extent));
@@ -47,7 +47,7 @@ void check_map_texels(const ShadowOptions& options) {
         refuse("map_extent", options.map_extent,
                std::to_string(most) + " or less for " + std::to_string(options.lights) +
                    (options.lights == 1 ? " light" : " lights") +
-                   " (2^24 texels at most in all layers together)");
+                   " (2^23 texels at most in all layers together)");
     }
 }
 
