@@ -228,7 +228,7 @@ void find_reaching(ivec2 first_pixel, bool requests, float depth) {
     // One thread per layer, without loops in branches: LOST_THREADS (cpu_drivers.glsl).
     const uint light = min(thread, max(frame.layers, 1) - 1);
     const bool reaches = may_reach(light, low, high);
-    if (reaches && thread < frame.layers && is_used(light) && frame.lights[light].layers > 0 &&
+    if (reaches && thread < frame.layers && frame.lights[light].layers > 0 &&
         least_depth <= greatest_depth) {
         reaching[atomicAdd(reaching_count, 1)] = light;
     }
