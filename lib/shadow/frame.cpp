@@ -274,10 +274,13 @@ ShadowProjection spot_shadow_projection(const std::array<float, 3>& position,
     const double scale = 1.0 / std::tan(0.5 * angle_degrees * (std::numbers::pi / 180.0));
     const double depth_scale = farthest / (double{farthest} - nearest);
     const double distance = dot(axes.forward, eye);  // along the direction
-    return projection({row_of(axes.x, scale, -scale * dot(axes.x, eye)),
-                       row_of(axes.y, scale, -scale * dot(axes.y, eye)),
-                       row_of(axes.forward, depth_scale, -depth_scale * (distance + nearest)),
-                       row_of(axes.forward, 1.0, -distance)});
+    ShadowProjection light =
+        projection({row_of(axes.x, scale, -scale * dot(axes.x, eye)),
+                    row_of(axes.y, scale, -scale * dot(axes.y, eye)),
+                    row_of(axes.forward, depth_scale, -depth_scale * (distance + nearest)),
+                    row_of(axes.forward, 1.0, -distance)});
+    light.range = farthest;
+    return light;
 }
 
 std::array<ShadowProjection, SHADOW_FACES> point_shadow_projections(
@@ -398,22 +401,6 @@ double texel_extent(const Matrix& clip_from_world, std::uint32_t map_extent) {
     return 2.0 * w / (std::min(width, height) * map_extent);
 }
 
-// Returns the w at which a light with perspective has depth 1; infinity if there is no such w.
-// Depth is a w + b then.
-float range_of(const Matrix& clip_from_world) {
-    const auto& [x, y, z, w] = clip_from_world;
-    const Vector direction = linear_part(w);
-    const double squared = dot(direction, direction);
-    const double a = squared > 0.0 ? dot(linear_part(z), direction) / squared : 0.0;
-    double rest = 0.0;
-    for (std::size_t i = 0; i < 3; ++i) {
-        rest = std::max(rest, std::abs(z[i] - a * w[i]));
-    }
-    const double range = (z[3] - a * w[3]) / (1.0 - a);
-    const bool has_range = squared > 0.0 && rest <= 1e-5 * length(linear_part(z)) && range > 0.0;
-    return has_range ? static_cast<float>(range) : std::numeric_limits<float>::infinity();
-}
-
 struct Camera {
     Matrix world_from_pixel;
     int turning;
@@ -459,7 +446,6 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
     light.perspective = is_parallel(clip_from_world) ? 0.0F : 1.0F;
     light.weight = projection.weight;
     light.layers = projection.layers;
-    light.range = range_of(clip_from_world);
     light.casters = projection.casters;
     return light;
 }
@@ -484,6 +470,10 @@ void check_layers(std::span<const ShadowProjection> lights) {
                            ", but must be ", must);
         };
         check_weight(lights[i], i);
+        if (!(lights[i].range > 0.0F)) {
+            detail::refuse("ShadowProjection::range of light ", i, " is ", lights[i].range,
+                           "; give a distance above 0, or infinity");
+        }
         const std::uint32_t layers = lights[i].layers;
         const bool parallel = is_parallel(matrix(lights[i].clip_from_world));
         if (i == next && is_unused(lights[i])) {
@@ -499,6 +489,9 @@ void check_layers(std::span<const ShadowProjection> lights) {
             next += layers;
         } else if (layers != 0) {
             refuse("0: it belongs to light " + std::to_string(first));
+        } else if (is_unused(lights[i])) {
+            detail::refuse("light ", i, " belongs to light ", first,
+                           ", but its matrix has only zeros; give that of its face or sun level");
         } else if (parallel != is_parallel(matrix(lights[first].clip_from_world))) {
             detail::refuse("light ", i, " belongs to light ", first,
                            ", but one of them is parallel and the other is not");
@@ -525,13 +518,16 @@ ShadowFrame make_shadow_frame(const ShadowOptions& options, const ShadowView& vi
     frame.depth_width = depth_extent.width;
     frame.depth_height = depth_extent.height;
     frame.background_depth = view.background_depth;
+    std::size_t first = 0;  // layer of the light
     for (std::size_t i = 0; i < lights.size(); ++i) {
         if (is_unused(lights[i])) {
             continue;
         }
+        first = lights[i].layers > 0 ? i : first;
         frame.layers = static_cast<std::uint32_t>(i + 1);
         frame.lights[i] = light_of(lights[i], "the matrix of light " + std::to_string(i),
                                    options.map_extent, camera);
+        frame.lights[i].range = lights[first].range;
     }
     return frame;
 }

@@ -316,6 +316,12 @@ TEST(ShadowFrame, RefusesWhatMakesNoSense) {
          },
          "light 1 belongs to light 0, but one of them is parallel"},
         {[](I& i) { i.lights[1].weight = 65.0F; }, "weight of light 1 is 65"},
+        {[](I& i) {
+             i.lights[0].layers = 2;
+             i.lights[1] = {.layers = 0};
+         },
+         "light 1 belongs to light 0, but its matrix has only zeros"},
+        {[](I& i) { i.lights[1].range = std::nanf(""); }, "range of light 1 is NaN; give"},
         {[](I& i) { i.extent.height = 0; }, "160 x 0 pixels"},
         {[](I& i) { i.view.background_depth = std::nanf(""); }, "background depth"},
         {[](I& i) { i.view.clip_from_world[3] = std::nanf(""); },
@@ -446,6 +452,7 @@ TEST(SpotShadowProjection, SeesItsPyramid) {
                            position[1] + distance * forward[1] + side[1],
                            position[2] + distance * forward[2] + side[2]);
         };
+        EXPECT_EQ(light.range, 20.0F);
         EXPECT_NEAR(at(0.5, {})[2], 0.0, 1e-4);
         EXPECT_NEAR(at(20.0, {})[2], 1.0, 1e-4);
         EXPECT_NEAR(at(7.0, {})[3], 7.0, 1e-4);
@@ -503,6 +510,7 @@ TEST(PointShadowProjections, FacesShareAllDirectionsOut) {
     const auto faces = point_shadow_projections(position, 0.5F, 50);
     EXPECT_EQ(faces[0].layers, SHADOW_FACES);
     EXPECT_EQ(faces[5].layers, 0U);
+    EXPECT_EQ(faces[5].range, 50.0F);
     std::mt19937 random(8);
     for (int i = 0; i < 2000; ++i) {
         Float3 way = random_point(random, 1.0F);

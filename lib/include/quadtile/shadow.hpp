@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -39,7 +40,7 @@ struct ShadowBox {
 /// 1, and x and y from -1 to 1.
 struct ShadowProjection {
     /// Parallel or perspective; w is positive in front of it. Only zeros, the default: the layer is
-    /// unused in this frame. It has no tiles and costs nothing.
+    /// unused in this frame and has no tiles.
     ShadowMatrix clip_from_world{};
     /// Shadow texels per pixel along a side, 1/64 to 64: also the priority of this light if budgets
     /// are short.
@@ -48,6 +49,9 @@ struct ShadowProjection {
     /// face of a point light; up to SHADOW_MAX_LEVELS for the first and finest sun level; 0 for the
     /// others.
     std::uint32_t layers = 1;
+    /// Greatest w, a distance along its axis, of pixels that the light reaches: `farthest` of spot
+    /// and point lights. Pixels beyond request nothing. That of a light's first layer counts.
+    float range = std::numeric_limits<float>::infinity();
     /// An object casts shadows in this light if its light_mask has one of these bits.
     std::uint32_t casters = ~0U;
 };
@@ -109,7 +113,7 @@ struct ShadowOptions {
     /// Layers of the importance map, 1 to SHADOW_MAX_LIGHTS: one per light, six per point light,
     /// one per sun level. A frame may use fewer.
     std::uint32_t lights = 1;
-    /// Texels on a side of each layer, a power of two, 16 to 2048. All layers together have 2^24
+    /// Texels on a side of each layer, a power of two, 16 to 2048. All layers together have 2^23
     /// texels at most.
     std::uint32_t map_extent = 1024;
     /// Texels on a side of the atlas, a power of two: tile_extent to 128 * tile_extent, at most
