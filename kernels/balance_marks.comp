@@ -39,7 +39,8 @@ void keep_mask(uint level, uvec2 index, float importance, uint mask) {
 }
 
 // Makes and keeps the masks of the block's nodes. Returns that of the block's node.
-uint make_masks(Block block, uint thread) {
+uint make_masks(Ascent at, uint thread) {
+    const Block block = at.block;
     const bool is_group = block.base > 0;
     if (thread < BALANCE_ROWS) {
         rows[thread] = 0;
@@ -52,7 +53,7 @@ uint make_masks(Block block, uint thread) {
     const uint split = split_nodes_of(block, thread);
     uvec4 siblings = ((uvec4(split) >> uvec4(0, 1, 2, 3)) & 1) * MASK_OF_SELF;
     if (is_group) {
-        siblings = receive(thread, split, second_slots(ahead));
+        siblings = receive(at, thread, split, second_slots(ahead));
     } else {
         if (split != 0) {
             atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);
@@ -110,23 +111,26 @@ bool send(Group group, Ascent at, uint mask) {
 }
 
 // Thread 0 calls this.
-void finish_layer(float importance) {
-    finish_nan(importance);
+void finish_layer(Ascent at) {
+    finish_root(at);
     // Texels are not split.
-    const bool splits = parameters.top_level > 0 && is_split(parameters.top_level, uvec2(0), importance);
-    keep_mask(max(parameters.top_level, BLOCK_LEVELS), uvec2(0), importance, splits ? node_mask : 0);
+    const bool splits = parameters.top_level > 0 && is_split(parameters.top_level, uvec2(0), at.importance);
+    keep_mask(max(parameters.top_level, BLOCK_LEVELS), uvec2(0), at.importance, splits ? node_mask : 0);
 }
 
 void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
-    Ascent at = read_block(thread);
+    Ascent at = start(thread);
     while (true) {
         const bool is_root = level_of(at) == parameters.top_level;
         uint mask = 0;
         if (at.splits || at.handovers > 0) {
             begin_search(at, false, thread);
-            mask = make_masks(at.block, thread);
+            mask = make_masks(at, thread);
+            if (at.handovers > 0) {
+                renew_node(at);
+            }
         }
         if (thread == 0) {
             goes_on = !is_root && send(group_of(at), at, mask);
@@ -135,7 +139,7 @@ void main() {
             barrier();
         }
         if (is_root && thread == 0) {
-            finish_layer(at.importance);
+            finish_layer(at);
         }
         if (is_root || !goes_on) {
             return;

@@ -158,7 +158,7 @@ bool count_in(bool releases) {
 // In any order, ends the workgroup's reservations. One thread calls this. `has_tiles`: whether there are any.
 void finish(bool has_tiles) {
     if (count_in(has_tiles) && is_last_layer()) {
-        finish_list(TAKE_RELAXED(state.place_count), TILE_LIST_BALANCED);
+        finish_list(TAKE_RELAXED(state.place_count), TILE_LIST_BALANCED, true);
     }
 }
 

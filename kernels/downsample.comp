@@ -211,7 +211,9 @@ void load_group(Block block, uint thread) {
     const uint width = extent_of(block.level).x;
     const uint loads = GROUP_LEVELS > 4 ? 4 : max((GROUP_LEVELS > 3 ? 256 : 64) / CREW_SIZE, 1);
     ITEM items[8];  // a crew has at least 32 threads
+    const bool was_lost = PYRAMID != 0 && thread == 0 && HANDED_OVER(state[layer]) == LOST_RUN;
     bool waits;
+    uint turns = 0;
     [[dont_unroll]] do {  // all loads are issued before the first result is used, so no branch surrounds them
         waits = false;
         [[unroll]] for (uint i = 0; i < loads; ++i) {
@@ -225,7 +227,14 @@ void load_group(Block block, uint thread) {
             }
             items[i] = inside ? items[i] : nothing();
         }
-    } while (waits);
+    } while (waits && ++turns < MOST_TURNS);
+    if (waits || was_lost) {
+        HAND_OVER(state[layer], LOST_RUN);
+#if PYRAMID
+        // So that the root learns of it: infinite nodes are released.
+        [[unroll]] for (uint i = 0; i < loads; ++i) { items[i] = uintBitsToFloat(INFINITY_BITS); }
+#endif
+    }
     [[unroll]] for (uint i = 0; i < loads; ++i) {
         const Load load = load_of(block, thread, i);
         if (GETS_MESSAGES && is_inside(block, load)) {
@@ -315,6 +324,12 @@ struct Range {
     uvec2 last;
 };
 
+// Returns the texels of a group.
+Block block_of_group(Group group) {
+    const uvec2 extent = ONE_GROUP ? extent_of(group.level) : extent_of_block(group.level, group.levels, group.index);
+    return Block(group.level, group.levels, group.index, extent, GETS_MESSAGES ? group.slots : group.nodes);
+}
+
 // Hands over the texel of a block. Returns whether the workgroup was the last of its group. If it was, `block` becomes
 // the group's texels, `counters` the place of the next hand-over's words, and `touched`, the range of texels that are
 // handed over with SOME_BLOCKS, the range of groups.
@@ -322,7 +337,7 @@ bool hand_over(inout Block block, inout uint counters, inout Range touched, ITEM
     const uint level = block.level + block.levels;
     const uvec2 extent = extent_of(level);
     const Group group = group_of(level, block.index, counters, CHANNELS, CHANNELS);
-    const uvec2 group_extent = ONE_GROUP ? extent : extent_of_block(level, group.levels, group.index);
+    const Block ahead = block_of_group(group);
     bool is_last = false;
     // Under EDGE_DROP some blocks become no texel.
     if (thread == 0 && (EDGE_RULE != EDGE_DROP || all(lessThan(block.index, extent)))) {
@@ -335,14 +350,14 @@ bool hand_over(inout Block block, inout uint counters, inout Range touched, ITEM
                 SEND(state[group.slots + slot + i], word_of(item, i));
             }
         }
-        uvec2 arriving = group_extent;
+        uvec2 arriving = ahead.extent;
         if (SOME_BLOCKS) {
             const uvec2 first = group.index << group.levels;
-            arriving = min(min(first + group_extent, touched.last + 1), extent) - max(first, touched.first);
+            arriving = min(min(first + ahead.extent, touched.last + 1), extent) - max(first, touched.first);
         }
         const uint expected = arriving.x * arriving.y;
         uint arrived = 0;
-        if (!SOME_BLOCKS || expected > 1) {  // a single workgroup need not ask
+        if (!BY_STEPS && (!SOME_BLOCKS || expected > 1)) {  // a single workgroup need not ask
             if (GETS_MESSAGES) {
 #if PYRAMID
                 if (may_hold_nan(item)) {
@@ -354,7 +369,7 @@ bool hand_over(inout Block block, inout uint counters, inout Range touched, ITEM
                 arrived = ARRIVE(state[group.counter]);
             }
         }
-        is_last = arrived + 1 == expected;
+        is_last = !BY_STEPS && arrived + 1 == expected;
     }
     if (!announced(is_last)) {
         return false;
@@ -375,16 +390,20 @@ bool hand_over(inout Block block, inout uint counters, inout Range touched, ITEM
         touched = Range(block_of(min(touched.first, extent - 1), group.levels, groups),
                         block_of(min(touched.last, extent - 1), group.levels, groups));
     }
-    block = Block(level, group.levels, group.index, group_extent, GETS_MESSAGES ? group.slots : group.nodes);
+    block = ahead;
     return true;
 }
 
-// Ascends from a block of the base level, whose first levels are made if it is even. The crew calls this. Returns
-// whether another workgroup goes on; otherwise this one has made the top level, and thread 0 has the last item.
-bool ascend(Block block, bool even, uint layer_state, uint thread, out ITEM item) {
-    uint counters = layer_state + 1;
+// Ascends from a block of the base level, whose first levels are made if it is even, or from a group. `counters`: place
+// of the next hand-over's words. The crew calls this. Returns whether another workgroup goes on; otherwise this one has
+// made the top level, and thread 0 has the last item.
+bool ascend(Block block, bool even, uint counters, uint thread, out ITEM item) {
     Range touched = Range(words_of(parameters.first_block), words_of(parameters.last_block));
     bool has_level_1 = has_sixteen();  // whether the nodes begin with those of 8 x 8
+    if (starts_from_group() && even) {
+        load_group(block, thread);
+        has_level_1 = block.levels <= 3;
+    }
     while (true) {
         if (even) {
             if (!has_level_1) {
@@ -421,9 +440,17 @@ void main() {
     barrier();
 #endif
     const uvec2 extent = extent_of_block(parameters.base_level, BLOCK_LEVELS, index);
-    const Block block = Block(parameters.base_level, BLOCK_LEVELS, index, extent, 0);
+    Block block = Block(parameters.base_level, BLOCK_LEVELS, index, extent, 0);
+    const uint layer_state = layer_words();
+    uint counters = layer_state + 1;
+    if (starts_from_group()) {
+        const Group group = group_of_workgroup(parameters.base_level + BLOCK_LEVELS, counters, CHANNELS, CHANNELS);
+        block = block_of_group(group);
+        counters = group.end;
+        copy_srgb_tables(thread);
+    }
     const bool even = is_even(block);
-    if (even) {
+    if (even && !starts_from_group()) {
         reduce_base(block, thread);
         if (PYRAMID == 0 && parameters.top_level <= parameters.base_level + 2) {
             return;
@@ -435,19 +462,22 @@ void main() {
     if (thread >= CREW_SIZE) {
         return;
     }
-    const uint layer_state = layer_words();
 #if PYRAMID
     if (thread == 0 && nan_texels > 0) {
         ADD_RELAXED(state[layer_state], nan_texels);
     }
 #endif
     ITEM item;
-    const bool ends = ascend(block, even, layer_state, thread, item);
+    const bool ends = ascend(block, even, counters, thread, item);
 #if PYRAMID
     // At the root all workgroups have counted their NaN texels.
     if (!ends && thread == 0) {
         if (may_hold_nan(item)) {
             acquire_arrivals();
+            if (HANDED_OVER(state[layer]) == LOST_RUN) {
+                put_texel(parameters.top_level, uvec2(0), uintBitsToFloat(NAN_BITS));
+                return;
+            }
         }
         state[layer] = TAKE_RELAXED(state[layer_state]);
     }

@@ -33,12 +33,13 @@ bool send(Group group, Ascent at, uint tiles) {
 
 // Completes the layer, and the list behind the last one. One thread calls this: if there are tiles to write, another
 // than 0, so that it works beside thread 0. `below`: tiles before those of the last block.
-void finish_layer(float importance, uint total, uint below) {
+void finish_layer(Ascent at, uint total, uint below) {
     const float threshold = threshold_of(parameters.top_level, uvec2(0));
-    if (importance < threshold) {
-        write_node(place, parameters.tile_capacity, layer, Node(parameters.top_level, uvec2(0), importance, threshold), 0);
+    if (at.importance < threshold) {
+        write_node(place, parameters.tile_capacity, layer,
+                   Node(parameters.top_level, uvec2(0), at.importance, threshold), 0);
     }
-    finish_nan(importance);
+    finish_root(at);
     uint required = below + total;
     if (parameters.layers > 1) {
         ADD_RELAXED(state.required_count, required);
@@ -51,15 +52,15 @@ void finish_layer(float importance, uint total, uint below) {
     if (below != 0) {
         ADD_RELAXED(state.place_count, -below);
     }
-    finish_list(required, 0);
+    finish_list(required, 0, parameters.layers > 1 || may_hold_nan(at.importance));
 }
 
 void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
-    Ascent at = read_block(thread);
+    Ascent at = start(thread);
     // Most blocks of most maps end here. Their code comes first, because contiguous code is fetched sooner.
-    if (!at.splits && parameters.top_level > BLOCK_LEVELS) {
+    if (!at.splits && at.handovers == 0 && parameters.top_level > BLOCK_LEVELS) {
         if (thread == 0) {
             goes_on = send(group_of(at), at, 0);
         }
@@ -99,7 +100,7 @@ void main() {
             write_tiles(at.block, thread, total, place);
         }
         if (is_root && thread == (at.splits ? WORKGROUP_SIZE - 1 : 0)) {
-            finish_layer(at.importance, total, at.splits ? tiles_below : 0);
+            finish_layer(at, total, at.splits ? tiles_below : 0);
         }
         if (is_root || !goes_on) {
             return;

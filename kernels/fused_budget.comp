@@ -115,11 +115,15 @@ bool send(Group group, Ascent at) {
 }
 
 // All threads call this.
-void finish_layer(float importance, uint thread) {
+void finish_layer(Ascent at, uint thread) {
     if (thread == 0) {
-        keep_node(parameters.top_level, uvec2(0), importance);
-        finish_nan(importance);
+        keep_node(parameters.top_level, uvec2(0), at.importance);
+        finish_root(at);
         goes_on = is_last_layer();
+        // Then the next pass may never know that it has written the last tile.
+        if (goes_on && HANDED_OVER(state.lost) != 0) {
+            header = incomplete_list();
+        }
     }
     order_threads();
     if (goes_on) {
@@ -130,7 +134,7 @@ void finish_layer(float importance, uint thread) {
 void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
-    Ascent at = read_block(thread);
+    Ascent at = start(thread);
     while (true) {
         const bool is_root = level_of(at) == parameters.top_level;
         if (at.splits) {
@@ -144,7 +148,7 @@ void main() {
             barrier();
         }
         if (is_root) {
-            finish_layer(at.importance, thread);
+            finish_layer(at, thread);
             return;
         }
         if (!goes_on) {

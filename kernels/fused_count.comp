@@ -33,13 +33,13 @@ void write_places(Block block, uint thread, uint tiles, uint before, uvec4 below
 }
 
 // All threads call this.
-void finish_layer(float importance, uint total, uint thread) {
+void finish_layer(Ascent at, uint total, uint thread) {
     const bool is_only_layer = parameters.layers == 1;
     if (thread == 0) {
-        keep_node(parameters.top_level, uvec2(0), importance);
-        finish_nan(importance);
+        keep_node(parameters.top_level, uvec2(0), at.importance);
+        finish_root(at);
         if (is_only_layer) {
-            finish_list(total, 0);
+            finish_list(total, 0, may_hold_nan(at.importance));
         }
     }
     if (!is_only_layer) {
@@ -50,7 +50,7 @@ void finish_layer(float importance, uint total, uint thread) {
 void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
-    Ascent at = read_block(thread);
+    Ascent at = start(thread);
     while (true) {
         const bool is_root = level_of(at) == parameters.top_level;
         const bool is_group = at.block.base > 0;
@@ -66,11 +66,14 @@ void main() {
             tiles = tiles_of(at.block, thread, nodes, importance);
             uint count = tile_count(tiles);
             if (is_group) {
-                below = receive(thread, split_nodes_of(at.block, thread), second_slots(ahead));
+                below = receive(at, thread, split_nodes_of(at.block, thread), second_slots(ahead));
                 count += below.x + below.y + below.z + below.w;
                 keep_nodes(at.block, thread, nodes);
             }
             before = scan(count, thread, total);
+            if (is_group) {
+                renew_node(at);
+            }
         }
         if (thread == 0) {
             goes_on = !is_root && send(group_of(at), at, total);
@@ -82,7 +85,7 @@ void main() {
             write_places(at.block, thread, tiles, before, below);
         }
         if (is_root) {
-            finish_layer(at.importance, total, thread);
+            finish_layer(at, total, thread);
             return;
         }
         if (!goes_on) {

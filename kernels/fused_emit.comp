@@ -79,7 +79,7 @@ bool reserve(uint total) {
 // Completes the list in any order. The thread that has reserved the last places calls this.
 void finish() {
     CLEAR_MESSAGE(state.place_count);
-    finish_list(words[budget_words() + BUDGET_TILES_WORD], 0);
+    finish_list(words[budget_words() + BUDGET_TILES_WORD], 0, true);
 }
 
 void main() {

@@ -134,8 +134,12 @@ void finish() {
         return;
     }
     acquire_arrivals();
-    const uint required = TAKE_RELAXED(state.tile_count);
-    header = tile_list_header(required, parameters.tile_capacity, parameters.max_workgroup_count, 1.0);
+    const uint counted = TAKE_RELAXED(state.tile_count);
+    const bool is_incomplete = TAKE_RELAXED(state.is_incomplete) != 0;
+    header = tile_list_header(is_incomplete ? 0 : counted, parameters.tile_capacity, parameters.max_workgroup_count, 1.0);
+    if (is_incomplete) {
+        header.flags = TILE_LIST_INCOMPLETE;
+    }
     state.finished_workgroups = 0;
     for (uint pass = 0; pass <= parameters.pass; ++pass) {
         state.passes[pass] = SubdivisionPass(0, 0, 0, 0);
@@ -175,6 +179,9 @@ void main() {
             while (split && level > lower) {
                 --level;
                 node = node_at(level, leaf >> (level - lower));
+                if (first && floatBitsToUint(node.importance) == NAN_BITS) {  // the root: downsample.comp
+                    HAND_OVER(state.is_incomplete, 1U);
+                }
                 split = node.importance >= node.threshold;
             }
             const bool at_corner = (node.position << (level - lower)) == leaf;

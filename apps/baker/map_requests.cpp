@@ -240,6 +240,7 @@ std::vector<Tile> MapRequests::subdivide() {
         });
         TileListHeader header;
         std::memcpy(&header, answer_.mapped, sizeof(header));
+        app::check_complete(header);
         if ((header.flags & TILE_LIST_OVERFLOW) == 0) {
             std::vector<Tile> tiles(header.written);
             std::memcpy(tiles.data(), answer_.mapped + sizeof(header), tiles.size() * sizeof(Tile));

@@ -528,6 +528,14 @@ void begin_render_pass(vk::CommandBuffer commands, vk::RenderPass pass, vk::Fram
                              vk::SubpassContents::eInline);
 }
 
+void check_complete(const TileListHeader& header) {
+    if ((header.flags & TILE_LIST_INCOMPLETE) != 0) {
+        throw Error(ErrorCode::unsupported,
+                    "messages between workgroups do not arrive on this device, so it made no tile "
+                    "list; use another device or driver");
+    }
+}
+
 void memory_barrier(vk::CommandBuffer commands, const Scope& before, const Scope& after) {
     const vk::MemoryBarrier barrier{.srcAccessMask = before.accesses,
                                     .dstAccessMask = after.accesses};

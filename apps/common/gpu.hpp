@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <quadtile/tile_list.h>
 #include <quadtile/device.hpp>
 
 // quadtile has a Vulkan-Hpp of its own; the two exchange C handles.
@@ -152,7 +153,7 @@ class Gpu {
     // Returns the device for quadtile, which never destroys it. This Gpu must outlive everything
     // made with it, and the pipeline cache until the device is adopted.
     [[nodiscard]] quadtile::AdoptedDevice for_quadtile(
-        std::span<const std::byte> pipeline_cache = {}) const;
+        std::span<const std::byte> pipeline_cache = {}, DeviceCheck check = DeviceCheck::off) const;
 
     // Records, submits and waits as wait() does, so the host always knows the GPU's state.
     void run(const std::function<void(vk::CommandBuffer)>& record);
@@ -270,6 +271,9 @@ inline constexpr Scope ALL_WRITES{vk::PipelineStageFlagBits::eAllCommands,
 inline constexpr Scope ALL_USES{vk::PipelineStageFlagBits::eAllCommands,
                                 vk::AccessFlagBits::eMemoryRead | vk::AccessFlagBits::eMemoryWrite};
 inline constexpr Scope HOST_READS{vk::PipelineStageFlagBits::eHost, vk::AccessFlagBits::eHostRead};
+// Throws Error(unsupported) for a list of a failed run (TILE_LIST_INCOMPLETE).
+void check_complete(const TileListHeader& header);
+
 void memory_barrier(vk::CommandBuffer commands, const Scope& before = ALL_WRITES,
                     const Scope& after = ALL_USES);
 // Returns an attachment of a render pass that clears it.

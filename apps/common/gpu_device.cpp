@@ -213,15 +213,18 @@ void Gpu::make_device(bool presents) {
     queue_ = device_.getQueue(queue_family_, 0);
 }
 
-quadtile::AdoptedDevice Gpu::for_quadtile(std::span<const std::byte> pipeline_cache) const {
+quadtile::AdoptedDevice Gpu::for_quadtile(std::span<const std::byte> pipeline_cache,
+                                          DeviceCheck check) const {
     quadtile::AdoptedDevice host{
         .get_instance_proc_addr = VULKAN_HPP_DEFAULT_DISPATCHER.vkGetInstanceProcAddr,
         .instance = instance_,
         .physical_device = physical_device_,
         .device = device_,
+        .queue = queue_,
         .queue_family = queue_family_,
         .debug_utils = validates_,
-        .pipeline_cache = pipeline_cache};
+        .pipeline_cache = pipeline_cache,
+        .check = check};
     host.enabled = enabled_;
     return host;
 }

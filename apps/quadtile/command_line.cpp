@@ -278,7 +278,10 @@ std::function<void()> command_of(const CLI::App& app, const TilesRequest& tiles,
         }
         return [mipmap] { run(mipmap); };
     }
-    return command.get_name() == "demo" ? run_demo : run_devices;
+    if (command.get_name() == "devices") {
+        return [checks = command.count("--check") > 0] { run_devices(checks); };
+    }
+    return run_demo;
 }
 
 }  // namespace
@@ -297,7 +300,9 @@ std::function<void()> parse_command_line(int argc, const char* const* argv) {
     MipmapRequest mipmap;
     define_tiles(*app.add_subcommand("tiles", "Subdivide an importance map into tiles"), tiles);
     define_mipmap(*app.add_subcommand("mipmap", "Make the mip levels of an image"), mipmap);
-    app.add_subcommand("devices", "List the Vulkan devices and their features for quadtile");
+    app.add_subcommand("devices", "List the Vulkan devices and their features for quadtile")
+        ->add_flag("--check")
+        ->description("Make tile lists on each device and compare them with the CPU's");
     app.add_subcommand("demo",
                        "Subdivide the map of a game level: writes tiles.json and tiles.png");
 

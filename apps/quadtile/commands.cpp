@@ -42,6 +42,7 @@ Device open_device(const std::string& select, const std::string& without) {
         options.select = select;
         options.log = print_warning;
         options.pipeline_cache = pipelines;
+        options.check = DeviceCheck::automatic;
         return Device::create(options);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::no_device) {
@@ -338,11 +339,15 @@ void describe(std::ostream& text, const DeviceInfo& info) {
     feature("subgroup operations", info.features.subgroup_operations);
     feature("min/max sampler", info.features.sampler_minmax);
     feature("storage image dynamic indexing", info.features.storage_image_dynamic_indexing);
+    feature("hand-over between workgroups", info.features.hand_over);
     feature("timestamps", info.timestamps);
     line("largest map") << info.max_map_extent << " x " << info.max_map_extent << " texels, "
                         << info.max_layers << " layers\n";
     line("longest tile list") << info.max_tiles << " tiles\n";
     line("device memory") << (info.local_memory_bytes >> 20U) << " MiB\n";
+    for (const std::string& fault : info.faults) {
+        line("fault") << fault << "\n";
+    }
     for (const std::string& rejection : info.rejections) {
         line("not usable") << rejection << "\n";
     }
@@ -350,11 +355,26 @@ void describe(std::ostream& text, const DeviceInfo& info) {
 
 }  // namespace
 
-void run_devices() {
+void run_devices(bool check) {
     const std::vector<DeviceInfo> devices = Device::enumerate();
     std::ostringstream text;
     for (const DeviceInfo& info : devices) {
-        describe(text, info);
+        DeviceInfo checked = info;
+        std::string result;
+        if (check && info.usable()) {
+            try {
+                const Device device = Device::create(
+                    {.select = std::to_string(info.index), .check = DeviceCheck::always});
+                checked = device.info();
+                result = checked.faults.empty() ? "passed" : "passed without what is faulty";
+            } catch (const Error& error) {
+                result = std::string("failed: ") + error.what();
+            }
+        }
+        describe(text, checked);
+        if (!result.empty()) {
+            text << "    " << std::left << std::setw(32) << "check" << result << "\n";
+        }
     }
     OutputFile output = OutputFile::standard_output();
     output.write(text.str());

@@ -71,7 +71,7 @@ struct MipmapRequest {
 
 void run(const TilesRequest& request);
 void run(const MipmapRequest& request);
-void run_devices();
+void run_devices(bool check);
 void run_demo();
 
 // Returns the command of the arguments of main. Throws UsageError with one line that names the

@@ -28,7 +28,8 @@ bool can_sample(const app::Gpu& gpu, TexelFormat format) {
 
 MapTiles::MapTiles(app::Gpu& gpu)
     : gpu_(gpu),
-      device_(quadtile::Device::adopt(gpu.for_quadtile(app::kept_pipelines()))),
+      device_(
+          quadtile::Device::adopt(gpu.for_quadtile(app::kept_pipelines(), DeviceCheck::automatic))),
       pyramid_builder_(device_),
       readback_(
           gpu.make_buffer(std::max(sizeof(TileListHeader), std::size_t{MAX_LEVELS} * sizeof(float)),
@@ -199,6 +200,7 @@ void MapTiles::run_until_it_fits(const Run& run, const SubdivisionSettings& sett
                                  const Threshold& threshold) {
     while (true) {
         record_and_wait(run, settings, threshold);
+        app::check_complete(summary_.header);
         if ((summary_.header.flags & TILE_LIST_OVERFLOW) == 0) {
             return;
         }

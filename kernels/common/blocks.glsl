@@ -33,13 +33,30 @@ Group group_of(uint level, uvec2 node, uint counters, uint node_words, uint slot
                  slots + count * group_words);
 }
 
+// Whether each hand-over is a dispatch of its own: a workgroup for each group, which is counted in by the barrier between
+// dispatches. parameters.handovers is the number of hand-overs before this dispatch.
+layout(constant_id = 29) const bool BY_STEPS = false;
+
+bool starts_from_group() { return BY_STEPS && parameters.handovers > 0; }
+
+// Returns the group that the workgroup starts from. `level`: of the first hand-over; the others as for group_of.
+Group group_of_workgroup(uint level, uint counters, uint node_words, uint slot_words) {
+    Group group = group_of(level, uvec2(0), counters, node_words, slot_words);
+    if (parameters.handovers > 1) {  // MAX_HANDOVERS = 2
+        level += group.levels;
+        counters = group.end;
+        group = group_of(level, uvec2(0), counters, node_words, slot_words);
+    }
+    return group_of(level, gl_WorkGroupID.xy << group.levels, counters, node_words, slot_words);
+}
+
 #if COUNTS_NAN
 // Number of NaN texels in a block, of which each thread has read four quads, one in each quarter.
 
 shared uint nan_texels;  // 0 before
 
 // Returns whether a node may hold NaN texels, which count as infinity.
-bool may_hold_nan(float importance) { return importance == uintBitsToFloat(0x7f800000U); }
+bool may_hold_nan(float importance) { return importance == uintBitsToFloat(INFINITY_BITS); }
 
 // Counts the NaN texels inside the map of a thread that has met one, from its first quad. It reads its texels again.
 void count_nan(uvec2 first_quad) {

@@ -82,6 +82,13 @@ bool is_last_layer() {
     return true;
 }
 
+// Returns the header of a list that a lost run leaves (hand_over.glsl).
+TileListHeader incomplete_list() {
+    TileListHeader made = tile_list_header(0, parameters.tile_capacity, parameters.max_workgroup_count, 1.0);
+    made.flags = TILE_LIST_INCOMPLETE;
+    return made;
+}
+
 // ---- Thresholds ------------------------------------------------------------------------------------------
 
 // Returns a node's threshold before scaling. The level must be the same in all threads unless thresholds are by node,

@@ -1,7 +1,7 @@
 // Steps of the fused kernels that read blocks (fused_all.comp, fused_count.comp, fused_budget.comp, balance_marks.comp):
 // the ascent from a block to the root, as long as this workgroup is the last of its group. Each main calls
 //
-//   1. read_block: the maximum of the workgroup's block. If the block's node is not split, there are no tiles below it;
+//   1. start: the maximum of the workgroup's block. If the block's node is not split, there are no tiles below it;
 //      most blocks are sent at once and end there.
 //   2. If the node is split, begin_search, then the kernel's own work on the nodes below it.
 //   3. On thread 0, what the kernel hands over itself, then send_node. The root ends the ascent.
@@ -35,17 +35,12 @@ void publish_nan(Block block, uvec4 keys, uint thread) {
     }
 }
 
-// Moves the number of NaN texels of a layer with this root to where the host reads it. One thread calls this.
-void finish_nan(float importance) {
-    words[layer] = may_hold_nan(importance) ? TAKE_RELAXED(words[layer_words() + LAYER_NAN_WORD]) : 0;
-}
-
 // ---- Groups ----------------------------------------------------------------------------------------------
 
 // Messages of thread 0 to all threads.
 shared Group ahead;                       // group whose nodes this workgroup reads next
 shared uint ahead_tiles;                  // tiles below that group's blocks, modulo 2^(32 - ARRIVAL_BITS)
-shared uint largest_keys[MAX_HANDOVERS];  // largest key of each group that this workgroup reads
+shared uint largest_keys[MAX_HANDOVERS];  // largest key of each group that this workgroup reads; NaN: it is lost
 
 // Low bits of a group's counter, which hold the number of arrived nodes. The bits above hold the number of tiles below
 // them, if they are blocks of texels and the kernel is fused_all.comp.
@@ -76,28 +71,44 @@ uint slot_of(Group group, uvec2 index) {
     return (local.y << group.levels) + local.x;
 }
 
+// Whether the largest key of a group says that it is lost: a message has not come, or was NaN. Nodes are never NaN, so NaN
+// carries the loss up to the root. A lost node counts as infinite, so it is split and sent by a release.
+bool is_lost(uint key) { return SOURCE_UNORM_BITS != 0 ? key > INFINITY_BITS : key_is_nan(key); }
+bool is_lost(Ascent at) { return at.handovers > 0 && is_lost(largest_keys[at.handovers - 1]); }
+
 // Sends the second message of a split node, which is not 0. Thread 0 calls this before send_node.
 void send_second(Group group, Ascent at, uint message) {
     HAND_OVER(words[second_slots(group) + slot_of(group, at.block.index)], message);
 }
 
+// Returns the number of nodes of a group.
+uint nodes_in(Group group) {
+    const uvec2 all = min(extent_of(group.level) - (group.index << group.levels), uvec2(1U << group.levels));
+    return all.x * all.y;
+}
+
+// Takes the group ahead. `arrived`: its counter, beyond the number of its nodes.
+void take_group(Group group, uint handovers, uint arrived) {
+    ahead = group;
+    largest_keys[handovers] = 0;
+    ahead_tiles = arrived >> ARRIVAL_BITS;
+}
+
 // Sends a block's node to its group and counts it in. Returns whether it was the last. Thread 0 calls this. `added`: to
 // the group's counter, 1 in its low bits. `releases`: whether other results are handed over, as by each infinite node.
 bool send_node(Group group, Ascent at, uint added, bool releases) {
+    uint bits = floatBitsToUint(at.importance);
     if (releases || may_hold_nan(at.importance)) {
         memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
+        bits = is_lost(at) ? NAN_BITS : bits;
     }
-    SEND(words[group.slots + slot_of(group, at.block.index)], floatBitsToUint(at.importance));
-    const uvec2 all = min(extent_of(group.level) - (group.index << group.levels), uvec2(1U << group.levels));
-    const uint expected = all.x * all.y;
-    const uint arrived = ADD_RELAXED(words[group.counter], added) + added;
-    if (((arrived - expected) & ((1U << ARRIVAL_BITS) - 1)) != 0) {
+    SEND(words[group.slots + slot_of(group, at.block.index)], bits);
+    const uint arrived = ADD_RELAXED(words[group.counter], added) + added - nodes_in(group);
+    if (BY_STEPS || (arrived & ((1U << ARRIVAL_BITS) - 1)) != 0) {
         return false;
     }
     CLEAR_MESSAGE(words[group.counter]);
-    ahead = group;
-    largest_keys[at.handovers] = 0;
-    ahead_tiles = (arrived - expected) >> ARRIVAL_BITS;
+    take_group(group, at.handovers, arrived);
     return true;
 }
 
@@ -108,8 +119,8 @@ uint nodes_of(Block block, uint thread) {
 }
 
 // Receives the messages of a thread's four nodes of a group from the slots that begin at `slots`; 0 for nodes without a
-// bit in `sent`.
-uvec4 receive(uint thread, uint sent, uint slots) {
+// bit in `sent`, and for messages that do not come. Then the group is lost: a barrier and renew_node must follow.
+uvec4 receive(Ascent at, uint thread, uint sent, uint slots) {
     uvec4 received = uvec4(0);
     if (sent != 0) {
         const uvec2 local = 2 * morton(thread);
@@ -117,16 +128,26 @@ uvec4 receive(uint thread, uint sent, uint slots) {
         const uint second = first + (1U << ahead.levels);
         // Messages that are never sent are not waited for.
         const uvec4 absent = uvec4(not(notEqual(uvec4(sent) & uvec4(1, 2, 4, 8), uvec4(0))));
+        uint turns = 0;
         [[dont_unroll]] do {
             received = uvec4(MESSAGE(words[first]), MESSAGE(words[first + 1]),
                              MESSAGE(words[second]), MESSAGE(words[second + 1]));
-        } while (any(equal(received | absent, uvec4(0))));
+        } while (any(equal(received | absent, uvec4(0))) && ++turns < MOST_TURNS);
+        if (turns == MOST_TURNS) {
+            atomicMax(largest_keys[at.handovers - 1], LOST_RUN);
+        }
         CLEAR_MESSAGE(words[first]);
         CLEAR_MESSAGE(words[first + 1]);
         CLEAR_MESSAGE(words[second]);
         CLEAR_MESSAGE(words[second + 1]);
     }
     return received;
+}
+
+// Makes the node of a group; infinite if that is lost.
+void renew_node(inout Ascent at) {
+    const uint key = largest_keys[at.handovers - 1];
+    at.importance = is_lost(key) ? uintBitsToFloat(INFINITY_BITS) : item_of_key(key);
 }
 
 // Returns bits of those of a thread's four nodes of step 1 that are split.
@@ -180,14 +201,31 @@ void receive_group(inout Ascent at, uint thread) {
     ++at.handovers;
     at.block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
     const uint exist = nodes_of(at.block, thread);
-    at.keys = receive(thread, exist, ahead.slots);
+    const uint lost = thread == 0 ? HANDED_OVER(state.lost) : 0;  // the first load, whose latency is hidden
+    at.keys = receive(at, thread, exist, ahead.slots);
     [[unroll]] for (uint i = 0; i < 4; ++i) {
         at.keys[i] = (exist >> i & 1) != 0 ? key_of_bits(bits_of_message(at.keys[i])) : 0;
     }
-    atomicMax(largest_keys[at.handovers - 1], largest_of_four(at.keys));
+    atomicMax(largest_keys[at.handovers - 1], max(lost, largest_of_four(at.keys)));
     barrier();
-    at.importance = item_of_key(largest_keys[at.handovers - 1]);
+    renew_node(at);
     at.splits = is_split(level_of(at), at.block.index, at.importance);
+}
+
+// Starts from the workgroup's block of texels, or from its group if an earlier dispatch has made the group's nodes.
+Ascent start(uint thread) {
+    if (!starts_from_group()) {
+        return read_block(thread);
+    }
+    Ascent at;
+    at.handovers = parameters.handovers - 1;
+    if (thread == 0) {
+        const Group group = group_of_workgroup(BLOCK_LEVELS, layer_words() + LAYER_WORDS, 0, FUSED_SLOT_WORDS);
+        take_group(group, at.handovers, TAKE_RELAXED(words[group.counter]) - nodes_in(group));
+    }
+    barrier();
+    receive_group(at, thread);
+    return at;
 }
 
 // Leaves the nodes of step 1 in shared memory. `acquires`: other results that were handed over, as by each infinite node.
@@ -203,4 +241,13 @@ void begin_search(Ascent at, bool acquires, uint thread) {
         order_threads();
     }
     keep_step_1(at.handovers > 0, at.keys, thread);
+}
+
+// Moves the number of NaN texels of a layer to where the host reads it, and keeps that the run is lost. One thread calls
+// this at the root.
+void finish_root(Ascent at) {
+    words[layer] = may_hold_nan(at.importance) ? TAKE_RELAXED(words[layer_words() + LAYER_NAN_WORD]) : 0;
+    if (may_hold_nan(at.importance) && is_lost(at)) {
+        HAND_OVER(state.lost, LOST_RUN);
+    }
 }

@@ -120,8 +120,12 @@ void write_tiles(Block block, uint thread, uint total, uint first_place) {
     }
 }
 
-// Completes the header. `flags`: of the kernel's kind of lists.
-void finish_list(uint required, uint flags) {
+// Completes the header. `flags`: of the kernel's kind of lists. `may_be_lost`: false saves a load.
+void finish_list(uint required, uint flags, bool may_be_lost) {
+    if (may_be_lost && HANDED_OVER(state.lost) != 0) {
+        header = incomplete_list();
+        return;
+    }
     const uint factor = WITH_BUDGET ? words[budget_words() + BUDGET_FACTOR_WORD] : 0;
     TileListHeader made = tile_list_header(required, parameters.tile_capacity, parameters.max_workgroup_count,
                                            budget_factor(factor));
@@ -153,7 +157,7 @@ void finish_layers(uint tiles, uint flags, uint thread) {
             barrier();
         }
         if (thread == 0) {
-            finish_list(first, flags);
+            finish_list(first, flags, true);
         }
     }
 }

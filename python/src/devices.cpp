@@ -27,8 +27,8 @@ std::shared_ptr<SharedDevice> shared_device(const std::string& select) {
     std::shared_ptr<SharedDevice>& device = all.by_name[select];
     if (!device) {
         const std::vector<std::byte> pipelines = app::kept_pipelines();
-        device = std::make_shared<SharedDevice>(
-            Device::create({.select = select, .pipeline_cache = pipelines}));
+        device = std::make_shared<SharedDevice>(Device::create(
+            {.select = select, .pipeline_cache = pipelines, .check = DeviceCheck::automatic}));
     }
     return device;
 }

@@ -180,6 +180,18 @@ TEST_F(CommandLine, DevicesAreListed) {
                 HasSubstr("chosen: " + std::to_string(chosen.index) + " (" + chosen.name + ")\n"));
 }
 
+// Catches a check that finds faults where there are none, or none of the devices.
+TEST_F(CommandLine, DevicesPassTheirCheck) {
+    SKIP_WITHOUT_DEVICE();
+    if (Device::create().info().name.find("SwiftShader") != std::string::npos) {
+        GTEST_SKIP() << "it compiles for a minute";
+    }
+    const ProgramResult result = run({"devices", "--check"});
+    EXPECT_EQ(result.status, 0) << result.error;
+    EXPECT_THAT(result.output,
+                AllOf(testing::ContainsRegex("check +passed\n"), testing::Not(HasSubstr("fault"))));
+}
+
 // Catches a map that is not where the program looks for it, and other tiles than the reference's.
 TEST_F(CommandLine, DemoSubdividesItsMap) {
     SKIP_WITHOUT_DEVICE();

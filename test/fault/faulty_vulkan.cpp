@@ -303,11 +303,31 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
             return real(arguments...);
         } else if constexpr (FUNCTION == Function::CreateComputePipelines) {
             return make_pipeline(arguments...);
+        } else if constexpr (FUNCTION == Function::CreateShaderModule) {
+            return make_module(arguments...);
         } else if constexpr (FUNCTION == Function::AllocateMemory) {
             return allocate(arguments...);
         } else {
             return real(arguments...);
         }
+    }
+
+    static VkResult make_module(VkDevice device, const VkShaderModuleCreateInfo* info,
+                                const VkAllocationCallbacks* callbacks, VkShaderModule* made) {
+        const auto s = locked();
+        const std::vector<std::uint32_t> words =
+            with_lie({info->pCode, info->pCode + info->codeSize / sizeof(std::uint32_t)}, s->lie);
+        VkShaderModuleCreateInfo told = *info;
+        told.pCode = words.data();
+        told.codeSize = words.size() * sizeof(std::uint32_t);
+        const VkResult result =
+            real_of<PFN_vkCreateShaderModule>(FUNCTION)(device, &told, callbacks, made);
+        if (result == VK_SUCCESS) {
+            std::string& code = s->modules[*made];
+            code.clear();
+            append(code, told.pCode, told.codeSize);
+        }
+        return result;
     }
 
     static VkResult allocate(VkDevice device, const VkMemoryAllocateInfo* info,
@@ -360,13 +380,6 @@ struct Wrapped<FUNCTION, Result(VKAPI_PTR*)(Arguments...)> {
             if (s->most_storage_images != 0 && images > s->most_storage_images) {
                 s->mistakes.push_back("a set has " + std::to_string(images) + " storage images");
             }
-        }
-        if constexpr (FUNCTION == Function::CreateShaderModule) {
-            const VkShaderModuleCreateInfo& info = *std::get<1>(given);
-            const auto s = locked();
-            std::string& code = s->modules[*std::get<3>(given)];
-            code.clear();
-            append(code, info.pCode, info.codeSize);
         }
     }
 

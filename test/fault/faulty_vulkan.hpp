@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include "fault/lying_shaders.hpp"
+
 #include <vulkan/vulkan_core.h>
 
 #include <cstdint>
@@ -57,6 +59,8 @@ struct Control {
     // A device says that its shaders can use so many storage images, and a set's layout with more
     // is a mistake. 0: as many as there are.
     std::uint32_t most_storage_images = 0;
+    // Shader modules made from now on.
+    Lie lie;
     // Instances offer VK_EXT_validation_features; to use it elsewhere is a mistake.
     bool offers_features = true;
 

@@ -34,17 +34,6 @@ class GpuTest : public testing::Test {
     }
 };
 
-// The handles of a device, as its host has them.
-inline AdoptedDevice handles_of(const Device& host) {
-    return {.get_instance_proc_addr = host.get_instance_proc_addr(),
-            .instance = host.instance(),
-            .physical_device = host.physical_device(),
-            .device = host.handle(),
-            .queue = host.queue(),
-            .queue_family = host.queue_family(),
-            .enabled = host.info().features};
-}
-
 // The device as it is.
 inline Tiler& tiler_for(Strategy strategy, std::uint32_t subtree_levels = 6) {
     return tiler_for(all_variants().front(), strategy, subtree_levels);

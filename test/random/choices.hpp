@@ -162,6 +162,8 @@ struct Subject {
 [[nodiscard]] Subject mips_subject(const RandomSettings& settings);
 // Fitted shadow maps against reference::ShadowFitter.
 [[nodiscard]] Subject shadows_subject(const RandomSettings& settings);
+// Lists and mip levels of a driver that lies.
+[[nodiscard]] Subject lies_subject(const RandomSettings& settings);
 // Bakes of small scenes against the baker's reference tracer.
 [[nodiscard]] Subject bakes_subject(const RandomSettings& settings);
 

@@ -201,7 +201,8 @@ std::vector<Subject> chosen_subjects(const Options& options) {
     const RandomSettings settings = options.settings();
     std::vector<Subject> all{reference_subject(),          tiles_subject(settings),
                              hand_overs_subject(settings), service_subject(settings),
-                             mips_subject(settings),       shadows_subject(settings)};
+                             mips_subject(settings),       shadows_subject(settings),
+                             lies_subject(settings)};
 #ifdef QUADTILE_RANDOM_BAKES
     all.push_back(bakes_subject(settings));
 #endif

@@ -67,7 +67,7 @@ const std::vector<Variant>& all_variants() {
         // Reach: tile lists of 4 x 4096 tiles, pyramids of 4 x 32768 floats. Images: Vulkan
         // guarantees no more; one if they cannot be indexed at run time.
         {"with everything off",
-         {.subgroup_operations = true, .sampler_minmax = true},
+         {.subgroup_operations = true, .sampler_minmax = true, .hand_over = true},
          {.max_workgroup_count = 7,
           .max_storage_buffer_range_bytes = 128 * 1024,
           .max_storage_images = 4}},

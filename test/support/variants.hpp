@@ -38,6 +38,17 @@ struct Variant {
 // Submits to the device's queue, which Tilers and Services of other threads use, too.
 [[nodiscard]] SubmitFunction submit_to(const Device& device);
 
+// The handles of a device, as its host has them.
+[[nodiscard]] inline AdoptedDevice handles_of(const Device& host) {
+    return {.get_instance_proc_addr = host.get_instance_proc_addr(),
+            .instance = host.instance(),
+            .physical_device = host.physical_device(),
+            .device = host.handle(),
+            .queue = host.queue(),
+            .queue_family = host.queue_family(),
+            .enabled = host.info().features};
+}
+
 // Returns a Tiler of the calling thread, which is made once per variant and options.
 [[nodiscard]] Tiler& tiler_for(const Variant& variant, Strategy strategy,
                                std::uint32_t subtree_levels = 6);

@@ -46,6 +46,7 @@ struct DownsampleParameters {
     // Members for the pyramid buffer, in floats.
     uint pitch;
     uint floats_per_layer;
+    uint handovers;  // before this dispatch, if each is a dispatch of its own (blocks.glsl)
     uint level_start[MAX_TOP_LEVEL];  // place of (0, 0) of level i + 1 in its layer
 };
 
@@ -110,6 +111,7 @@ struct SubdivisionPass {
 struct SubdivisionState {
     uint tile_count;
     uint finished_workgroups;  // of the last pass
+    uint is_incomplete;        // whether the pyramid is that of a lost run
     SubdivisionPass passes[MAX_LEVELS];
 };
 
@@ -131,6 +133,7 @@ struct FusedParameters {
     uint max_workgroup_count;
     uint tile_capacity;
     uint max_tiles;  // budget, if WITH_BUDGET
+    uint handovers;  // before this dispatch, if each is a dispatch of its own (blocks.glsl)
     float thresholds[MAX_LEVELS];
 };
 
@@ -142,6 +145,7 @@ struct FusedState {
     uint place_count;  // in any order: places reserved so far
     uint finished_layers;
     uint required_count;  // tiles of the finished layers, in any order
+    uint lost;            // LOST_RUN after a lost run (hand_over.glsl), until the host sets it to 0
 };
 
 const uint LAYER_WORDS = 4;

@@ -19,6 +19,9 @@ const uint MAX_LAYERS = 65536;
 /// Most levels below the root of a subtree, for the strategy `subtree`.
 const uint MAX_SUBTREE_LEVELS = 8;
 
+/// Word that Pyramid and Downsampler leave for a layer after a run that has failed.
+const uint LOST_RUN = 0xffffffffU;
+
 /// Descriptors through which the kernels see a tile list or a pyramid, one after the other in the
 /// same buffer. It may be longer than one storage buffer descriptor reaches.
 const uint BUFFER_CHUNKS = 4;

@@ -96,7 +96,9 @@ QUADTILE_SHARED uint bits_from_unorm(uint c, uint bits) {
 
 const uint KEY_BIAS = 0x807fffffU;      // result of the sign fold for -inf
 const uint KEY_INFINITY = 0xff000001U;  // keys above it: NaN
-const uint DENORMALS = 0x007fffffU;     // largest denormal of each sign
+const uint INFINITY_BITS = 0x7f800000U;
+const uint NAN_BITS = 0x7fc00000U;
+const uint DENORMALS = 0x007fffffU;  // largest denormal of each sign
 
 // Returns the key of a float given as its IEEE 754 bits.
 QUADTILE_SHARED uint key_from_bits(uint bits) {

@@ -24,7 +24,9 @@ const uint TILE_COARSER_BOTTOM = 16;  ///< at row y + 1
 
 const uint TILE_LIST_OVERFLOW = 1;     ///< required > written: the buffer was too small
 const uint TILE_LIST_OVER_BUDGET = 2;  ///< the largest factor leaves more tiles than the budget
-const uint TILE_LIST_BALANCED = 8;     ///< its tiles have the flags TILE_COARSER_*
+/// The run has failed: it leaves no tiles, and what it counted is wrong (Subdivider::record).
+const uint TILE_LIST_INCOMPLETE = 4;
+const uint TILE_LIST_BALANCED = 8;  ///< its tiles have the flags TILE_COARSER_*
 
 /// A tile: the node (level, x, y) of a layer's quadtree. It covers the texels
 /// [x << level, (x + 1) << level) x [y << level, (y + 1) << level) that lie inside the map.

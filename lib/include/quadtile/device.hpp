@@ -37,6 +37,9 @@ struct Features {
     bool storage_image_formats = false;
     /// Storage images chosen at run time (shaderStorageImageArrayDynamicIndexing).
     bool storage_image_dynamic_indexing = false;
+    /// Messages from workgroup to workgroup within a dispatch. Without them each hand-over is a
+    /// dispatch of its own: up to two more for a list, a pyramid or mip levels.
+    bool hand_over = false;
 };
 
 /// Properties of one Vulkan device of this machine, and the reasons if quadtile cannot use it.
@@ -55,6 +58,8 @@ struct DeviceInfo {
     std::uint64_t max_tiles = 0;           ///< longest tile list that the kernels can write
     std::uint64_t local_memory_bytes = 0;  ///< size of the largest device-local heap
 
+    /// Faults that a check (DeviceCheck) has found, of features that are therefore not in use.
+    std::vector<std::string> faults;
     std::vector<std::string> rejections;  ///< reasons why quadtile cannot use it; empty: usable
     /// Returns whether quadtile can use the device.
     [[nodiscard]] bool usable() const noexcept { return rejections.empty(); }
@@ -68,6 +73,14 @@ enum class Severity {
 };
 /// Receives log messages. A message is valid during the call. quadtile drops exceptions.
 using LogCallback = std::function<void(Severity, std::string_view)>;
+
+/// When a device is checked: it makes the tile lists of small maps, which are known. A feature
+/// without which it makes them is faulty, and stays unused.
+enum class DeviceCheck {
+    off,        ///< never
+    automatic,  ///< once per device and driver, if pipeline_cache is kept; not CPU drivers
+    always,     ///< now
+};
 
 /// Options of Device::create.
 struct DeviceOptions {
@@ -89,6 +102,9 @@ struct DeviceOptions {
     /// Compiled pipelines of an earlier run, from Device::pipeline_cache. Bytes that are damaged,
     /// or of another device or driver, are ignored. They are read during the call only.
     std::span<const std::byte> pipeline_cache;
+    /// `automatic` is for programs that keep Device::pipeline_cache, which has the result. Others
+    /// would compile kernels in each run.
+    DeviceCheck check = DeviceCheck::off;
 };
 
 /// Submits work to the host's queue as vkQueueSubmit with one VkSubmitInfo does; returns its
@@ -112,13 +128,16 @@ struct AdoptedDevice {
     /// host's lock held or on the thread that owns the queue. Called concurrently from threads that
     /// call the library and from threads of Services; must not throw.
     SubmitFunction submit;
-    /// Optional features that the host enabled on the device.
+    /// Optional features that the host enabled on the device (hand_over: always).
     Features enabled;
+    Features disabled;  ///< as DeviceOptions::disabled
     /// Whether the host enabled VK_EXT_debug_utils. If so, quadtile names its objects and labels
     /// its commands for frame debuggers and validation messages.
     bool debug_utils = false;
     LogCallback log;                            ///< as DeviceOptions::log; may be empty
     std::span<const std::byte> pipeline_cache;  ///< as DeviceOptions::pipeline_cache
+    /// As DeviceOptions::check; it needs a queue or `submit`.
+    DeviceCheck check = DeviceCheck::off;
 };
 
 /// A Vulkan device, its compute queue and the features that the kernels may use.
@@ -131,7 +150,7 @@ class QUADTILE_API Device {
     /// Chooses a device, creates it and owns it. Discrete GPUs come before integrated and virtual
     /// ones, then CPU drivers; among equals the one with more memory is taken. Throws Error:
     /// no_device with the reason for each rejected device, unsupported for validation without its
-    /// layer.
+    /// layer and for a device that fails the check without all features.
     [[nodiscard]] static Device create(const DeviceOptions& options = {});
 
     /// Uses the host's device and never destroys it. The host keeps it alive as long as anything
@@ -162,9 +181,10 @@ class QUADTILE_API Device {
     /// Returns the entry point of the loader, for Vulkan calls of the caller.
     [[nodiscard]] PFN_vkGetInstanceProcAddr get_instance_proc_addr() const noexcept;
 
-    /// Returns the pipelines compiled so far, for DeviceOptions::pipeline_cache of a later run. The
-    /// bytes have a checksum against accidents, not against attackers: keep them where only their
-    /// user can write. Throws Error: out_of_memory, vulkan.
+    /// Returns the pipelines compiled so far, and the result of a check, for
+    /// DeviceOptions::pipeline_cache of a later run. The bytes have a checksum against accidents,
+    /// not against attackers: keep them where only their user can write. Throws Error:
+    /// out_of_memory, vulkan.
     [[nodiscard]] std::vector<std::byte> pipeline_cache() const;
 
     /// Returns the shared context, for the library's own use.

@@ -95,7 +95,8 @@ class QUADTILE_API Downsampler {
     /// Sizes, usages and flags of the caller's resources.
     struct Requirements {
         /// Counters. Fill it with zeros once; every run leaves it ready for the next, of the same
-        /// shape.
+        /// shape. If the first word of a layer (of `layers` words) is LOST_RUN after a run, its
+        /// messages between workgroups did not arrive, and its levels are wrong: fill it again.
         VkDeviceSize state_size_bytes;
         VkDeviceSize alignment_bytes;    ///< of the state's offset in its buffer
         VkBufferUsageFlags state_usage;  ///< STORAGE_BUFFER; others may be added

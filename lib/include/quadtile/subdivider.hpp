@@ -35,7 +35,8 @@ class QUADTILE_API Pyramid {
         /// The pyramid: level 1 to the root's, 32-bit floats, placed by pyramid_index (quadtree.h).
         VkDeviceSize pyramid_size_bytes;
         /// Counters. Fill the range with zeros once; every run leaves it ready for the next one.
-        /// After a run the first `layers` words hold the number of NaN texels of each layer.
+        /// After a run the first `layers` words hold the number of NaN texels of each layer, or
+        /// LOST_RUN: then the root is NaN, and all runs fail until the range is filled again.
         VkDeviceSize state_size_bytes;
         VkDeviceSize alignment_bytes;  ///< of the offsets of both ranges in their buffers
         VkBufferUsageFlags usage;      ///< STORAGE_BUFFER; others may be added
@@ -65,7 +66,8 @@ class QUADTILE_API Pyramid {
     /// Error as requirements does, out_of_memory.
     [[nodiscard]] Binding bind(const MapShape& shape, const Resources& resources) const;
 
-    /// Records one dispatch into a command buffer of a queue with compute, outside a render pass.
+    /// Records one dispatch (without Features::hand_over: up to three) into a command buffer of a
+    /// queue with compute, outside a render pass.
     /// Leaves its own pipeline, descriptor set 0 and push constants bound. Does not allocate,
     /// submit or wait.
     ///
@@ -135,7 +137,7 @@ class QUADTILE_API Subdivider {
                                             std::uint64_t tile_capacity) const;
 
     /// Offset in the scratch of the NaN texels per layer that `fused` leaves: 32-bit words.
-    static constexpr VkDeviceSize nan_texels_offset_bytes = 12;
+    static constexpr VkDeviceSize nan_texels_offset_bytes = 16;
 
     /// Resources, which the caller owns.
     struct Resources {
@@ -188,6 +190,10 @@ class QUADTILE_API Subdivider {
     ///
     /// Overflow: if there are more tiles than the capacity, `required` in the header is exact,
     /// `written` equals the capacity, and TILE_LIST_OVERFLOW is set.
+    ///
+    /// Failure: if messages between workgroups do not arrive, `written` and `required` are 0 and
+    /// TILE_LIST_INCOMPLETE is set, in all runs until scratch and Pyramid's state are filled with
+    /// zeros. A device without Features::hand_over needs no messages.
     ///
     /// Strategy `fused` needs a monotone threshold (Threshold::check_monotone) and writes no
     /// pyramid. If you need one too, record Pyramid without a barrier between them: both only read

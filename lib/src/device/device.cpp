@@ -4,6 +4,7 @@
 #include <quadtile/error.hpp>
 
 #include "device/device_context.hpp"
+#include "device/self_test.hpp"
 #include "values/refuse.hpp"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ namespace quadtile {
 
 namespace {
 
+using detail::Checked;
 using detail::DeviceContext;
 using detail::valid_utf8;
 using detail::vulkan_calls;
@@ -166,6 +168,7 @@ DeviceInfo describe(vk::PhysicalDevice device, const Dispatch& dispatch, std::ui
                                           c.features.shaderStorageImageExtendedFormats != 0;
     info.features.storage_image_dynamic_indexing =
         c.features.shaderStorageImageArrayDynamicIndexing != 0;
+    info.features.hand_over = true;
     if (const auto family = compute_family(device, dispatch)) {
         info.timestamps =
             device.getQueueFamilyProperties(dispatch)[*family].timestampValidBits != 0;
@@ -314,9 +317,9 @@ LogCallback safe_log(const LogCallback& log) {
     };
 }
 
-constexpr bool Features::*FEATURES[] = {&Features::subgroup_operations, &Features::sampler_minmax,
-                                        &Features::storage_image_formats,
-                                        &Features::storage_image_dynamic_indexing};
+constexpr bool Features::*FEATURES[] = {
+    &Features::subgroup_operations, &Features::sampler_minmax, &Features::storage_image_formats,
+    &Features::storage_image_dynamic_indexing, &Features::hand_over};
 
 // FNV-1a, 64 bits; against accidents, not against attackers.
 std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {
@@ -327,8 +330,8 @@ std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {
     return hash;
 }
 
-// Returns the driver's data; empty if it is damaged or another device's. Drivers must refuse such
-// data themselves, but not all do.
+// Returns the driver's data with a Checked behind it; empty if it is damaged or another device's.
+// Drivers must refuse such data themselves, but not all do.
 std::span<const std::byte> data_of(std::span<const std::byte> bytes,
                                    const vk::PhysicalDeviceProperties& device) {
     vk::PipelineCacheHeaderVersionOne header;
@@ -351,17 +354,86 @@ std::span<const std::byte> data_of(std::span<const std::byte> bytes,
 // Other bytes are ignored.
 void open_pipeline_cache(DeviceContext& context, std::span<const std::byte> bytes) {
     context.pipeline_cache = vulkan_calls("creating a pipeline cache", [&] {
-        const auto data = data_of(bytes, context.physical_device.getProperties(context.dispatch));
+        auto data = data_of(bytes, context.physical_device.getProperties(context.dispatch));
         if (data.empty() && !bytes.empty()) {
             context.say(Severity::info,
                         "the pipeline cache is damaged or another device's: pipelines are compiled "
                         "again");
+        }
+        if (!data.empty()) {
+            const std::span checked = data.last(sizeof(Checked));
+            std::memcpy(&context.checked, checked.data(), sizeof(Checked));
+            data = data.first(data.size() - sizeof(Checked));
         }
         auto cache = context.device.createPipelineCacheUnique({{}, data.size(), data.data()},
                                                               nullptr, context.dispatch);
         context.name(*cache, "the pipeline cache");
         return cache;
     });
+}
+
+// Optional features that a check can find faulty, by bits of FEATURES, with what goes wrong.
+constexpr std::uint32_t SUBGROUPS = 1U << 0U;
+constexpr std::uint32_t HAND_OVER = 1U << 4U;
+
+std::uint32_t bits_of(const Features& features) {
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < std::size(FEATURES); ++i) {
+        bits |= (features.*FEATURES[i] ? 1U : 0U) << i;
+    }
+    return bits;
+}
+
+void turn_off(Features& features, std::uint32_t bits) {
+    for (std::size_t i = 0; i < std::size(FEATURES); ++i) {
+        features.*FEATURES[i] &= (bits >> i & 1U) == 0;
+    }
+}
+
+// Finds the fewest features without which the device makes known lists.
+void find_faults(const Device& device, DeviceContext& context) {
+    const Features all = context.info.features;
+    context.checked = {bits_of(all), 0};
+    for (const std::uint32_t off : {0U, HAND_OVER, SUBGROUPS, SUBGROUPS | HAND_OVER}) {
+        if ((off & ~context.checked.tested) != 0) {
+            continue;
+        }
+        context.info.features = all;
+        turn_off(context.info.features, off);
+        if (detail::makes_known_lists(device)) {
+            // A list whose first run was lost is right, too.
+            const bool loses = context.info.features.hand_over && !context.hands_over();
+            context.checked.faulty = off | (loses ? HAND_OVER : 0);
+            context.info.features = all;
+            return;
+        }
+    }
+    detail::cannot(context.info.name, " (", context.info.driver,
+                   ") makes wrong tile lists; use another device or driver");
+}
+
+// Checks the device if it must be, and turns off what is faulty.
+void check_device(const Device& device, DeviceCheck check) {
+    DeviceContext& context = *device.context();
+    const bool is_known = (bits_of(context.info.features) & ~context.checked.tested) == 0;
+    if (check == DeviceCheck::always ||
+        (check == DeviceCheck::automatic && !is_known && context.info.type != "CPU")) {
+        if (!context.can_submit()) {
+            return;
+        }
+        find_faults(device, context);
+    }
+    const std::uint32_t faulty = context.checked.faulty & bits_of(context.info.features);
+    turn_off(context.info.features, faulty);
+    const auto add = [&](std::uint32_t bit, const char* fault) {
+        if ((faulty & bit) != 0) {
+            context.info.faults.emplace_back(fault);
+            context.say(Severity::warning, context.info.name + " (" + context.info.driver +
+                                               ") is faulty, and slower for it: " + fault);
+        }
+    };
+    add(SUBGROUPS, "subgroup operations give wrong results");
+    add(HAND_OVER, "messages between workgroups do not arrive");
 }
 
 }  // namespace
@@ -399,7 +471,9 @@ Device Device::create(const DeviceOptions& options) {
         detail::protect_children();
     }
     detail::watch_exit(true);
-    return Device(std::move(context));
+    Device device(std::move(context));
+    check_device(device, options.check);
+    return device;
 }
 
 Device Device::adopt(const AdoptedDevice& host) {
@@ -439,12 +513,15 @@ Device Device::adopt(const AdoptedDevice& host) {
                        " cannot be used: ", context->info.rejections[0]);
     }
     for (const auto feature : FEATURES) {
-        context->info.features.*feature &= host.enabled.*feature;
+        const bool enabled = host.enabled.*feature || feature == &Features::hand_over;
+        context->info.features.*feature &= enabled && !(host.disabled.*feature);
     }
     context->set_limits();
     open_pipeline_cache(*context, host.pipeline_cache);
     detail::watch_exit(false);
-    return Device(std::move(context));
+    Device device(std::move(context));
+    check_device(device, host.check);
+    return device;
 }
 
 std::vector<DeviceInfo> Device::enumerate(PFN_vkGetInstanceProcAddr get_instance_proc_addr) {
@@ -480,11 +557,14 @@ std::vector<std::byte> Device::pipeline_cache() const {
     const std::vector<std::uint8_t> data = context.calls("reading the pipeline cache", [&] {
         return context.device.getPipelineCacheData(*context.pipeline_cache, context.dispatch);
     });
-    const std::span bytes = std::as_bytes(std::span(data));
-    const std::uint64_t sum = checksum(bytes);
-    const std::span sum_bytes = std::as_bytes(std::span(&sum, 1));
-    std::vector<std::byte> result(bytes.begin(), bytes.end());
-    result.insert(result.end(), sum_bytes.begin(), sum_bytes.end());
+    std::vector<std::byte> result;
+    const auto append = [&](std::span<const std::byte> bytes) {
+        result.insert(result.end(), bytes.begin(), bytes.end());
+    };
+    append(std::as_bytes(std::span(data)));
+    append(std::as_bytes(std::span(&context.checked, 1)));
+    const std::uint64_t sum = checksum(result);
+    append(std::as_bytes(std::span(&sum, 1)));
     return result;
 }
 PFN_vkGetInstanceProcAddr Device::get_instance_proc_addr() const noexcept {

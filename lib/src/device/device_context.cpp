@@ -3,6 +3,8 @@
 #include <quadtile/limits.h>
 #include <quadtile/tile_list.h>
 
+#include "values/refuse.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -55,6 +57,18 @@ void DeviceContext::submit(const vk::SubmitInfo& work, vk::Fence fence) const {
     }
     const std::lock_guard lock(*queue_mutex);
     queue.submit(work, fence, dispatch);
+}
+
+void DeviceContext::note_lost_run(const std::string& what) const {
+    if (!hands_over()) {
+        cannot("messages between workgroups do not arrive on ", info.name, " (", info.driver,
+               "), so ", what, " could not be made; use another device or driver");
+    }
+    has_lost_a_run_ = true;
+    say(Severity::warning, "messages between workgroups do not arrive on " + info.name + " (" +
+                               info.driver +
+                               "): the run is repeated, and from now on each hand-over is a "
+                               "dispatch of its own, as without Features::hand_over");
 }
 
 void DeviceContext::set_limits(const LowerLimits& lower) {

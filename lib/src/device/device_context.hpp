@@ -66,6 +66,12 @@ auto vulkan_calls(const std::string& doing, Calls&& calls) {
 // Returns the mutex of a queue, which all Devices with this queue share.
 [[nodiscard]] std::shared_ptr<std::mutex> mutex_of(vk::Device device, vk::Queue queue);
 
+// What a check (DeviceCheck) has found, for the features of FEATURES (device.cpp) by bits.
+struct Checked {
+    std::uint32_t tested = 0;  // in use during the check
+    std::uint32_t faulty = 0;
+};
+
 // Limits below those of the device, for tests of the code for large inputs. 0: the device's.
 struct LowerLimits {
     std::uint32_t max_workgroup_count = 0;
@@ -92,6 +98,7 @@ class DeviceContext {
     bool debug_utils = false;  // whether VK_EXT_debug_utils is enabled
 
     DeviceInfo info;
+    Checked checked;
     LogCallback log;
     Unique<vk::PipelineCache> pipeline_cache;
 
@@ -142,6 +149,13 @@ class DeviceContext {
         }
     }
 
+    // Returns whether workgroups hand over within a dispatch: until a run is lost
+    // (kernels/common/hand_over.glsl).
+    [[nodiscard]] bool hands_over() const { return info.features.hand_over && !has_lost_a_run_; }
+    // Notes that a run was lost, for later bindings and recordings. Throws Error(unsupported) if it
+    // has gone by steps already. `what`: it made.
+    void note_lost_run(const std::string& what) const;
+
     [[nodiscard]] bool can_submit() const { return queue || host_submit; }
 
     SubmitFunction host_submit;  // of an adopted device; may be empty
@@ -152,6 +166,7 @@ class DeviceContext {
 
  private:
     mutable std::atomic<std::uint64_t> runs_ = 0;
+    mutable std::atomic<bool> has_lost_a_run_ = false;
 };
 
 // Creates the instance of a context, with validation if requested. `entry` is that of

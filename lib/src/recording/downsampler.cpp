@@ -57,6 +57,7 @@ struct Downsampler::Impl {
         detail::UpperLevels upper_levels;
         bool weighted;
         bool some_blocks;
+        bool by_steps;  // a dispatch for each hand-over
     };
 
     Impl(const Device& device, DownsamplerOptions requested)
@@ -148,6 +149,7 @@ struct Downsampler::Impl {
                      {detail::SOME_BLOCKS, kind.some_blocks ? 1U : 0U},
                      {detail::GROUP_LEVELS, kind.upper_levels.group_levels},
                      {detail::ONE_GROUP, kind.upper_levels.one_group ? 1U : 0U},
+                     {detail::BY_STEPS, kind.by_steps ? 1U : 0U},
                      {detail::CREW_SIZE, kind.upper_levels.crew_size(
                                              kernel.uses_subgroups, context->info.subgroup_size)}});
     }
@@ -188,7 +190,7 @@ struct Downsampler::Impl {
     }
 
     struct Blocks;
-    // Records the passes; `some` null: for all blocks.
+    // Records the passes; `some` null: for all blocks, as always by steps.
     void record(VkCommandBuffer commands, const Binding::Impl& bound, const Blocks* some) const;
     void check_shape(const Shape& shape) const;
     [[nodiscard]] Requirements requirements(const Shape& shape) const;
@@ -332,7 +334,8 @@ Downsampler::Binding Downsampler::bind(const Shape& shape, const Resources& reso
                                                                shape.levels - 1, impl.rule())
                                         : detail::UpperLevels{},
         .weighted = impl.options.reduction == Reduction::mean &&
-                    (shape.width != shape.height || !std::has_single_bit(shape.width))};
+                    (shape.width != shape.height || !std::has_single_bit(shape.width)),
+        .by_steps = in_one_dispatch && !impl.context->hands_over()};
     const vk::ImageView source_view = make_view(
         resources.source, sampled_format(impl.options.source_format), Usage::eSampled,
         is_depth(impl.options.source_format) ? vk::ImageAspectFlagBits::eDepth : colour, 0);
@@ -454,20 +457,18 @@ void Downsampler::Impl::record(VkCommandBuffer commands, const Binding::Impl& bo
             program.barrier(buffer);
         }
         DownsampleParameters parameters = pass.parameters;
-        vk::Extent3D groups(
-            blocks_along(parameters.width, parameters.base_level, BLOCK_LEVELS, rule()),
-            blocks_along(parameters.height, parameters.base_level, BLOCK_LEVELS, rule()),
-            parameters.layers);
-        if (some != nullptr) {
-            parameters.first_block = some->first_x | some->first_y << 16U;
-            parameters.last_block = some->last_x | some->last_y << 16U;
-            parameters.first_layer = some->layer;
-            groups =
-                vk::Extent3D(some->last_x - some->first_x + 1, some->last_y - some->first_y + 1, 1);
+        const bool by_steps = bound.some_blocks_kind.by_steps;
+        if (some == nullptr || by_steps) {
+            detail::record_downsampling(buffer, program, pass.pipeline, pass.descriptors.set,
+                                        parameters, rule(), by_steps);
+            continue;
         }
-        program.bind(buffer, some == nullptr ? pass.pipeline : pipeline(bound.some_blocks_kind),
-                     pass.descriptors.set, parameters);
-        buffer.dispatch(groups.width, groups.height, groups.depth, program.dispatch());
+        parameters.first_block = some->first_x | some->first_y << 16U;
+        parameters.last_block = some->last_x | some->last_y << 16U;
+        parameters.first_layer = some->layer;
+        program.bind(buffer, pipeline(bound.some_blocks_kind), pass.descriptors.set, parameters);
+        buffer.dispatch(some->last_x - some->first_x + 1, some->last_y - some->first_y + 1, 1,
+                        program.dispatch());
     }
 }
 

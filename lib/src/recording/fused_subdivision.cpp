@@ -89,11 +89,22 @@ void FusedSubdivision::bind(vk::CommandBuffer commands, const Pass& pass) const 
                           program_.dispatch());
 }
 
-void FusedSubdivision::record_blocks(vk::CommandBuffer commands, const Pass& pass,
-                                     const MapShape& shape) const {
+void FusedSubdivision::record_blocks(vk::CommandBuffer commands, Pass pass,
+                                     FusedParameters parameters, bool by_steps) const {
+    pass.constants.emplace_back(BY_STEPS, by_steps ? 1U : 0U);
     bind(commands, pass);
-    commands.dispatch(level_extent(shape.width, BLOCK_LEVELS),
-                      level_extent(shape.height, BLOCK_LEVELS), shape.layers, program_.dispatch());
+    std::uint32_t level = 0;
+    do {
+        if (level > 0) {
+            ++parameters.handovers;
+            program_.barrier(commands);
+        }
+        program_.push(commands, parameters);
+        level += step_levels(level, parameters.top_level);
+        commands.dispatch(level_extent(parameters.width, level),
+                          level_extent(parameters.height, level), parameters.layers,
+                          program_.dispatch());
+    } while (by_steps && level < parameters.top_level);
 }
 
 void FusedSubdivision::record_shares(vk::CommandBuffer commands, Pass pass,
@@ -113,11 +124,12 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
                            is_balanced ? "subdivision, balanced" : "subdivision, fused");
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program_.layout(), 0, descriptors,
                                 {}, program_.dispatch());
-    program_.push(commands, parameters_of(program_.context(), run));
+    const FusedParameters parameters = parameters_of(program_.context(), run);
+    const bool by_steps = !program_.context().hands_over();
     const bool is_any = run.options.order == Order::any;
     const std::uint32_t last = is_any ? STAGE_ANY : STAGE_CANONICAL;
     if (is_balanced) {
-        record_blocks(commands, pass_of(run, "balance_marks", false), run.shape);
+        record_blocks(commands, pass_of(run, "balance_marks", false), parameters, by_steps);
         if (!is_any) {
             record_shares(commands, pass_of(run, "balance_tiles", false, STAGE_COUNT), run.shape);
         }
@@ -126,16 +138,16 @@ void FusedSubdivision::record(vk::CommandBuffer commands, vk::DescriptorSet desc
     }
     const bool with_budget = run.options.max_tiles.has_value();
     if (with_budget) {
-        record_blocks(commands, pass_of(run, "fused_budget", false), run.shape);
+        record_blocks(commands, pass_of(run, "fused_budget", false), parameters, by_steps);
     } else if (is_any) {
-        record_blocks(commands, pass_of(run, "fused_all", false), run.shape);
+        record_blocks(commands, pass_of(run, "fused_all", false), parameters, by_steps);
         return;
     }
     if (!is_any) {
         if (with_budget) {
             program_.barrier(commands);
         }
-        record_blocks(commands, pass_of(run, "fused_count", with_budget), run.shape);
+        record_blocks(commands, pass_of(run, "fused_count", with_budget), parameters, by_steps);
     }
     record_shares(commands, pass_of(run, "fused_emit", with_budget, last), run.shape);
 }

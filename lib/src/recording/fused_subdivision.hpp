@@ -38,7 +38,8 @@ class FusedSubdivision {
         bool node_thresholds = false;
     };
 
-    // Records one dispatch, and one more each for canonical order, a budget and a balance. Compiles
+    // Records one dispatch, and one more each for canonical order, a budget and a balance; without
+    // Features::hand_over more. Compiles
     // pipelines at their first use. Thread-safe.
     void record(vk::CommandBuffer commands, vk::DescriptorSet descriptors, const Run& run) const;
 
@@ -55,7 +56,9 @@ class FusedSubdivision {
         return program_.context().info.features.subgroup_operations;
     }
     void bind(vk::CommandBuffer commands, const Pass& pass) const;
-    void record_blocks(vk::CommandBuffer commands, const Pass& pass, const MapShape& shape) const;
+    // Records a pass from the texels up to the root. `by_steps`: a dispatch for each hand-over.
+    void record_blocks(vk::CommandBuffer commands, Pass pass, FusedParameters parameters,
+                       bool by_steps) const;
     // Records a pass of workgroups that take several blocks each, after other passes.
     void record_shares(vk::CommandBuffer commands, Pass pass, const MapShape& shape) const;
 

@@ -33,6 +33,8 @@ constexpr std::uint32_t MIP_IMAGES = 19;
 // chunks.glsl
 constexpr std::uint32_t TILE_CHUNK_SHIFT = 20;
 constexpr std::uint32_t TILES_IN_ONE_CHUNK = 21;
+// blocks.glsl
+constexpr std::uint32_t BY_STEPS = 29;
 // fused.glsl, fused_share.glsl, balance.glsl
 constexpr std::uint32_t WITH_BUDGET = 22;
 constexpr std::uint32_t LAYER_THRESHOLDS = 23;

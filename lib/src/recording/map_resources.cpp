@@ -57,6 +57,26 @@ bool pyramid_is_one_chunk(const DeviceContext& context, const MapShape& shape) {
     return pyramid_floats(shape) <= std::uint64_t{1} << context.float_chunk_shift;
 }
 
+void record_downsampling(vk::CommandBuffer commands, const ComputeProgram& program,
+                         vk::Pipeline pipeline, vk::DescriptorSet descriptors,
+                         DownsampleParameters parameters, std::uint32_t edge_rule, bool by_steps) {
+    program.bind(commands, pipeline, descriptors, parameters);
+    std::uint32_t level = parameters.base_level;
+    do {
+        std::uint32_t levels = BLOCK_LEVELS;
+        if (level > parameters.base_level) {
+            ++parameters.handovers;
+            levels = step_levels(level, parameters.top_level);
+            program.barrier(commands);
+            program.push(commands, parameters);
+        }
+        commands.dispatch(blocks_along(parameters.width, level, levels, edge_rule),
+                          blocks_along(parameters.height, level, levels, edge_rule),
+                          parameters.layers, program.dispatch());
+        level += levels;
+    } while (by_steps && level < parameters.top_level);
+}
+
 void append_pyramid_chunks(std::vector<Descriptor>& descriptors, const DeviceContext& context,
                            const MapShape& shape, const BufferRange& pyramid) {
     append_chunks(descriptors, pyramid, pyramid_floats(shape), sizeof(float),

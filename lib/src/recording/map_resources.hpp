@@ -1,9 +1,10 @@
-// Common parts of pyramid.cpp and subdivider.cpp for a map and its pyramid.
+// Common parts of pyramid.cpp, subdivider.cpp and downsampler.cpp.
 
 #pragma once
 
 #include "device/compute_program.hpp"
 
+#include <quadtile/kernel_parameters.h>
 #include <quadtile/image.hpp>
 #include <quadtile/subdivider.hpp>
 
@@ -26,6 +27,11 @@ void check_pyramid(const DeviceContext& context, const MapShape& shape);
 [[nodiscard]] vk::DeviceSize pyramid_size_bytes(const MapShape& shape) noexcept;
 
 [[nodiscard]] bool pyramid_is_one_chunk(const DeviceContext& context, const MapShape& shape);
+
+// Records downsample.comp for all blocks. `by_steps`: a dispatch for each hand-over (blocks.glsl).
+void record_downsampling(vk::CommandBuffer commands, const ComputeProgram& program,
+                         vk::Pipeline pipeline, vk::DescriptorSet descriptors,
+                         DownsampleParameters parameters, std::uint32_t edge_rule, bool by_steps);
 
 // Appends the descriptors of its bindings.
 void append_pyramid_chunks(std::vector<Descriptor>& descriptors, const DeviceContext& context,

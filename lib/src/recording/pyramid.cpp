@@ -78,6 +78,7 @@ struct Pyramid::Impl {
              {detail::WHOLE_BLOCKS, whole_blocks ? 1U : 0U},
              {detail::GROUP_LEVELS, upper_levels.group_levels},
              {detail::ONE_GROUP, upper_levels.one_group ? 1U : 0U},
+             {detail::BY_STEPS, program.context().hands_over() ? 0U : 1U},
              {detail::CREW_SIZE,
               upper_levels.crew_size(info.features.subgroup_operations, info.subgroup_size)}});
     }
@@ -99,6 +100,7 @@ struct Pyramid::Impl {
 
 struct Pyramid::Binding::Impl {
     DownsampleParameters parameters;
+    bool by_steps;
     vk::Pipeline pipeline;
     DescriptorSet descriptors;
 };
@@ -131,19 +133,17 @@ Pyramid::Binding Pyramid::bind(const MapShape& shape, const Resources& resources
                             resources.map.layout),
         Descriptor::storage_buffer(resources.state, state_size_bytes(shape))};
     detail::append_pyramid_chunks(descriptors, context, shape, resources.pyramid);
-    return Binding(std::make_shared<Binding::Impl>(Binding::Impl{
-        parameters_of(shape), pipeline, impl_->program.make_descriptors(descriptors)}));
+    return Binding(std::make_shared<Binding::Impl>(
+        Binding::Impl{parameters_of(shape), !context.hands_over(), pipeline,
+                      impl_->program.make_descriptors(descriptors)}));
 }
 
 void Pyramid::record(VkCommandBuffer commands, const Binding& binding) const {
     const Binding::Impl& bound = *binding.impl_;
-    const DownsampleParameters& parameters = bound.parameters;
     const vk::CommandBuffer buffer(commands);
     const detail::DebugLabel label(impl_->program.context(), buffer, "pyramid");
-    impl_->program.bind(buffer, bound.pipeline, bound.descriptors.set, parameters);
-    buffer.dispatch(blocks_along(parameters.width, 0, BLOCK_LEVELS, EDGE_ROUND_UP),
-                    blocks_along(parameters.height, 0, BLOCK_LEVELS, EDGE_ROUND_UP),
-                    parameters.layers, impl_->program.dispatch());
+    detail::record_downsampling(buffer, impl_->program, bound.pipeline, bound.descriptors.set,
+                                bound.parameters, EDGE_ROUND_UP, bound.by_steps);
 }
 
 }  // namespace quadtile

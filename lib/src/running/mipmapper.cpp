@@ -1,9 +1,12 @@
+#include <quadtile/limits.h>
 #include <quadtile/downsampler.hpp>
 #include <quadtile/error.hpp>
 
 #include "device/staging.hpp"
 #include "values/refuse.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -85,6 +88,8 @@ struct MipEngine {
     void prepare(const Downsampler::Shape& shape);
     // Records all levels, ordered behind and before all other work, and timestamps of both ends.
     void record(vk::CommandBuffer buffer);
+    // Makes all levels. Afterwards `clean` is false if the run was lost.
+    void run();
     void read_back(std::vector<MipChain::Level>& levels, std::uint32_t first_level);
 
     std::shared_ptr<DeviceContext> context;
@@ -131,7 +136,8 @@ void MipEngine::prepare(const Downsampler::Shape& shape) {
                    detail::image_info({width, height, shape.layers, options.format}, shape.levels,
                                       destination_usage, destination_flags));
     Buffer state({context}, "the downsampler's state", needed.state_size_bytes,
-                 vk::BufferUsageFlags(needed.state_usage) | vk::BufferUsageFlagBits::eTransferDst,
+                 vk::BufferUsageFlags(needed.state_usage) | vk::BufferUsageFlagBits::eTransferDst |
+                     vk::BufferUsageFlagBits::eTransferSrc,
                  MemoryKind::device);
 
     const vk::ImageLayout source_layout = one_image ? vk::ImageLayout::eGeneral
@@ -173,6 +179,29 @@ void MipEngine::record(vk::CommandBuffer buffer) {
     downsampler.record(buffer, resources->binding);
     timestamps.write(buffer);
     barrier();
+    if (downsampler.options().method != MipMethod::blit) {
+        buffer.copyBuffer(resources->state.handle(), readback_staging.handle(),
+                          vk::BufferCopy(0, 0, readback_staging.size_bytes()), d);
+        const vk::MemoryBarrier copied(Access::eTransferWrite, Access::eHostRead);
+        buffer.pipelineBarrier(Stage::eTransfer, Stage::eHost, {}, copied, {}, {}, d);
+    }
+}
+
+void MipEngine::run() {
+    const std::uint32_t layers = resources->shape.layers;
+    readback_staging.reserve(layers * sizeof(std::uint32_t));
+    clean = false;
+    commands.run("making the levels", [&](vk::CommandBuffer buffer) { record(buffer); });
+    if (downsampler.options().method != MipMethod::blit) {
+        std::vector<std::uint32_t> words(layers);
+        std::memcpy(words.data(), readback_staging.bytes(0, layers * sizeof(std::uint32_t)).data(),
+                    layers * sizeof(std::uint32_t));
+        if (std::ranges::find(words, LOST_RUN) != words.end()) {
+            context->note_lost_run("the mip levels");
+            return;
+        }
+    }
+    clean = true;
 }
 
 void MipEngine::read_back(std::vector<MipChain::Level>& levels, std::uint32_t first_level) {
@@ -225,10 +254,10 @@ MipChain Mipmapper::make(const ImageView& image, std::uint32_t levels) {
                          {engine.resources->source_image(), engine.resources->source_layout,
                           Stage::eAllCommands, Access::eMemoryRead},
                          source, detail::layers_of(image));
-    engine.clean = false;
-    engine.commands.run("making the levels",
-                        [&](vk::CommandBuffer buffer) { engine.record(buffer); });
-    engine.clean = true;
+    engine.run();
+    if (!engine.clean) {
+        return make(image, levels);
+    }
 
     MipChain chain;
     if (const std::vector<double> intervals = engine.timestamps.intervals_ms();

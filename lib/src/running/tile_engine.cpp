@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <numeric>
@@ -215,6 +216,9 @@ void TileEngine::record_run(vk::CommandBuffer buffer, const Request& request) {
             buffer.fillBuffer(map_->pyramid_state.handle(), 0, VK_WHOLE_SIZE, 0, d);
         }
     }
+    // Until the run completes the header.
+    buffer.fillBuffer(map_->list.handle(), offsetof(TileListHeader, flags), sizeof(std::uint32_t),
+                      TILE_LIST_INCOMPLETE, d);
     // In pieces that fit a command.
     constexpr std::size_t WORDS_AT_ONCE = 65536 / sizeof(float);
     for (std::size_t first = 0; first < request.layer_thresholds.size(); first += WORDS_AT_ONCE) {
@@ -389,23 +393,29 @@ TileListHeader TileEngine::run(const Request& request, RunReport& report) {
                       },
                   .after_last = [&](vk::CommandBuffer buffer) { record_run(buffer, request); }});
     TileListHeader header = finish_run(report);
-    if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
-        refuse_budget(request.options.max_tiles.value_or(0), header.required);
-    }
-    while ((header.flags & TILE_LIST_OVERFLOW) != 0) {
-        ++report.buffer_repeats;
-        context_->say(Severity::info,
-                      joined("a list of ", map_->capacity, " tiles was full, ", header.required,
-                             " are needed: it grows, and the run is repeated"));
-        prepare_list(header.required);
+    while ((header.flags & TILE_LIST_OVER_BUDGET) == 0 &&
+           (header.flags & (TILE_LIST_OVERFLOW | TILE_LIST_INCOMPLETE)) != 0) {
+        if ((header.flags & TILE_LIST_INCOMPLETE) != 0) {
+            map_->unbind();  // in any case: messages that come late stay in the scratch
+            context_->note_lost_run("the tile list");
+        } else {
+            ++report.buffer_repeats;
+            context_->say(Severity::info,
+                          joined("a list of ", map_->capacity, " tiles was full, ", header.required,
+                                 " are needed: it grows, and the run is repeated"));
+            prepare_list(header.required);
+            expect(header.required);
+        }
         bind(needs);
-        expect(header.required);
         clean_ = false;
         commands_.run("subdividing", [&](vk::CommandBuffer buffer) {
             start_clock(buffer);
             record_run(buffer, request);
         });
         header = finish_run(report);
+    }
+    if ((header.flags & TILE_LIST_OVER_BUDGET) != 0) {
+        refuse_budget(request.options.max_tiles.value_or(0), header.required);
     }
     return header;
 }
