@@ -53,7 +53,7 @@ uint make_masks(Ascent at, uint thread) {
     const uint split = split_nodes_of(block, thread);
     uvec4 siblings = ((uvec4(split) >> uvec4(0, 1, 2, 3)) & 1) * MASK_OF_SELF;
     if (is_group) {
-        siblings = receive(at, thread, split, second_slots(ahead));
+        siblings = receive_second(at, thread, split);
     } else {
         if (split != 0) {
             atomicOr(rows[2 * local.y], (split & 3) << 2 * local.x);
@@ -122,7 +122,10 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = start(thread);
-    while (true) {
+    for (bool receives = starts_from_group(); true; receives = true) {
+        if (receives) {
+            receive_group(at, thread);
+        }
         const bool is_root = level_of(at) == parameters.top_level;
         uint mask = 0;
         if (at.splits || at.handovers > 0) {
@@ -144,6 +147,5 @@ void main() {
         if (is_root || !goes_on) {
             return;
         }
-        receive_group(at, thread);
     }
 }

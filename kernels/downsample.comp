@@ -206,12 +206,14 @@ uint place_of(Block block, uint width, Load load) {
 
 bool is_inside(Block block, Load load) { return all(lessThan(load.local, block.extent)); }
 
+bool is_lost() { return HANDED_OVER(state[layer]) == LOST_RUN; }
+
 // Leaves a group's texels in nodes, or the level above them if the group has more than 16 x 16.
 void load_group(Block block, uint thread) {
     const uint width = extent_of(block.level).x;
     const uint loads = GROUP_LEVELS > 4 ? 4 : max((GROUP_LEVELS > 3 ? 256 : 64) / CREW_SIZE, 1);
     ITEM items[8];  // a crew has at least 32 threads
-    const bool was_lost = PYRAMID != 0 && thread == 0 && HANDED_OVER(state[layer]) == LOST_RUN;
+    const bool was_lost = PYRAMID != 0 && thread == 0 && is_lost();  // thread 0 has a texel in each group
     bool waits;
     uint turns = 0;
     [[dont_unroll]] do {  // all loads are issued before the first result is used, so no branch surrounds them
@@ -400,12 +402,12 @@ bool hand_over(inout Block block, inout uint counters, inout Range touched, ITEM
 bool ascend(Block block, bool even, uint counters, uint thread, out ITEM item) {
     Range touched = Range(words_of(parameters.first_block), words_of(parameters.last_block));
     bool has_level_1 = has_sixteen();  // whether the nodes begin with those of 8 x 8
-    if (starts_from_group() && even) {
-        load_group(block, thread);
-        has_level_1 = block.levels <= 3;
-    }
-    while (true) {
+    for (bool loads = starts_from_group(); true; loads = true) {
         if (even) {
+            if (loads) {
+                load_group(block, thread);
+                has_level_1 = block.levels <= 3;
+            }
             if (!has_level_1) {
                 reduce_level(block, 1, thread);
             }
@@ -422,10 +424,6 @@ bool ascend(Block block, bool even, uint counters, uint thread, out ITEM item) {
             return true;
         }
         even = is_even(block);
-        if (even) {
-            load_group(block, thread);
-            has_level_1 = block.levels <= 3;
-        }
     }
 }
 
@@ -474,7 +472,7 @@ void main() {
     if (!ends && thread == 0) {
         if (may_hold_nan(item)) {
             acquire_arrivals();
-            if (HANDED_OVER(state[layer]) == LOST_RUN) {
+            if (is_lost()) {
                 put_texel(parameters.top_level, uvec2(0), uintBitsToFloat(NAN_BITS));
                 return;
             }

@@ -59,8 +59,9 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = start(thread);
+    bool receives = starts_from_group();
     // Most blocks of most maps end here. Their code comes first, because contiguous code is fetched sooner.
-    if (!at.splits && at.handovers == 0 && parameters.top_level > BLOCK_LEVELS) {
+    if (!receives && !at.splits && parameters.top_level > BLOCK_LEVELS) {
         if (thread == 0) {
             goes_on = send(group_of(at), at, 0);
         }
@@ -68,9 +69,12 @@ void main() {
         if (!goes_on) {
             return;
         }
-        receive_group(at, thread);
+        receives = true;
     }
-    while (true) {
+    for (; true; receives = true) {
+        if (receives) {
+            receive_group(at, thread);
+        }
         const bool is_root = level_of(at) == parameters.top_level;
         uint total = uint(is_root);  // a root that is not split is a tile
         if (at.splits) {
@@ -105,6 +109,5 @@ void main() {
         if (is_root || !goes_on) {
             return;
         }
-        receive_group(at, thread);
     }
 }

@@ -135,7 +135,10 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = start(thread);
-    while (true) {
+    for (bool receives = starts_from_group(); true; receives = true) {
+        if (receives) {
+            receive_group(at, thread);
+        }
         const bool is_root = level_of(at) == parameters.top_level;
         if (at.splits) {
             begin_search(at, true, thread);
@@ -154,6 +157,5 @@ void main() {
         if (!goes_on) {
             return;
         }
-        receive_group(at, thread);
     }
 }

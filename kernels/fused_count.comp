@@ -51,7 +51,10 @@ void main() {
     const uint thread = thread_index();
     layer = gl_WorkGroupID.z;
     Ascent at = start(thread);
-    while (true) {
+    for (bool receives = starts_from_group(); true; receives = true) {
+        if (receives) {
+            receive_group(at, thread);
+        }
         const bool is_root = level_of(at) == parameters.top_level;
         const bool is_group = at.block.base > 0;
         uint total = uint(is_root);  // a root that is not split is a tile
@@ -66,7 +69,7 @@ void main() {
             tiles = tiles_of(at.block, thread, nodes, importance);
             uint count = tile_count(tiles);
             if (is_group) {
-                below = receive(at, thread, split_nodes_of(at.block, thread), second_slots(ahead));
+                below = receive_second(at, thread, split_nodes_of(at.block, thread));
                 count += below.x + below.y + below.z + below.w;
                 keep_nodes(at.block, thread, nodes);
             }
@@ -91,6 +94,5 @@ void main() {
         if (!goes_on) {
             return;
         }
-        receive_group(at, thread);
     }
 }

@@ -118,24 +118,22 @@ uint nodes_of(Block block, uint thread) {
     return in_block ? inside(2 * position_of(block, thread), extent_of(block.base + 1)) : 0;
 }
 
+// Returns other words than 0 for nodes without a bit in `sent`: such messages are not waited for.
+uvec4 absent(uint sent) { return uvec4(not(notEqual(uvec4(sent) & uvec4(1, 2, 4, 8), uvec4(0)))); }
+
 // Receives the messages of a thread's four nodes of a group from the slots that begin at `slots`; 0 for nodes without a
-// bit in `sent`, and for messages that do not come. Then the group is lost: a barrier and renew_node must follow.
-uvec4 receive(Ascent at, uint thread, uint sent, uint slots) {
+// bit in `sent`, and for messages that do not come.
+uvec4 receive(uint thread, uint sent, uint slots) {
     uvec4 received = uvec4(0);
     if (sent != 0) {
         const uvec2 local = 2 * morton(thread);
         const uint first = slots + (local.y << ahead.levels) + local.x;
         const uint second = first + (1U << ahead.levels);
-        // Messages that are never sent are not waited for.
-        const uvec4 absent = uvec4(not(notEqual(uvec4(sent) & uvec4(1, 2, 4, 8), uvec4(0))));
         uint turns = 0;
         [[dont_unroll]] do {
             received = uvec4(MESSAGE(words[first]), MESSAGE(words[first + 1]),
                              MESSAGE(words[second]), MESSAGE(words[second + 1]));
-        } while (any(equal(received | absent, uvec4(0))) && ++turns < MOST_TURNS);
-        if (turns == MOST_TURNS) {
-            atomicMax(largest_keys[at.handovers - 1], LOST_RUN);
-        }
+        } while (any(equal(received | absent(sent), uvec4(0))) && ++turns < MOST_TURNS);
         CLEAR_MESSAGE(words[first]);
         CLEAR_MESSAGE(words[first + 1]);
         CLEAR_MESSAGE(words[second]);
@@ -144,10 +142,20 @@ uvec4 receive(Ascent at, uint thread, uint sent, uint slots) {
     return received;
 }
 
-// Makes the node of a group; infinite if that is lost.
+// Receives the second messages of those of a thread's nodes that have a bit in `sent`. If one does not come, the group is
+// lost: a barrier and renew_node must follow.
+uvec4 receive_second(Ascent at, uint thread, uint sent) {
+    const uvec4 received = receive(thread, sent, second_slots(ahead));
+    if (any(equal(received | absent(sent), uvec4(0)))) {
+        atomicMax(largest_keys[at.handovers - 1], LOST_RUN);
+    }
+    return received;
+}
+
+// Makes the node of a group; infinite if that is lost, as keys of floats that are NaN are.
 void renew_node(inout Ascent at) {
     const uint key = largest_keys[at.handovers - 1];
-    at.importance = is_lost(key) ? uintBitsToFloat(INFINITY_BITS) : item_of_key(key);
+    at.importance = item_of_key(SOURCE_UNORM_BITS != 0 ? min(key, INFINITY_BITS) : key);
 }
 
 // Returns bits of those of a thread's four nodes of step 1 that are split.
@@ -196,23 +204,26 @@ Ascent read_block(uint thread) {
     return at;
 }
 
-// Receives the nodes of the group ahead, four siblings per thread; 0 for nodes that do not exist.
+// Receives the nodes of the group ahead, four siblings per thread; 0 for nodes that do not exist. A message that has not
+// come, 0, has the key of a NaN. The last thread, which often has no nodes, asks whether an earlier run was lost.
 void receive_group(inout Ascent at, uint thread) {
     ++at.handovers;
     at.block = Block(ahead.level - 1, ahead.levels + 1, ahead.index);
     const uint exist = nodes_of(at.block, thread);
-    const uint lost = thread == 0 ? HANDED_OVER(state.lost) : 0;  // the first load, whose latency is hidden
-    at.keys = receive(at, thread, exist, ahead.slots);
+    if (thread == WORKGROUP_SIZE - 1) {
+        atomicMax(largest_keys[at.handovers - 1], HANDED_OVER(state.lost));
+    }
+    at.keys = receive(thread, exist, ahead.slots);
     [[unroll]] for (uint i = 0; i < 4; ++i) {
         at.keys[i] = (exist >> i & 1) != 0 ? key_of_bits(bits_of_message(at.keys[i])) : 0;
     }
-    atomicMax(largest_keys[at.handovers - 1], max(lost, largest_of_four(at.keys)));
+    atomicMax(largest_keys[at.handovers - 1], largest_of_four(at.keys));
     barrier();
     renew_node(at);
     at.splits = is_split(level_of(at), at.block.index, at.importance);
 }
 
-// Starts from the workgroup's block of texels, or from its group if an earlier dispatch has made the group's nodes.
+// Reads the workgroup's block of texels, or takes its group if an earlier dispatch has made the group's nodes.
 Ascent start(uint thread) {
     if (!starts_from_group()) {
         return read_block(thread);
@@ -224,7 +235,6 @@ Ascent start(uint thread) {
         take_group(group, at.handovers, TAKE_RELAXED(words[group.counter]) - nodes_in(group));
     }
     barrier();
-    receive_group(at, thread);
     return at;
 }
 

@@ -90,9 +90,16 @@ std::string list_under_lies(Random& random, Choices& choices, const RandomSettin
     return {};
 }
 
-std::string levels_under_lies(Random& random, Choices& choices, const Device& device) {
-    const ImageShape shape{1 + random.below(600), 1 + random.below(600), 1 + random.below(2),
-                           random.one_in(2) ? TexelFormat::r32_float : TexelFormat::rgba8_srgb};
+// `by_messages`: only images whose levels are all handed over by messages. Others are released and
+// acquired, and a driver that loses those breaks a promise of Vulkan.
+std::string levels_under_lies(Random& random, Choices& choices, const Device& device,
+                              bool by_messages) {
+    const auto extent = [&] {
+        return by_messages ? 1U << random.below(10) : 1 + random.below(600);
+    };
+    const ImageShape shape{extent(), extent(), 1 + random.below(2),
+                           by_messages || random.one_in(2) ? TexelFormat::r32_float
+                                                           : TexelFormat::rgba8_srgb};
     const DownsamplerOptions options{
         .reduction = random.one_in(2) ? Reduction::max : Reduction::mean,
         .source_format = shape.format,
@@ -202,9 +209,10 @@ std::string check_lie(Choices& choices, const RandomSettings& settings,
             return recorded_under_lies(random, device);
         }
         for (std::uint32_t left = choices.number("requests", 1, 4); left > 0; --left) {
-            std::string wrong = !settings.is_short && random.one_in(3)
-                                    ? levels_under_lies(random, choices, device)
-                                    : list_under_lies(random, choices, settings, device);
+            std::string wrong =
+                !settings.is_short && random.one_in(3)
+                    ? levels_under_lies(random, choices, device, kind == Lie::stale_loads)
+                    : list_under_lies(random, choices, settings, device);
             if (!wrong.empty()) {
                 return wrong;
             }
