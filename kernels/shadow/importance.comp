@@ -3,9 +3,9 @@
 // request that lie near it on the light's map (shadow_is_near). Step 1; twin: scatter_importance. After Giegl and Wimmer,
 // "Fitted Virtual Shadow Maps" (2007), with a request per pixel, too.
 //
-// Dispatch: workgroups of 256 threads for 32 x 32 pixels. Each handles one after another the lights that may reach its
-// pixels, with all layers of a light (faces or levels): each pixel has one of them. Raises the importance map, marks
-// requested texels, and writes the steps and origins of the lights' maps.
+// Dispatch: workgroups of 256 threads for 32 x 32 pixels (SHADOW_STEPS: for 256 layers). Each handles one after another
+// the lights that may reach its pixels, with all layers of a light (faces or levels): each pixel has one of them. Raises
+// the importance map, marks requested texels, and writes the steps and origins of the lights' maps.
 //
 // Hundreds of pixels of a near surface lie in one texel, and their atomics would wait for each other. So a workgroup
 // first finds maxima of texels in shared memory. Texels 16 apart share a place there: the first request takes it.
@@ -24,6 +24,11 @@ shared uint place_maxima[PLACES];  // bits of floats
 shared ShadowLight layers_here[SHADOW_MAX_LEVELS];  // of the light
 shared ShadowStep steps[SHADOW_MAX_LEVELS];         // of these
 shared ivec2 origins[SHADOW_MAX_LEVELS];            // of these
+
+// Part of the work: all of it if there is one layer at most, so that there is no light to choose. Otherwise first the steps
+// of all layers, by a thread each, then the requests.
+layout(constant_id = 1) const uint PART = SHADOW_WHOLE;
+const bool ONE_LAYER = PART == SHADOW_WHOLE;
 
 float background;
 uint layers;
@@ -89,8 +94,7 @@ ShadowMapping mapping_of(ivec2 pixel, Depths depths, uint layer) {
 }
 
 // Returns a pixel's word. Keeps its layer and place.
-uint look_up(ivec2 pixel, ivec2 extent, uint light, uint block) {
-    const Depths depths = depths_at(pixel, extent);
+uint look_up(ivec2 pixel, Depths depths, uint light, uint block) {
     const uint layer = layer_of(pixel, depths.here);
     const ShadowMapping mapping = mapping_of(pixel, depths, layer);
     seen_layers[block] = layer;
@@ -239,11 +243,11 @@ void begin(uint light) {
     const uint thread = gl_LocalInvocationIndex;
     place_texels[thread] = 0;
     place_maxima[thread] = 0;
-    layers = frame.lights[light].layers;
+    layers = ONE_LAYER ? 1 : frame.lights[light].layers;
     if (thread < layers) {
         layers_here[thread] = frame.lights[light + thread];
-        steps[thread] = find_step(light + thread);
-        origins[thread] = find_origin(light + thread);
+        steps[thread] = ONE_LAYER ? find_step(0) : step_of(light + thread);
+        origins[thread] = ONE_LAYER ? find_origin(0) : origin_of(light + thread);
     }
 }
 
@@ -280,10 +284,11 @@ void raise(uvec2 at, uint light, uint layer, uint bits) {
 void main() {
     background = frame.background_depth;
     const uint thread = gl_LocalInvocationIndex;
-    if (gl_WorkGroupID.xy == uvec2(0)) {
-        for (uint layer = thread; layer < max(frame.layers, 1); layer += THREADS) {
-            write_step(layer);
-        }
+    if (PART != SHADOW_REQUESTS && gl_WorkGroupID.y == 0 && gl_GlobalInvocationID.x < max(frame.layers, 1)) {
+        write_step(gl_GlobalInvocationID.x);
+    }
+    if (PART == SHADOW_STEPS) {
+        return;
     }
     const ivec2 extent = ivec2(frame.depth_width, frame.depth_height);
     const ivec2 first_pixel = ivec2(gl_WorkGroupID.xy) * BLOCK;
@@ -296,14 +301,21 @@ void main() {
     const ivec2 block = first_pixel / edge - 1 + ivec2(thread % SEEN_BLOCKS, thread / SEEN_BLOCKS);
     const ivec2 seen_pixel = taken_pixel(block, edge);
     const bool looks_up = thread < SEEN && is_inside(seen_pixel, extent);
-    find_reaching(first_pixel, requests, depths.here);
+    Depths seen_depths;
+    if (looks_up) {
+        seen_depths = depths_at(seen_pixel, extent);
+    }
+    if (!ONE_LAYER) {
+        find_reaching(first_pixel, requests, depths.here);
+    }
 
-    for (uint i = 0; i < reaching_count; ++i) {
-        const uint light = reaching[i];
+    const uint count = ONE_LAYER ? frame.lights[0].layers : reaching_count;
+    for (uint i = 0; i < count; ++i) {
+        const uint light = ONE_LAYER ? 0 : reaching[i];
         begin(light);
         barrier();
         if (thread < SEEN) {
-            seen[thread] = looks_up ? look_up(seen_pixel, extent, light, thread) : 0;
+            seen[thread] = looks_up ? look_up(seen_pixel, seen_depths, light, thread) : 0;
         }
         const uint layer = layer_of(pixel, depths.here);
         const ShadowMapping mapping = mapping_of(pixel, depths, layer);
@@ -319,6 +331,8 @@ void main() {
             const uint texel = place_texels[thread] - 1;
             raise_texel(uvec2(texel & 0xfffU, texel >> 12 & 0xfffU), light, texel >> 24, place_maxima[thread]);
         }
-        barrier();
+        if (!ONE_LAYER) {
+            barrier();
+        }
     }
 }

@@ -185,12 +185,12 @@ struct ShadowFitter::Impl {
     // Makes the writes of a kernel, and of `other_stages`, visible to the next kernel.
     void kernel_barrier(vk::CommandBuffer commands, vk::PipelineStageFlags other_stages = {},
                         vk::AccessFlags other_accesses = {}) const;
-    // Compiles a kernel.
-    [[nodiscard]] vk::Pipeline make(const std::string& name) const {
+    // Compiles a kernel. `part`: of importance.comp.
+    [[nodiscard]] vk::Pipeline make(const std::string& name, std::uint32_t part = 0) const {
         return program.pipeline(
             detail::find_kernel(KERNELS, "shadow_" + name,
                                 program.context().info.features.subgroup_operations),
-            {{0, large_group}});
+            {{0, large_group}, {1, part}});
     }
     // Returns the objects that a dispatch of cull.comp takes, a descriptor reaches, and whose
     // instances in all tiles a word counts.
@@ -213,7 +213,10 @@ struct ShadowFitter::Impl {
     ComputeProgram program;
     Unique<vk::Sampler> sampler;
     std::uint32_t large_group;  // threads of choose.comp and allocate.comp
-    vk::Pipeline importance = make("importance");
+    vk::Pipeline steps =        // not of one layer
+        options.lights > 1 ? make("importance", SHADOW_STEPS) : vk::Pipeline();
+    vk::Pipeline importance =
+        make("importance", options.lights == 1 ? SHADOW_WHOLE : SHADOW_REQUESTS);
     vk::Pipeline count = make("count");
     vk::Pipeline choose = make("choose");
     vk::Pipeline list = make("list");
@@ -399,6 +402,9 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
                         offsetof(ShadowFrame, lights) + layers * sizeof(ShadowLight), &frame,
                         impl.program.dispatch());
     impl.kernel_barrier(buffer, Stage::eTransfer, Access::eTransferWrite);
+    if (impl.options.lights > 1) {
+        kernel(impl.steps, {groups_of(layers, SHADOW_STEP_GROUP), 1, 1});
+    }
     kernel(impl.importance, {groups_of(frame.depth_width, SHADOW_PICTURE_BLOCK),
                              groups_of(frame.depth_height, SHADOW_PICTURE_BLOCK), 1});
     kernel(impl.count, blocks);

@@ -51,6 +51,16 @@ QUADTILE_SHARED float shadow_depth(float depth) {
     return (bits_from_float(depth) & 0x7fffffffU) < BITS_LEADING_DIGIT ? 0.0F : depth;
 }
 
+/// Returns a homogeneous coordinate of a pixel in a light's map: x, y, depth or w.
+QUADTILE_SHARED float shadow_map_coordinate(ShadowLight light, int i, float px, float py,
+                                            float depth) {
+    QUADTILE_PRECISE const float coordinate =
+        ((light.map_from_pixel[4 * i] * px + light.map_from_pixel[4 * i + 1] * py) +
+         light.map_from_pixel[4 * i + 2] * depth) +
+        light.map_from_pixel[4 * i + 3];
+    return coordinate;
+}
+
 /// Returns a layer's claim to a pixel: of a light's layers the first with the greatest claim has
 /// it. A face of a point light claims by the pixel's distance along its axis, times a factor common
 /// to all. A sun level claims if it sees the pixel, so the finest such level has it.
@@ -58,19 +68,14 @@ QUADTILE_SHARED float shadow_claim(ShadowParameters parameters, ShadowLight ligh
                                    uint row, float depth) {
     const float px = float(column) + 0.5F;
     const float py = float(row) + 0.5F;
-    float at[4];  // x, y, depth, w
-    for (int i = 0; i < 4; ++i) {
-        QUADTILE_PRECISE const float position =
-            ((light.map_from_pixel[4 * i] * px + light.map_from_pixel[4 * i + 1] * py) +
-             light.map_from_pixel[4 * i + 2] * depth) +
-            light.map_from_pixel[4 * i + 3];
-        at[i] = position;
-    }
+    const float w = shadow_map_coordinate(light, 3, px, py, depth);
     if (light.perspective > 0.0F) {
-        return at[3];
+        return w;
     }
-    QUADTILE_PRECISE const float end = at[3] * float(1U << parameters.map_levels);
-    return at[0] >= 0.0F && at[1] >= 0.0F && at[0] < end && at[1] < end ? 1.0F : 0.0F;
+    const float x = shadow_map_coordinate(light, 0, px, py, depth);
+    const float y = shadow_map_coordinate(light, 1, px, py, depth);
+    QUADTILE_PRECISE const float end = w * float(1U << parameters.map_levels);
+    return x >= 0.0F && y >= 0.0F && x < end && y < end ? 1.0F : 0.0F;
 }
 
 /// Returns whether a place in texels of the map is on it.
@@ -101,14 +106,11 @@ QUADTILE_SHARED ShadowMapping shadow_mapping(ShadowParameters parameters, Shadow
     float by_column[4];
     float by_row[4];
     for (int i = 0; i < 4; ++i) {
-        const float a = light.map_from_pixel[4 * i];
-        const float b = light.map_from_pixel[4 * i + 1];
         const float c = light.map_from_pixel[4 * i + 2];
-        const float d = light.map_from_pixel[4 * i + 3];
-        QUADTILE_PRECISE const float position = ((a * px + b * py) + c * depth) + d;
-        QUADTILE_PRECISE const float to_column = a + c * depth_by_column;
-        QUADTILE_PRECISE const float to_row = b + c * depth_by_row;
-        at[i] = position;
+        QUADTILE_PRECISE const float to_column =
+            light.map_from_pixel[4 * i] + c * depth_by_column;
+        QUADTILE_PRECISE const float to_row = light.map_from_pixel[4 * i + 1] + c * depth_by_row;
+        at[i] = shadow_map_coordinate(light, i, px, py, depth);
         by_column[i] = to_column;
         by_row[i] = to_row;
     }

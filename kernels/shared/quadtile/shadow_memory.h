@@ -49,9 +49,16 @@ QUADTILE_SHARED uint shadow_first_nodes(uint levels) {
     return ((1U << (2 * levels)) - 1) / 3;
 }
 
+// ---- Parts of importance.comp
+
+const uint SHADOW_WHOLE = 0;
+const uint SHADOW_STEPS = 1;
+const uint SHADOW_REQUESTS = 2;
+
 // ---- Workgroups
 
 const uint SHADOW_PICTURE_BLOCK = 32;   ///< pixels on a side, of importance.comp
+const uint SHADOW_STEP_GROUP = 256;     ///< layers, of importance.comp's steps
 const uint SHADOW_ALLOCATE_GROUP = 64;  ///< tiles, of allocate.comp
 const uint SHADOW_CULL_GROUP = 64;      ///< objects, of cull.comp
 const uint SHADOW_CHANGE_GROUP = 64;    ///< boxes, of change.comp
