@@ -9,7 +9,7 @@
 #
 #     tools/test.sh --ci
 #
-# runs the quick tests, the sanitizers for addresses, random cases for a minute, and a fifth of the rest, which turns
+# runs the quick tests, the sanitizers for addresses, random cases for a minute, and a sixth of the rest, which turns
 # with the number of commits.
 set -euo pipefail
 
@@ -29,8 +29,8 @@ case ${1:-} in
         ;;
     --ci)
         minutes=1
-        turns=('threads soak libcxx' fuzz packages slow windows)
-        turn=$(($(git -C "$root" rev-list --count HEAD) % 5))
+        turns=('threads soak libcxx' fuzz packages slow windows aarch64)
+        turn=$(($(git -C "$root" rev-list --count HEAD) % 6))
         read -ra parts <<<"addresses ${turns[turn]}"
         echo "tools/test.sh: this commit's turn: ${turns[turn]}"
         set -- --label-exclude slow --exclude-regex '^random\.(lavapipe|swiftshader)$'
