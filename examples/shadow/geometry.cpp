@@ -13,7 +13,6 @@ namespace quadtile::shadow {
 namespace {
 
 constexpr std::uint32_t NONE = 0xffffffffU;
-constexpr std::uint32_t ALL_LIGHTS = 0xffffffffU;
 
 using Box = baker::Box<glm::vec3>;
 
@@ -123,10 +122,7 @@ Geometry make_geometry(const baker::Scene& scene) {
                                      .index_count = 3 * static_cast<std::uint32_t>(end - first),
                                      .high = {box.high.x, box.high.y, box.high.z},
                                      .first_index = first_index,
-                                     .vertex_offset = 0,
-                                     .light_mask = ALL_LIGHTS,
-                                     .reserved0 = 0,
-                                     .reserved1 = 0});
+                                     .vertex_offset = 0});
     }
     return geometry;
 }

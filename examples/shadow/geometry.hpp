@@ -25,7 +25,7 @@ struct Geometry {
     std::vector<Vertex> vertices;
     std::vector<std::uint32_t> indices;  // three per triangle
     // Clusters of at most CLUSTER_TRIANGLES neighbouring triangles, with bounding box and range of
-    // `indices`. All cast shadows in all lights.
+    // `indices`.
     std::vector<ShadowObject> clusters;
     ShadowBox bounds;
     // Moving boxes. Each has one of the last clusters, which bounds its whole path here.

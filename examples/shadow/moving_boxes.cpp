@@ -51,8 +51,7 @@ void add_moving_box(Geometry& geometry, const glm::vec3& place, float size) {
     geometry.moving.push_back(box);
 
     ShadowObject cluster{.index_count = static_cast<std::uint32_t>(CORNERS.size()),
-                         .first_index = static_cast<std::uint32_t>(geometry.indices.size()),
-                         .light_mask = ~0U};
+                         .first_index = static_cast<std::uint32_t>(geometry.indices.size())};
     const glm::vec3 around = half_extent + glm::abs(reach);
     for (glm::length_t axis = 0; axis < 3; ++axis) {
         const auto i = static_cast<std::size_t>(axis);

@@ -37,14 +37,13 @@ void main() {
     barrier();
     ShadowChange change = changes[min(first_change + thread, object_count - 1)];
     if (first_change + thread >= count) {
-        change.light_mask = 0;
+        change.low[0] = 1.0;  // an empty box
+        change.high[0] = 0.0;
     }
     for (uint i = 0; i < tiles; ++i) {
         const uint light = staged[i].node >> 16;
         const ShadowBounds bounds = shadow_bounds(parameters, frame.lights[light], change.low, change.high);
-        const bool is_changed = (change.light_mask & frame.lights[light].casters) != 0 &&
-                                shadow_overlaps(parameters, bounds, staged[i]);
-        if (is_changed || !has_room) {
+        if (shadow_overlaps(parameters, bounds, staged[i]) || !has_room) {
             atomicOr(rendered[i], 2);
         }
     }

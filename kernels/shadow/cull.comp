@@ -45,7 +45,7 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
                 light = tile_light;
                 bounds = shadow_bounds(parameters, frame.lights[light], object.low, object.high);
             }
-            if ((object.light_mask & frame.lights[light].casters) != 0 && shadow_overlaps(parameters, bounds, staged[i])) {
+            if (shadow_overlaps(parameters, bounds, staged[i])) {
                 if (writes) {
                     instances[place + visited] = staged_index[i];
                 }
@@ -63,7 +63,8 @@ void main() {
     }
     ShadowObject object = objects[min(index, object_count - 1)];
     if (index >= object_count) {
-        object.light_mask = 0;
+        object.low[0] = 1.0;  // an empty box
+        object.high[0] = 0.0;
     }
     const uint count = visit_tiles(object, false, 0);
     uint place = 0;

@@ -107,9 +107,6 @@ std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t layers
                                                       0.2F, random_range(random)));
         lights.back().weight = random.one_in(2) ? 1.0F : 0.25F + random.unit();
     }
-    for (ShadowProjection& light : lights) {
-        light.casters = random.one_in(2) ? ~0U : random.below(256);
-    }
     return lights;
 }
 
@@ -135,7 +132,6 @@ std::string check_culling(Random& random, Workspace& workspace, const ShadowFram
         objects[i].index_count = static_cast<std::uint32_t>(3 * i);
         objects[i].first_index = static_cast<std::uint32_t>(7 * i);
         objects[i].vertex_offset = static_cast<std::int32_t>(i) - 50;
-        objects[i].light_mask = random.below(256);
     }
     const auto expected = twin.cull(objects);
     std::string wrong = broken_culling(options, frame, result, objects, expected);
@@ -213,7 +209,6 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
             const ShadowBox box = random_box(random);
             std::ranges::copy(box.low, change.low);
             std::ranges::copy(box.high, change.high);
-            change.light_mask = random.below(256);
         }
         std::vector<float> atlas = empty_atlas(options);
         if (has_casters) {
@@ -227,7 +222,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
         // With more boxes than there is room for, all may have changed.
         const bool is_overfull = changes.size() > 1 && random.one_in(8);
         const auto most = static_cast<std::uint32_t>(changes.size()) - (is_overfull ? 1 : 0);
-        const ShadowChange everywhere{{-1e4F, -1e4F, -1e4F}, ~0U, {1e4F, 1e4F, 1e4F}, 0};
+        const ShadowChange everywhere{{-1e4F, -1e4F, -1e4F}, 0, {1e4F, 1e4F, 1e4F}, 0};
         std::vector<ShadowChange> changed = changes;
         if (is_overfull) {
             changed.push_back(everywhere);

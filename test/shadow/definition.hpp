@@ -90,9 +90,6 @@ class Step {
 inline std::optional<bool> shows(const ShadowOptions& options, const ShadowFrame& frame,
                                  const ShadowTile& tile, const auto& box) {
     const auto [light, level, x, y] = node_of(tile);
-    if ((box.light_mask & frame.lights[light].casters) == 0) {
-        return false;
-    }
     for (int axis = 0; axis < 3; ++axis) {
         if (box.low[axis] > box.high[axis]) {
             return false;

@@ -30,7 +30,7 @@ layout(std430, binding = 2) buffer Objects { ShadowObject objects[]; };
 layout(std430, binding = 3) writeonly buffer Changes { ShadowChange changes[]; };
 layout(std430, binding = 4) buffer Count { uint change_count; };
 
-ShadowChange change_of(ShadowObject object) { return ShadowChange(object.low, object.light_mask, object.high, 0); }
+ShadowChange change_of(ShadowObject object) { return ShadowChange(object.low, 0, object.high, 0); }
 
 void main() {
     const uint index = gl_GlobalInvocationID.x;

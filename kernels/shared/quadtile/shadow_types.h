@@ -64,16 +64,15 @@ struct ShadowLight {
     /// Greatest w of a pixel that the light reaches; infinite for suns. Pixels beyond request
     /// nothing.
     float range;
-    uint casters;  ///< bits of the casters' light_mask that cast shadows in it
 };
 
 /// A box in the world in which a caster of shadows has changed since the last frame. A moving
 /// object has two: its old and its new bounds. Empty if low > high along an axis.
 struct ShadowChange {
     float low[3];     ///< corner with the least coordinates
-    uint light_mask;  ///< casts shadows in lights that have one of these bits in `casters`
-    float high[3];    ///< the opposite corner
-    uint reserved;    ///< 0
+    uint reserved0;  ///< 0
+    float high[3];   ///< the opposite corner
+    uint reserved1;  ///< 0
 };
 
 /// Description of a frame; made by make_shadow_frame (quadtile/shadow.hpp).
@@ -138,9 +137,6 @@ struct ShadowObject {
     float high[3];      ///< the opposite corner
     uint first_index;   ///< into the index buffer
     int vertex_offset;  ///< added to indices
-    uint light_mask;    ///< casts shadows in lights that have one of these bits in `casters`
-    uint reserved0;     ///< 0
-    uint reserved1;     ///< 0
 };
 
 // ---- Slots

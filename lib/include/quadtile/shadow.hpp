@@ -52,8 +52,6 @@ struct ShadowProjection {
     /// Greatest w, a distance along its axis, of pixels that the light reaches: `farthest` of spot
     /// and point lights. Pixels beyond request nothing. That of a light's first layer counts.
     float range = std::numeric_limits<float>::infinity();
-    /// An object casts shadows in this light if its light_mask has one of these bits.
-    std::uint32_t casters = ~0U;
 };
 
 /// Camera of a depth buffer.
@@ -261,9 +259,9 @@ class QUADTILE_API ShadowFitter {
         /// at instances[gl_InstanceIndex].
         BufferRange instances;
         /// Room for instances: `max_tiles` or more. The first max_tiles are the tiles of `render`.
-        /// If there is no room behind them for an object, it is drawn in all of these, whatever its
-        /// light_mask. That costs time but loses no shadow. ShadowHeader::instances tells how many
-        /// were needed. All sets that a frame culls count places together.
+        /// If there is no room behind them for an object, it is drawn in all of these. That costs
+        /// time but loses no shadow. ShadowHeader::instances tells how many were needed. All sets
+        /// that a frame culls count places together.
         std::uint32_t instance_capacity = 0;
     };
     /// Descriptors of one set of objects; copies share them. Keep one, and the Binding, until the
@@ -281,8 +279,8 @@ class QUADTILE_API ShadowFitter {
     /// descriptor reaches.
     [[nodiscard]] ObjectBinding bind_objects(const Binding& binding, const Objects& objects) const;
 
-    /// Records culling, after `record`: each object is drawn in the tiles of `render` of lights in
-    /// its light_mask whose slots show its bounding box. A frame may cull several sets, each once.
+    /// Records culling, after `record`: each object is drawn in the tiles of `render` whose slots
+    /// show its bounding box. A frame may cull several sets, each once.
     ///
     /// Before: all that `record` has written visible to COMPUTE_SHADER / SHADER_READ |
     /// SHADER_WRITE; the objects to SHADER_READ; earlier uses of draws and instances ordered before

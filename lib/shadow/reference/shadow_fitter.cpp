@@ -300,10 +300,9 @@ bool is_changed(const ShadowParameters& parameters, const ShadowFrame& frame,
                 std::span<const ShadowChange> changes, const ShadowTile& tile) {
     const std::uint32_t light = light_of(tile);
     return std::ranges::any_of(changes, [&](const ShadowChange& change) {
-        return (change.light_mask & frame.lights[light].casters) != 0 &&
-               shadow_overlaps(
-                   parameters,
-                   shadow_bounds(parameters, frame.lights[light], change.low, change.high), tile);
+        return shadow_overlaps(
+            parameters, shadow_bounds(parameters, frame.lights[light], change.low, change.high),
+            tile);
     });
 }
 
@@ -518,12 +517,10 @@ std::vector<std::vector<std::uint32_t>> ShadowFitter::cull(
         std::vector<std::uint32_t>& drawn_in = tiles_of_objects.emplace_back();
         for (const std::uint32_t index : result_.render) {
             const ShadowTile& tile = result_.tiles[index];
-            const std::uint32_t light = light_of(tile);
-            const bool is_caster = (object.light_mask & frame_.lights[light].casters) != 0;
-            if (is_caster && shadow_overlaps(parameters_,
-                                             shadow_bounds(parameters_, frame_.lights[light],
-                                                           object.low, object.high),
-                                             tile)) {
+            if (shadow_overlaps(parameters_,
+                                shadow_bounds(parameters_, frame_.lights[light_of(tile)],
+                                              object.low, object.high),
+                                tile)) {
                 drawn_in.push_back(index);
             }
         }
