@@ -1,5 +1,5 @@
-// Culls objects against slots: makes draws with instances. Those of different objects are in any order. Section "Culling";
-// twin: ShadowFitter::cull.
+// Culls objects against slots: makes draws with instances. Those of different objects are in any order. Static objects
+// are drawn in the first tiles of `render` alone. Section "Culling"; twin: ShadowFitter::cull.
 //
 // Dispatch: workgroups of 64 threads, one thread per object, and per tile of max_tiles. Adds to the header's instances,
 // which allocate.comp has set to 0.
@@ -24,10 +24,12 @@ layout(set = 1, binding = 2, std430) writeonly buffer Instances { uint instances
 shared ShadowTile staged[SHADOW_CULL_GROUP];
 shared uint staged_index[SHADOW_CULL_GROUP];
 
+uint drawn_tiles() { return is_static != 0 ? header.static_count : header.render_count; }
+
 // Counts, or writes from `place` on, the tiles of `render` that show the object. All threads call it.
 uint visit_tiles(ShadowObject object, bool writes, uint place) {
     const uint thread = gl_LocalInvocationIndex;
-    const uint render_count = header.render_count;
+    const uint render_count = drawn_tiles();
     uint visited = 0;
     uint light = SHADOW_NONE;
     ShadowBounds bounds;
@@ -58,7 +60,7 @@ uint visit_tiles(ShadowObject object, bool writes, uint place) {
 
 void main() {
     const uint index = gl_GlobalInvocationID.x;
-    if (index < header.render_count) {
+    if (index < drawn_tiles()) {
         instances[index] = words[places.render + index];
     }
     ShadowObject object = objects[min(index, object_count - 1)];
@@ -74,7 +76,7 @@ void main() {
     const bool finds_room = place + count <= instance_capacity;
     visit_tiles(object, count > 0 && finds_room, place);
     if (index < object_count) {
-        draws[index] = DrawIndexedIndirectCommand(object.index_count, finds_room ? count : header.render_count,
+        draws[index] = DrawIndexedIndirectCommand(object.index_count, finds_room ? count : drawn_tiles(),
                                                   object.first_index, object.vertex_offset, finds_room ? place : 0);
     }
 }

@@ -34,6 +34,7 @@ struct PushConstants {
     ShadowParameters parameters;
     std::uint32_t object_count = 0;
     std::uint32_t instance_capacity = 0;
+    std::uint32_t is_static = 0;
     ShadowPlaces places{};
 };
 constexpr std::size_t LEAST_PUSH_CONSTANTS_BYTES = 128;  // guaranteed by Vulkan
@@ -80,7 +81,7 @@ std::uint32_t node_words(const ShadowParameters& parameters) {
 std::uint32_t work_words(const ShadowParameters& parameters) {
     const std::uint32_t tallied =
         std::bit_ceil(parameters.lights * shadow_light_blocks(parameters));
-    return shadow_atlas_cells(parameters) / 32 + groups_of(parameters.max_tiles, 32) +
+    return shadow_atlas_cells(parameters) / 32 + 2 * groups_of(parameters.max_tiles, 32) +
            2 * SHADOW_TALLY_WORDS * tallied + 1 + SHADOW_FOUND_WORDS * parameters.max_tiles;
 }
 
@@ -204,7 +205,8 @@ struct ShadowFitter::Impl {
     // `set`, if not null, is bound as set 1.
     void record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound, vk::Pipeline pipeline,
                        vk::Extent3D groups, vk::DescriptorSet set = {},
-                       std::uint32_t object_count = 0, std::uint32_t instance_capacity = 0) const;
+                       std::uint32_t object_count = 0, std::uint32_t instance_capacity = 0,
+                       bool is_static = false) const;
 
     ShadowOptions options;
     ShadowParameters parameters;
@@ -243,6 +245,7 @@ struct ShadowFitter::ObjectBinding::Impl {
     detail::DescriptorSet descriptors;
     std::uint32_t object_count;
     std::uint32_t instance_capacity;
+    bool is_static;
 };
 
 ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
@@ -351,7 +354,7 @@ ShadowFitter::ObjectBinding ShadowFitter::bind_objects(const Binding& binding,
                                     objects.instance_capacity * sizeof(std::uint32_t))});
     return ObjectBinding(std::make_shared<ObjectBinding::Impl>(
         ObjectBinding::Impl{impl_, binding.impl_->descriptors.set, std::move(set),
-                            objects.object_count, objects.instance_capacity}));
+                            objects.object_count, objects.instance_capacity, objects.is_static}));
 }
 
 // ---- A frame
@@ -368,7 +371,7 @@ void ShadowFitter::Impl::kernel_barrier(vk::CommandBuffer commands,
 void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound,
                                        vk::Pipeline pipeline, vk::Extent3D groups,
                                        vk::DescriptorSet set, std::uint32_t object_count,
-                                       std::uint32_t instance_capacity) const {
+                                       std::uint32_t instance_capacity, bool is_static) const {
     const Dispatch& dispatch = program.dispatch();
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline, dispatch);
     const std::array sets{bound, set};
@@ -377,6 +380,7 @@ void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, vk::Descripto
     const PushConstants constants{.parameters = parameters,
                                   .object_count = object_count,
                                   .instance_capacity = instance_capacity,
+                                  .is_static = is_static ? 1U : 0U,
                                   .places = layout.places};
     commands.pushConstants<PushConstants>(program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                           constants, dispatch);
@@ -422,7 +426,7 @@ void ShadowFitter::record_cull(VkCommandBuffer commands, const ObjectBinding& ob
     const std::uint32_t threads = std::max(bound.object_count, impl_->options.max_tiles);
     impl_->record_kernel(vk::CommandBuffer(commands), bound.frame, impl_->cull,
                          {groups_of(threads, SHADOW_CULL_GROUP), 1, 1}, bound.descriptors.set,
-                         bound.object_count, bound.instance_capacity);
+                         bound.object_count, bound.instance_capacity, bound.is_static);
 }
 
 }  // namespace quadtile

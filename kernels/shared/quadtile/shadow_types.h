@@ -45,7 +45,7 @@ const uint SHADOW_REPACKED = 1;
 // ---- Tile states
 
 const uint SHADOW_KEPT = 1;    ///< it was a tile of the last frame, too
-const uint SHADOW_RENDER = 2;  ///< its slot must be cleared and drawn in this frame
+const uint SHADOW_RENDER = 2;  ///< its slot must be drawn in this frame
 
 /// A layer of a light.
 struct ShadowLight {
@@ -69,10 +69,10 @@ struct ShadowLight {
 /// A box in the world in which a caster of shadows has changed since the last frame. A moving
 /// object has two: its old and its new bounds. Empty if low > high along an axis.
 struct ShadowChange {
-    float low[3];     ///< corner with the least coordinates
-    uint reserved0;  ///< 0
+    float low[3];    ///< corner with the least coordinates
+    uint is_static;  ///< 1: of a static caster, so all is drawn again; 0: of a moving one
     float high[3];   ///< the opposite corner
-    uint reserved1;  ///< 0
+    uint reserved;   ///< 0
 };
 
 /// Description of a frame; made by make_shadow_frame (quadtile/shadow.hpp).
@@ -124,6 +124,12 @@ struct ShadowHeader {
     uint render_count;           ///< tiles to draw
     uint render_first_vertex;    ///< 0
     uint render_first_instance;  ///< 0
+    /// The same for the first tiles of `render`, in which static casters are drawn, too. In the
+    /// others only moving casters have changed.
+    uint static_vertex_count;    ///< 4
+    uint static_count;           ///< tiles to draw whole
+    uint static_first_vertex;    ///< 0
+    uint static_first_instance;  ///< 0
     uint resized;                ///< tiles that are kept, but with a new slot
     uint instances;  ///< of all record_cull: pairs of object and tile, also without room
     uint reserved0;  ///< 0
