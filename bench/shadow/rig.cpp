@@ -81,16 +81,13 @@ void Rig::configure(const ShadowOptions& options) {
 void Rig::make_resources() {
     const Targets& targets = renderer_.targets();
     maps_ = gpu_.make_image(
-        targets.atlas.extent, DEPTH_FORMAT,
+        targets.atlas.image.extent, DEPTH_FORMAT,
         vk::ImageUsageFlagBits::eDepthStencilAttachment | vk::ImageUsageFlagBits::eSampled,
         vk::ImageViewType::e2D);
     maps_framebuffer_ = gpu_.make_framebuffer(*views_pass_, maps_.extent, std::array{*maps_.view});
-    const auto part = [&](std::uint32_t binding, vk::DeviceSize offset, vk::DeviceSize size) {
-        interface_.write(binding, vk::DescriptorBufferInfo{*targets.memory.handle, offset, size});
-    };
     interface_.write(0, std::array{*targets.drawn_frame.handle});
-    part(1, targets.needed.frame_offset_bytes, sizeof(ShadowFrame));
-    part(2, targets.needed.tiles_offset_bytes, targets.options.max_tiles * sizeof(ShadowTile));
+    interface_.write(1, targets.part(targets.needed.frame_offset_bytes, sizeof(ShadowFrame)));
+    interface_.write(2, targets.tiles_part());
     interface_.write(3, *targets.page_table.view, Layout::eGeneral, *targets.sampler);
     interface_.write(7, *targets.depth.view, Layout::eDepthStencilReadOnlyOptimal,
                      *targets.sampler);
@@ -159,9 +156,11 @@ void Rig::record_receivers(vk::CommandBuffer commands, const FrameSettings& sett
                     sizeof(ShadowMatrix));
         layer += settings.lights[i].layers();
     }
-    const app::Image& maps = technique == Technique::fitted ? renderer_.targets().atlas : maps_;
-    interface_.write(4, *maps.view, Layout::eDepthStencilReadOnlyOptimal,
-                     *renderer_.targets().sampler);
+    const auto [view, layout] =
+        technique == Technique::fitted
+            ? renderer_.targets().looked_up()
+            : Targets::LookedUp{*maps_.view, Layout::eDepthStencilReadOnlyOptimal};
+    interface_.write(4, view, layout, *renderer_.targets().sampler);
     commands.updateBuffer<ReceiverFrame>(*frame_.handle, 0, frame);
     app::memory_barrier(commands);
     interface_.bind(commands, *find_receivers_, vk::PipelineBindPoint::eCompute);

@@ -92,6 +92,10 @@ void Renderer::make_pipelines() {
                                       .colours = 0,
                                       .compare = vk::CompareOp::eLess,
                                       .clamps_depth = clamps});
+    if (targets_->moving) {
+        merge_atlases_ = gpu_.make_compute_pipeline(*targets_->moving->interface.layout,
+                                                    app::MERGE_ATLASES_COMP);
+    }
     shade_ = gpu_.make_compute_pipeline(layout, app::SHADE_COMP);
 }
 
@@ -162,11 +166,16 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
     const app::Scope writes{Stage::eComputeShader | Stage::eTransfer,
                             Access::eShaderWrite | Access::eTransferWrite};
     targets_->fitter.record(commands, targets_->binding, shadow_frame(settings),
-                            has_moved_ ? &*targets_->changes : nullptr);
+                            has_moved_ ? &targets_->moving->changes : nullptr);
     app::memory_barrier(commands, writes,
                         {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
     timer_.mark(commands, FITTED);
     targets_->fitter.record_cull(commands, targets_->objects);
+    if (targets_->moving) {
+        app::memory_barrier(commands, writes,  // both write the same instances
+                            {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
+        targets_->fitter.record_cull(commands, targets_->moving->objects);
+    }
     app::memory_barrier(
         commands, writes,
         {Stage::eDrawIndirect | Stage::eVertexShader | Stage::eComputeShader | Stage::eTransfer,
@@ -175,20 +184,32 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
 }
 
 void Renderer::record_slots(vk::CommandBuffer commands) {
+    record_atlas(commands, targets_->atlas, offsetof(ShadowHeader, static_vertex_count),
+                 targets_->draws, scene_.static_clusters);
+    if (const auto& moving = targets_->moving) {
+        record_atlas(commands, moving->atlas, offsetof(ShadowHeader, render_vertex_count),
+                     moving->draws, scene_.moving->count());
+        moving->interface.bind(commands, *merge_atlases_, shadow_parameters(targets_->options));
+        commands.dispatch(targets_->options.max_tiles, 1, 1);
+        app::memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
+                            {Stage::eComputeShader, Access::eShaderRead});
+    }
+    has_atlas_ = true;
+}
+
+void Renderer::record_atlas(vk::CommandBuffer commands, const Atlas& atlas,
+                            std::size_t clear_offset_bytes, const app::Buffer& draws,
+                            std::uint32_t draw_count) const {
     const vk::ClearValue nothing_near{.depthStencil = {.depth = 1.0F}};
     const vk::RenderPass pass = has_atlas_ ? *kept_atlas_pass_ : *cleared_atlas_pass_;
-    begin_pass(commands, pass, *targets_->atlas_framebuffer, targets_->atlas.extent,
-               std::span(&nothing_near, 1));
+    begin_pass(commands, pass, *atlas.framebuffer, atlas.image.extent, std::span(&nothing_near, 1));
     targets_->interface.bind(commands, *clear_slots_, Point::eGraphics);
-    commands.drawIndirect(
-        *targets_->memory.handle,
-        targets_->needed.header_offset_bytes + offsetof(ShadowHeader, render_vertex_count), 1, 0);
+    commands.drawIndirect(*targets_->memory.handle,
+                          targets_->needed.header_offset_bytes + clear_offset_bytes, 1, 0);
     targets_->interface.bind(commands, *slots_, Point::eGraphics);
-    commands.drawIndexedIndirect(*targets_->draws.handle, 0,
-                                 static_cast<std::uint32_t>(scene_.clusters.size()),
+    commands.drawIndexedIndirect(*draws.handle, 0, draw_count,
                                  sizeof(vk::DrawIndexedIndirectCommand));
     commands.endRenderPass();
-    has_atlas_ = true;
 }
 
 void Renderer::record_picture(vk::CommandBuffer commands) const {

@@ -58,6 +58,10 @@ class Renderer {
     void check(const FrameSettings& settings) const;
     void record_fit(vk::CommandBuffer commands, const FrameSettings& settings);
     void record_slots(vk::CommandBuffer commands);
+    // Clears slots, then draws casters. `clear_offset_bytes`: of a draw in the header.
+    void record_atlas(vk::CommandBuffer commands, const Atlas& atlas,
+                      std::size_t clear_offset_bytes, const app::Buffer& draws,
+                      std::uint32_t draw_count) const;
     void record_header(vk::CommandBuffer commands) const;
     [[nodiscard]] float aspect() const {
         return static_cast<float>(targets_->extent.width) /
@@ -79,6 +83,7 @@ class Renderer {
     vk::UniquePipeline surfaces_;
     vk::UniquePipeline clear_slots_;
     vk::UniquePipeline slots_;
+    vk::UniquePipeline merge_atlases_;  // if boxes move
     vk::UniquePipeline shade_;
 };
 

@@ -51,7 +51,8 @@ void show_statistics(const Renderer& renderer) {
     const std::uint32_t cells = shadow_atlas_cells(shadow_parameters(renderer.targets().options));
     ImGui::Text("GPU, us: depth %.0f, fit %.0f, cull %.0f,", times.depth, times.fit, times.cull);
     ImGui::Text("    shadow maps %.0f, picture %.0f", times.maps, times.shade);
-    ImGui::Text("%u tiles, %u drawn in this frame", header.tiles, header.render_count);
+    ImGui::Text("%u tiles, %u drawn in this frame, %u whole", header.tiles, header.render_count,
+                header.static_count);
     ImGui::Text("%.0f %% of the atlas, resolution / %.2f", 100.0 * header.used_cells / cells,
                 static_cast<double>(header.factor));
 }

@@ -63,6 +63,9 @@ void main() {
     if (index < drawn_tiles()) {
         instances[index] = words[places.render + index];
     }
+    if (gl_WorkGroupID.x * SHADOW_CULL_GROUP >= object_count) {
+        return;
+    }
     ShadowObject object = objects[min(index, object_count - 1)];
     if (index >= object_count) {
         object.low[0] = 1.0;  // an empty box
