@@ -76,27 +76,37 @@ void Renderer::configure(vk::Extent2D extent, const ShadowOptions& options) {
 void Renderer::make_pipelines() {
     const vk::PipelineLayout layout =
         *targets_->interface.layout;  // those of later targets are the same
-    const bool clamps = gpu_.physical_device().getFeatures().depthClamp == VK_TRUE;
-    surfaces_ = gpu_.make_draw_pipeline(layout, *surface_pass_,
-                                        {.vertex_shader = app::SURFACE_VERT,
-                                         .fragment_shader = app::SURFACE_FRAG,
-                                         .vertices = vertices_with(2),
-                                         .colours = 2,
-                                         .compare = vk::CompareOp::eGreater});
+    const auto surfaces = [&](app::SpirV vertex_shader, app::SpirV fragment_shader) {
+        return gpu_.make_draw_pipeline(layout, *surface_pass_,
+                                       {.vertex_shader = vertex_shader,
+                                        .fragment_shader = fragment_shader,
+                                        .vertices = vertices_with(2),
+                                        .colours = 2,
+                                        .compare = vk::CompareOp::eGreater});
+    };
+    surfaces_ = {surfaces(app::SURFACE_VERT, app::SURFACE_FRAG),
+                 surfaces(app::MASKED_SURFACE_VERT, app::MASKED_SURFACE_FRAG)};
     clear_slots_ = gpu_.make_draw_pipeline(
         layout, *kept_atlas_pass_,
         {.vertex_shader = app::CLEAR_SLOTS_VERT, .colours = 0, .compare = vk::CompareOp::eAlways});
-    slots_ = gpu_.make_draw_pipeline(layout, *kept_atlas_pass_,
-                                     {.vertex_shader = app::SLOTS_VERT,
-                                      .vertices = vertices_with(1),
-                                      .colours = 0,
-                                      .compare = vk::CompareOp::eLess,
-                                      .clamps_depth = clamps});
+    slots_ = make_depth_pipelines(gpu_, layout, *kept_atlas_pass_, app::SLOTS_VERT);
     if (targets_->moving) {
         merge_atlases_ = gpu_.make_compute_pipeline(*targets_->moving->interface.layout,
                                                     app::MERGE_ATLASES_COMP);
     }
     shade_ = gpu_.make_compute_pipeline(layout, app::SHADE_COMP);
+}
+
+CasterPipelines make_depth_pipelines(const app::Gpu& gpu, vk::PipelineLayout layout,
+                                     vk::RenderPass pass, app::SpirV vertex_shader) {
+    app::DrawState state{.vertex_shader = vertex_shader,
+                         .vertices = vertices_with(1),
+                         .colours = 0,
+                         .compare = vk::CompareOp::eLess,
+                         .clamps_depth = gpu.physical_device().getFeatures().depthClamp == VK_TRUE};
+    vk::UniquePipeline whole = gpu.make_draw_pipeline(layout, pass, state);
+    state.fragment_shader = app::MASK_FRAG;
+    return {std::move(whole), gpu.make_draw_pipeline(layout, pass, state)};
 }
 
 ShadowFrame Renderer::shadow_frame(const FrameSettings& settings) const {
@@ -141,11 +151,10 @@ void Renderer::record_surfaces(vk::CommandBuffer commands, const FrameSettings& 
     const std::array<vk::ClearValue, 3> background{};  // depth 0: as far as can be
     begin_pass(commands, *surface_pass_, *targets_->surface_framebuffer, targets_->extent,
                background);
-    commands.bindPipeline(Point::eGraphics, *surfaces_);
     const Viewpoint viewpoint{settings.camera.clip_from_world(aspect()),
                               glm::vec4(settings.camera.position, 1.0F)};
-    targets_->interface.push(commands, viewpoint);
-    draw_visible(commands, scene_, viewpoint.clip_from_world);
+    targets_->interface.bind(commands, *surfaces_.whole, viewpoint);
+    draw_visible(commands, scene_, surfaces_, viewpoint.clip_from_world);
     commands.endRenderPass();
     timer_.mark(commands, SURFACES);
     const DrawnFrame frame = make_drawn_frame(settings, *targets_);
@@ -185,10 +194,10 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
 
 void Renderer::record_slots(vk::CommandBuffer commands) {
     record_atlas(commands, targets_->atlas, offsetof(ShadowHeader, static_vertex_count),
-                 targets_->draws, scene_.static_clusters);
+                 targets_->draws, scene_.masked_clusters, scene_.static_clusters);
     if (const auto& moving = targets_->moving) {
         record_atlas(commands, moving->atlas, offsetof(ShadowHeader, render_vertex_count),
-                     moving->draws, scene_.moving->count());
+                     moving->draws, 0, scene_.moving->count());
         moving->interface.bind(commands, *merge_atlases_, shadow_parameters(targets_->options));
         commands.dispatch(targets_->options.max_tiles, 1, 1);
         app::memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
@@ -199,16 +208,19 @@ void Renderer::record_slots(vk::CommandBuffer commands) {
 
 void Renderer::record_atlas(vk::CommandBuffer commands, const Atlas& atlas,
                             std::size_t clear_offset_bytes, const app::Buffer& draws,
-                            std::uint32_t draw_count) const {
+                            std::uint32_t masked_count, std::uint32_t draw_count) const {
     const vk::ClearValue nothing_near{.depthStencil = {.depth = 1.0F}};
     const vk::RenderPass pass = has_atlas_ ? *kept_atlas_pass_ : *cleared_atlas_pass_;
     begin_pass(commands, pass, *atlas.framebuffer, atlas.image.extent, std::span(&nothing_near, 1));
     targets_->interface.bind(commands, *clear_slots_, Point::eGraphics);
     commands.drawIndirect(*targets_->memory.handle,
                           targets_->needed.header_offset_bytes + clear_offset_bytes, 1, 0);
-    targets_->interface.bind(commands, *slots_, Point::eGraphics);
-    commands.drawIndexedIndirect(*draws.handle, 0, draw_count,
-                                 sizeof(vk::DrawIndexedIndirectCommand));
+    constexpr std::uint32_t STRIDE = sizeof(vk::DrawIndexedIndirectCommand);
+    commands.bindPipeline(Point::eGraphics, *slots_.masked);
+    commands.drawIndexedIndirect(*draws.handle, 0, masked_count, STRIDE);
+    commands.bindPipeline(Point::eGraphics, *slots_.whole);
+    commands.drawIndexedIndirect(*draws.handle, vk::DeviceSize{STRIDE} * masked_count,
+                                 draw_count - masked_count, STRIDE);
     commands.endRenderPass();
 }
 
@@ -267,7 +279,7 @@ void set_viewport(vk::CommandBuffer commands, const vk::Rect2D& area) {
 }
 
 void draw_visible(vk::CommandBuffer commands, const SceneBuffers& scene,
-                  const glm::mat4& clip_from_world) {
+                  const CasterPipelines& pipelines, const glm::mat4& clip_from_world) {
     const glm::mat4 rows = glm::transpose(clip_from_world);
     const std::array planes{rows[3] + rows[0], rows[3] - rows[0], rows[3] + rows[1],
                             rows[3] - rows[1], rows[3] - rows[2]};
@@ -285,7 +297,14 @@ void draw_visible(vk::CommandBuffer commands, const SceneBuffers& scene,
             commands.drawIndexed(count, 1, first, 0, 0);
         }
     };
-    for (const ShadowObject& cluster : scene.clusters) {
+    commands.bindPipeline(Point::eGraphics, *pipelines.masked);
+    for (std::size_t i = 0; i < scene.clusters.size(); ++i) {
+        if (i == scene.masked_clusters) {
+            draw();
+            count = 0;
+            commands.bindPipeline(Point::eGraphics, *pipelines.whole);
+        }
+        const ShadowObject& cluster = scene.clusters[i];
         if (std::ranges::any_of(
                 planes, [&](const glm::vec4& plane) { return is_outside(cluster, plane); })) {
             continue;

@@ -62,8 +62,9 @@ constexpr std::uint64_t LEAST_INSTANCES = 1U << 18U;
 constexpr std::uint64_t MOST_INSTANCES = 1U << 24U;
 
 template <typename T>
-app::Buffer upload(app::Gpu& gpu, const std::vector<T>& values, vk::BufferUsageFlags usage) {
-    return gpu.upload(std::as_bytes(std::span(values)), usage);
+app::Buffer upload(app::Gpu& gpu, std::span<const T> values, vk::BufferUsageFlags usage) {
+    const T none{};  // no buffer is empty
+    return gpu.upload(std::as_bytes(values.empty() ? std::span(&none, 1) : values), usage);
 }
 
 // One of the fitter's.
@@ -89,12 +90,17 @@ std::uint32_t instance_capacity(const ShadowOptions& options, const SceneBuffers
 }  // namespace
 
 SceneBuffers::SceneBuffers(app::Gpu& gpu, const Geometry& geometry)
-    : vertices(upload(gpu, geometry.vertices, Usage::eVertexBuffer | Usage::eStorageBuffer)),
-      indices(upload(gpu, geometry.indices, Usage::eIndexBuffer)),
-      objects(
-          gpu.upload(std::as_bytes(std::span(geometry.clusters)
-                                       .first(geometry.clusters.size() - geometry.moving.size())),
-                     Usage::eStorageBuffer)),
+    : vertices(
+          upload<Vertex>(gpu, geometry.vertices, Usage::eVertexBuffer | Usage::eStorageBuffer)),
+      indices(upload<std::uint32_t>(gpu, geometry.indices, Usage::eIndexBuffer)),
+      mask_vertices(upload<MaskVertex>(gpu, geometry.mask_vertices, Usage::eStorageBuffer)),
+      masks(upload<Mask>(gpu, geometry.masks, Usage::eStorageBuffer)),
+      mask_bits(upload<std::uint32_t>(gpu, geometry.mask_bits, Usage::eStorageBuffer)),
+      masked_clusters(geometry.masked_clusters),
+      objects(upload<ShadowObject>(
+          gpu,
+          std::span(geometry.clusters).first(geometry.clusters.size() - geometry.moving.size()),
+          Usage::eStorageBuffer)),
       static_clusters(
           static_cast<std::uint32_t>(geometry.clusters.size() - geometry.moving.size())),
       clusters(geometry.clusters),
@@ -166,25 +172,29 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
           gpu.device().createSamplerUnique({.addressModeU = vk::SamplerAddressMode::eClampToEdge,
                                             .addressModeV = vk::SamplerAddressMode::eClampToEdge,
                                             .addressModeW = vk::SamplerAddressMode::eClampToEdge})),
-      interface(
-          gpu.make_interface(vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex,
-                             {Type::eStorageBuffer,         // DrawnFrame
-                              Type::eStorageBuffer,         // ShadowFrame
-                              Type::eStorageBuffer,         // tiles
-                              Type::eCombinedImageSampler,  // page table
-                              Type::eCombinedImageSampler,  // atlas
-                              Type::eStorageBuffer,         // tiles to draw
-                              Type::eStorageBuffer,         // instances
-                              Type::eCombinedImageSampler,  // depth
-                              Type::eCombinedImageSampler,  // normals
-                              Type::eCombinedImageSampler,  // albedo
-                              Type::eStorageImage},         // colour
-                             sizeof(Viewpoint))) {
+      interface(gpu.make_interface(vk::ShaderStageFlagBits::eCompute |
+                                       vk::ShaderStageFlagBits::eVertex |
+                                       vk::ShaderStageFlagBits::eFragment,
+                                   {Type::eStorageBuffer,         // DrawnFrame
+                                    Type::eStorageBuffer,         // ShadowFrame
+                                    Type::eStorageBuffer,         // tiles
+                                    Type::eCombinedImageSampler,  // page table
+                                    Type::eCombinedImageSampler,  // atlas
+                                    Type::eStorageBuffer,         // tiles to draw
+                                    Type::eStorageBuffer,         // instances
+                                    Type::eCombinedImageSampler,  // depth
+                                    Type::eCombinedImageSampler,  // normals
+                                    Type::eCombinedImageSampler,  // albedo
+                                    Type::eStorageImage,          // colour
+                                    Type::eStorageBuffer,         // mask vertices
+                                    Type::eStorageBuffer,         // masks
+                                    Type::eStorageBuffer},        // their bits
+                                   sizeof(Viewpoint))) {
     std::memset(header.mapped, 0, sizeof(ShadowHeader));
     if (scene.moving) {
         moving = make_moving(scene, passes);
     }
-    write_descriptors();
+    write_descriptors(scene);
     gpu.run([&](vk::CommandBuffer commands) { record_first_contents(commands); });
 }
 
@@ -220,7 +230,7 @@ Targets::LookedUp Targets::looked_up() const {
                       : LookedUp{*atlas.image.view, Layout::eDepthStencilReadOnlyOptimal};
 }
 
-void Targets::write_descriptors() {
+void Targets::write_descriptors(const SceneBuffers& scene) {
     const auto sampled = [&](std::uint32_t number, const app::Image& image,
                              Layout layout = Layout::eGeneral) {
         interface.write(number, *image.view, layout, *sampler);
@@ -236,6 +246,8 @@ void Targets::write_descriptors() {
     sampled(8, normals);
     sampled(9, albedo);
     interface.write(10, *colour.view, Layout::eGeneral);
+    interface.write(
+        11, std::array{*scene.mask_vertices.handle, *scene.masks.handle, *scene.mask_bits.handle});
 }
 
 void Targets::record_first_contents(vk::CommandBuffer commands) const {

@@ -55,7 +55,11 @@ struct SceneBuffers {
 
     app::Buffer vertices;
     app::Buffer indices;
-    app::Buffer objects;  // of static clusters, the first ones
+    app::Buffer mask_vertices;
+    app::Buffer masks;
+    app::Buffer mask_bits;
+    std::uint32_t masked_clusters;  // the first ones
+    app::Buffer objects;            // of static clusters, the first ones
     std::uint32_t static_clusters;
     std::optional<MovingBoxes> moving;
     std::vector<ShadowObject> clusters;
@@ -139,7 +143,7 @@ struct Targets {
 
  private:
     [[nodiscard]] Moving make_moving(const SceneBuffers& scene, const TargetPasses& passes) const;
-    void write_descriptors();
+    void write_descriptors(const SceneBuffers& scene);
     void record_first_contents(vk::CommandBuffer commands) const;
 };
 
