@@ -324,13 +324,15 @@ DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& target
     frame.height = extent.height;
     frame.shows_tiles = settings.shows_tiles ? 1 : 0;
     frame.shadow_filter = static_cast<std::uint32_t>(settings.filter);
-    frame.light_count = static_cast<std::uint32_t>(settings.lights.size());
     frame.shadow = shadow_parameters(targets.options);
     std::uint32_t layer = 0;
-    for (std::size_t i = 0; i < settings.lights.size(); ++i) {
-        frame.lights[i] = drawn_light(settings.lights[i]);
-        frame.lights[i].layer = layer;
-        layer += settings.lights[i].layers();
+    for (const Light& light : settings.lights) {
+        if (light.is_on) {
+            DrawnLight& drawn = frame.lights[frame.light_count++];
+            drawn = drawn_light(light);
+            drawn.layer = layer;
+        }
+        layer += light.layers();
     }
     return frame;
 }
