@@ -33,6 +33,7 @@ layout(push_constant, std430) uniform PushConstants {
     uint object_count;       // of cull.comp; of change.comp: capacity of the boxes
     uint instance_capacity;  // of cull.comp
     uint is_static;          // of cull.comp: 1: objects are drawn in tiles that are drawn whole
+    uint lanes;              // of cull.comp: threads per object
     ShadowPlaces places;  // in `words`
 };
 

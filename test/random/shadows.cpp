@@ -207,10 +207,13 @@ class Casters {
 };
 
 // Culls boxes, perhaps with too little room for their instances.
-std::string check_culling(Random& random, Workspace& workspace, const ShadowFrame& frame,
-                          const reference::ShadowFitter& twin, const ShadowResult& result) {
+std::string check_culling(Random& random, Workspace& workspace, bool takes_many,
+                          const ShadowFrame& frame, const reference::ShadowFitter& twin,
+                          const ShadowResult& result) {
     const ShadowOptions& options = workspace.fitter().options();
-    std::vector<ShadowObject> objects(1 + random.below(150));
+    // Many have a thread each.
+    const bool are_many = takes_many && result.render.size() < 20 && random.one_in(4);
+    std::vector<ShadowObject> objects(1 + random.below(are_many ? 5000 : 150));
     for (std::size_t i = 0; i < objects.size(); ++i) {
         set_box(random, objects[i]);
         objects[i].index_count = static_cast<std::uint32_t>(3 * i);
@@ -333,7 +336,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
             return "frame " + std::to_string(i) + ": other " + wrong;
         }
         if (i + 1 == frames || random.one_in(4)) {
-            wrong = check_culling(random, workspace, frame, twin, result);
+            wrong = check_culling(random, workspace, variant == 0, frame, twin, result);
             if (!wrong.empty()) {
                 return "frame " + std::to_string(i) + ": " + wrong;
             }
