@@ -193,35 +193,40 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
 }
 
 void Renderer::record_slots(vk::CommandBuffer commands) {
-    record_atlas(commands, targets_->atlas, offsetof(ShadowHeader, static_vertex_count),
-                 targets_->draws, scene_.masked_clusters, scene_.static_clusters);
+    begin_atlas_pass(commands, has_atlas_ ? *kept_atlas_pass_ : *cleared_atlas_pass_,
+                     targets_->atlas);
+    commands.drawIndirect(
+        *targets_->memory.handle,
+        targets_->needed.header_offset_bytes + offsetof(ShadowHeader, static_vertex_count), 1, 0);
+    draw_casters(commands, targets_->draws, scene_.masked_clusters, scene_.static_clusters);
+    commands.endRenderPass();
+    has_atlas_ = true;
     if (const auto& moving = targets_->moving) {
-        record_atlas(commands, moving->atlas, offsetof(ShadowHeader, render_vertex_count),
-                     moving->draws, 0, scene_.moving->count());
+        begin_atlas_pass(commands, *cleared_atlas_pass_, moving->atlas);
+        draw_casters(commands, moving->draws, 0, scene_.moving->count());
+        commands.endRenderPass();
         moving->interface.bind(commands, *merge_atlases_, shadow_parameters(targets_->options));
         commands.dispatch(targets_->options.max_tiles, 1, 1);
         app::memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
                             {Stage::eComputeShader, Access::eShaderRead});
     }
-    has_atlas_ = true;
 }
 
-void Renderer::record_atlas(vk::CommandBuffer commands, const Atlas& atlas,
-                            std::size_t clear_offset_bytes, const app::Buffer& draws,
-                            std::uint32_t masked_count, std::uint32_t draw_count) const {
+void Renderer::begin_atlas_pass(vk::CommandBuffer commands, vk::RenderPass pass,
+                                const Atlas& atlas) const {
     const vk::ClearValue nothing_near{.depthStencil = {.depth = 1.0F}};
-    const vk::RenderPass pass = has_atlas_ ? *kept_atlas_pass_ : *cleared_atlas_pass_;
     begin_pass(commands, pass, *atlas.framebuffer, atlas.image.extent, std::span(&nothing_near, 1));
     targets_->interface.bind(commands, *clear_slots_, Point::eGraphics);
-    commands.drawIndirect(*targets_->memory.handle,
-                          targets_->needed.header_offset_bytes + clear_offset_bytes, 1, 0);
+}
+
+void Renderer::draw_casters(vk::CommandBuffer commands, const app::Buffer& draws,
+                            std::uint32_t masked_count, std::uint32_t count) const {
     constexpr std::uint32_t STRIDE = sizeof(vk::DrawIndexedIndirectCommand);
     commands.bindPipeline(Point::eGraphics, *slots_.masked);
     commands.drawIndexedIndirect(*draws.handle, 0, masked_count, STRIDE);
     commands.bindPipeline(Point::eGraphics, *slots_.whole);
     commands.drawIndexedIndirect(*draws.handle, vk::DeviceSize{STRIDE} * masked_count,
-                                 draw_count - masked_count, STRIDE);
-    commands.endRenderPass();
+                                 count - masked_count, STRIDE);
 }
 
 void Renderer::record_picture(vk::CommandBuffer commands) const {

@@ -68,10 +68,12 @@ class Renderer {
     void check(const FrameSettings& settings) const;
     void record_fit(vk::CommandBuffer commands, const FrameSettings& settings);
     void record_slots(vk::CommandBuffer commands);
-    // Clears slots, then draws casters. `clear_offset_bytes`: of a draw in the header.
-    void record_atlas(vk::CommandBuffer commands, const Atlas& atlas,
-                      std::size_t clear_offset_bytes, const app::Buffer& draws,
-                      std::uint32_t masked_count, std::uint32_t draw_count) const;
+    // Begins a pass with the pipeline that clears slots.
+    void begin_atlas_pass(vk::CommandBuffer commands, vk::RenderPass pass,
+                          const Atlas& atlas) const;
+    // The first draws are of triangles with holes.
+    void draw_casters(vk::CommandBuffer commands, const app::Buffer& draws,
+                      std::uint32_t masked_count, std::uint32_t count) const;
     void record_header(vk::CommandBuffer commands) const;
     [[nodiscard]] float aspect() const {
         return static_cast<float>(targets_->extent.width) /

@@ -26,7 +26,7 @@ using detail::EmbeddedKernel;
 constexpr std::uint32_t LARGEST_GROUP = 1024;
 constexpr std::uint32_t LARGEST_PLAIN_GROUP = 256;  // without subgroups: sums take longer
 constexpr std::uint32_t ALLOCATE_BYTES = 24;        // of allocate.comp: shared memory for a thread
-constexpr std::uint32_t CULL_THREADS = 16384;       // of cull.comp, if there are few objects
+constexpr std::uint32_t CULL_THREADS = 4096;        // of cull.comp, if there are few objects
 constexpr std::uint32_t ALIGNMENT_BYTES = 256;      // Vulkan's largest, of storage buffers
 constexpr std::uint32_t MOST_CHANGES = 1U << 20;  // every device can dispatch workgroups for these
 

@@ -27,7 +27,7 @@ void main() {
     const ivec2 slot = ivec2(tile.slot & 0xffffU, tile.slot >> 16);
     const uint extent = shadow_slot_extent(parameters.tile_extent, tile.state & 0xffU);
     for (uint i = gl_LocalInvocationIndex; i < extent * extent; i += gl_WorkGroupSize.x) {
-        const ivec2 texel = slot + ivec2(i % extent, i / extent);
+        const ivec2 texel = slot + ivec2(i & (extent - 1), i >> findMSB(extent));
         const float depth = min(texelFetch(static_atlas, texel, 0).x, texelFetch(moving_atlas, texel, 0).x);
         imageStore(atlas, texel, vec4(depth));
     }
