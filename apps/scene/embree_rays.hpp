@@ -56,6 +56,10 @@ class EmbreeRays {
     [[nodiscard]] bool is_free(const glm::vec3& origin, const glm::vec3& way,
                                float far = ENDLESS) const {
         RTCIntersectContext context = plain_context();
+        return is_free(origin, way, far, context);
+    }
+    [[nodiscard]] bool is_free(const glm::vec3& origin, const glm::vec3& way, float far,
+                               RTCIntersectContext& context) const {
         RTCRay ray = make_ray(origin, way, 0.0F, far);
         rtcOccluded1(scene_.get(), &context, &ray);
         return ray.tfar >= 0.0F;

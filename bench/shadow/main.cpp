@@ -20,6 +20,7 @@ struct Arguments {
     float seconds = 60.0F;
     std::uint32_t frames = 60;
     std::uint32_t lamps = 0;
+    std::uint32_t moving = 0;
     ShadowOptions shadow;
     std::string json;
 };
@@ -39,6 +40,7 @@ void define_options(CLI::App& app, Arguments& arguments) {
            "--lamps", arguments.lamps,
            "Point lights at random places: their errors beside those of cube maps, and times")
         ->check(CLI::Range(0U, MOST_LIGHTS - 1));
+    app.add_option("--moving", arguments.moving, "Moving boxes");
     app.add_option("--atlas", arguments.shadow.atlas_extent, "Texels of the atlas on a side");
     app.add_option("--map-extent", arguments.shadow.map_extent,
                    "Texels of importance maps on a side");
@@ -120,7 +122,8 @@ void measure_runs(Measurements& measurements, const std::vector<Variant>& varian
 
 void measure(Arguments arguments) {
     const baker::Scene scene = load(arguments.scene);
-    const Geometry geometry = make_geometry(scene);
+    Geometry geometry = make_geometry(scene);
+    add_moving_boxes(geometry, arguments.moving);
     Filming filming{.flight = arguments.scene.starts_with("city")
                                   ? city_flight(geometry.bounds)
                                   : flight_for(arguments.scene, geometry.bounds),

@@ -16,10 +16,37 @@ glm::vec3 vector_of(const float (&v)[3]) {
     return {v[0], v[1], v[2]};
 }
 
+struct Context {
+    RTCIntersectContext embree = baker::EmbreeRays::plain_context();
+    const Geometry* geometry = nullptr;
+};
+
+// Refuses hits in holes.
+void leave_out(const RTCFilterFunctionNArguments* arguments) {
+    const Geometry& geometry = *reinterpret_cast<const Context*>(arguments->context)->geometry;
+    const auto& hit = *reinterpret_cast<const RTCHit*>(arguments->hit);
+    const std::uint32_t* const corners = &geometry.indices[std::size_t{3} * hit.primID];
+    if (corners[0] >= geometry.mask_vertices.size()) {
+        return;
+    }
+    const auto corner = [&](std::size_t i) {
+        const auto& at = geometry.mask_vertices[corners[i]].coordinates;
+        return glm::vec2(at[0], at[1]);
+    };
+    const glm::vec2 place =
+        (1.0F - hit.u - hit.v) * corner(0) + hit.u * corner(1) + hit.v * corner(2);
+    const Mask& mask = geometry.masks[geometry.mask_vertices[corners[0]].mask];
+    const std::uint32_t bit = mask_bit(mask, place.x, place.y);
+    if ((geometry.mask_bits[bit / 32] >> (bit % 32) & 1U) == 0) {
+        arguments->valid[0] = 0;
+    }
+}
+
 }  // namespace
 
 Rays::Rays(const Geometry& geometry)
-    : rays_(
+    : geometry_(&geometry),
+      rays_(
           geometry.vertices.size(), [&](std::size_t i) { return geometry.vertices[i].position; },
           geometry.indices.size() / 3,
           [&](std::size_t i) {
@@ -39,6 +66,8 @@ std::vector<std::uint32_t> Rays::reached(std::span<const Receiver> receivers,
     std::vector<std::uint32_t> words(receivers.size());
     const std::size_t width = receivers.size() / height;
     baker::parallel_for(height, 0, [&](std::size_t row) {
+        Context context{.geometry = geometry_};
+        context.embree.filter = leave_out;
         for (std::size_t i = row * width; i < (row + 1) * width; ++i) {
             const glm::vec3 from = origin(receivers[i], camera, height);
             for (std::uint32_t l = 0; l < lights.size(); ++l) {
@@ -46,7 +75,7 @@ std::vector<std::uint32_t> Rays::reached(std::span<const Receiver> receivers,
                 const glm::vec3 way =
                     is_sun ? -glm::normalize(lights[l].direction) : lights[l].position - from;
                 if ((receivers[i].faces >> l & 1U) != 0 &&
-                    rays_.is_free(from, way, is_sun ? ENDLESS : 1.0F)) {
+                    rays_.is_free(from, way, is_sun ? ENDLESS : 1.0F, context.embree)) {
                     words[i] |= 1U << l;
                 }
             }

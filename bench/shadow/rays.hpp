@@ -15,6 +15,7 @@ namespace quadtile::shadow {
 
 class Rays {
  public:
+    // Keeps a reference to the geometry, for its holes.
     explicit Rays(const Geometry& geometry);
 
     // Returns for each receiver the lights that reach it: bit l of a word. The receivers are the
@@ -35,6 +36,7 @@ class Rays {
     [[nodiscard]] glm::vec3 origin(const Receiver& receiver, const Camera& camera,
                                    std::uint32_t height) const;
 
+    const Geometry* geometry_;
     baker::EmbreeRays rays_;
     float largest_coordinate_ = 0.0F;
 };

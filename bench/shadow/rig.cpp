@@ -42,18 +42,11 @@ Rig::Rig(Machine& machine, const Geometry& geometry, vk::Extent2D extent,
       extent_(extent),
       geometry_(geometry),
       renderer_(gpu_, machine.device, geometry, extent, options),
-      rays_(geometry),
+      rays_(geometry_),
       timer_(gpu_),
       views_pass_(make_atlas_pass(gpu_.device(), AtlasContents::cleared)),
-      views_interface_(
-          gpu_.make_interface(vk::ShaderStageFlagBits::eVertex, {}, sizeof(glm::mat4))),
-      view_depths_(gpu_.make_draw_pipeline(
-          *views_interface_.layout, *views_pass_,
-          {.vertex_shader = app::VIEW_VERT,
-           .vertices = vertices_with(1),
-           .colours = 0,
-           .compare = vk::CompareOp::eLess,
-           .clamps_depth = gpu_.physical_device().getFeatures().depthClamp == VK_TRUE})),
+      view_depths_(make_depth_pipelines(gpu_, *renderer_.targets().interface.layout, *views_pass_,
+                                        app::VIEW_VERT)),
       interface_(gpu_.make_interface(
           vk::ShaderStageFlagBits::eCompute,
           {Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer,
@@ -81,16 +74,13 @@ void Rig::configure(const ShadowOptions& options) {
 void Rig::make_resources() {
     const Targets& targets = renderer_.targets();
     maps_ = gpu_.make_image(
-        targets.atlas.extent, DEPTH_FORMAT,
+        targets.atlas.image.extent, DEPTH_FORMAT,
         vk::ImageUsageFlagBits::eDepthStencilAttachment | vk::ImageUsageFlagBits::eSampled,
         vk::ImageViewType::e2D);
     maps_framebuffer_ = gpu_.make_framebuffer(*views_pass_, maps_.extent, std::array{*maps_.view});
-    const auto part = [&](std::uint32_t binding, vk::DeviceSize offset, vk::DeviceSize size) {
-        interface_.write(binding, vk::DescriptorBufferInfo{*targets.memory.handle, offset, size});
-    };
     interface_.write(0, std::array{*targets.drawn_frame.handle});
-    part(1, targets.needed.frame_offset_bytes, sizeof(ShadowFrame));
-    part(2, targets.needed.tiles_offset_bytes, targets.options.max_tiles * sizeof(ShadowTile));
+    interface_.write(1, targets.part(targets.needed.frame_offset_bytes, sizeof(ShadowFrame)));
+    interface_.write(2, targets.tiles_part());
     interface_.write(3, *targets.page_table.view, Layout::eGeneral, *targets.sampler);
     interface_.write(7, *targets.depth.view, Layout::eDepthStencilReadOnlyOptimal,
                      *targets.sampler);
@@ -132,15 +122,16 @@ void Rig::record_views(vk::CommandBuffer commands, const std::vector<DrawnView>&
                            std::span(&nothing_near, 1));
     commands.bindVertexBuffers(0, *renderer_.scene().vertices.handle, vk::DeviceSize{0});
     commands.bindIndexBuffer(*renderer_.scene().indices.handle, 0, vk::IndexType::eUint32);
-    commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *view_depths_);
+    const app::ProgramInterface& interface = renderer_.targets().interface;
+    interface.bind(commands, *view_depths_.whole, vk::PipelineBindPoint::eGraphics);
     for (const DrawnView& view : views) {
         set_viewport(
             commands,
             {{static_cast<std::int32_t>(view.x), static_cast<std::int32_t>(view.y)},
              {static_cast<std::uint32_t>(view.width), static_cast<std::uint32_t>(view.height)}});
         const glm::mat4 clip_from_world = glm::make_mat4(view.clip_from_world);
-        views_interface_.push(commands, clip_from_world);
-        draw_visible(commands, renderer_.scene(), clip_from_world);
+        interface.push(commands, clip_from_world);
+        draw_visible(commands, renderer_.scene(), view_depths_, clip_from_world);
     }
     commands.endRenderPass();
 }
@@ -159,9 +150,11 @@ void Rig::record_receivers(vk::CommandBuffer commands, const FrameSettings& sett
                     sizeof(ShadowMatrix));
         layer += settings.lights[i].layers();
     }
-    const app::Image& maps = technique == Technique::fitted ? renderer_.targets().atlas : maps_;
-    interface_.write(4, *maps.view, Layout::eDepthStencilReadOnlyOptimal,
-                     *renderer_.targets().sampler);
+    const auto [view, layout] =
+        technique == Technique::fitted
+            ? renderer_.targets().looked_up()
+            : Targets::LookedUp{*maps_.view, Layout::eDepthStencilReadOnlyOptimal};
+    interface_.write(4, view, layout, *renderer_.targets().sampler);
     commands.updateBuffer<ReceiverFrame>(*frame_.handle, 0, frame);
     app::memory_barrier(commands);
     interface_.bind(commands, *find_receivers_, vk::PipelineBindPoint::eCompute);

@@ -88,8 +88,7 @@ class Rig {
     Technique last_drawn_ = Technique::fitted;
 
     vk::UniqueRenderPass views_pass_;
-    app::ProgramInterface views_interface_;  // push constants alone
-    vk::UniquePipeline view_depths_;
+    CasterPipelines view_depths_;
     app::ProgramInterface interface_;  // of receivers.comp
     vk::UniquePipeline find_receivers_;
     app::Buffer frame_;

@@ -13,75 +13,108 @@ namespace quadtile::shadow {
 namespace {
 
 constexpr std::uint32_t NONE = 0xffffffffU;
-constexpr std::uint32_t ALL_LIGHTS = 0xffffffffU;
 
 using Box = baker::Box<glm::vec3>;
 
-// ---- Colours
+// ---- Materials
 
-glm::vec3 mean_of(const baker::Texture& texture) {
-    glm::dvec3 sum(0.0);
-    for (const auto& texel : texture.texels) {
-        sum += glm::dvec3(baker::linear(texel));
-    }
-    return {sum / std::max(1.0, static_cast<double>(texture.texels.size()))};
+const baker::Texture* texture_of(const baker::Scene& scene, const baker::Material& material) {
+    return material.albedo_texture && !scene.texture_coordinates.empty()
+               ? &scene.textures[*material.albedo_texture]
+               : nullptr;
 }
 
-// Returns the colour of each material: the mean of its texture.
-std::vector<glm::vec3> material_colours(const baker::Scene& scene) {
-    std::vector<glm::vec3> textures;
-    for (const baker::Texture& texture : scene.textures) {
-        textures.push_back(mean_of(texture));
+// Returns the colour of a material: the mean of its texture, without holes.
+glm::vec3 colour_of(const baker::Scene& scene, const baker::Material& material) {
+    glm::dvec3 sum(0.0);
+    double weights = 0.0;
+    if (const baker::Texture* const texture = texture_of(scene, material)) {
+        for (const auto& texel : texture->texels) {
+            const double weight = material.coverage(texel[3]);
+            sum += weight * glm::dvec3(baker::linear(texel));
+            weights += weight;
+        }
     }
-    std::vector<glm::vec3> colours;
-    for (const baker::Material& material : scene.materials) {
-        const bool is_textured =
-            material.albedo_texture.has_value() && !scene.texture_coordinates.empty();
-        colours.push_back(material.albedo *
-                          (is_textured ? textures[*material.albedo_texture] : glm::vec3(1.0F)));
+    return material.albedo * (weights > 0.0 ? glm::vec3(sum / weights) : glm::vec3(1.0F));
+}
+
+// Adds the mask of a material. Returns its number.
+std::uint32_t add_mask(const baker::Scene& scene, const baker::Material& material,
+                       Geometry& geometry) {
+    const baker::Texture* const texture = texture_of(scene, material);
+    const baker::Texture plain{{1, 1}, {{255, 255, 255, 255}}};
+    const baker::Texture& from = texture != nullptr && !texture->texels.empty() ? *texture : plain;
+    const auto first_word = static_cast<std::uint32_t>(geometry.mask_bits.size());
+    geometry.masks.push_back({32 * first_word, from.extent.width, from.extent.height});
+    geometry.mask_bits.resize(first_word + (from.texels.size() + 31) / 32);
+    for (std::size_t i = 0; i < from.texels.size(); ++i) {
+        const std::uint32_t bit = material.coverage(from.texels[i][3]) > 0 ? 1 : 0;
+        geometry.mask_bits[first_word + i / 32] |= bit << (i % 32);
     }
-    return colours;
+    return static_cast<std::uint32_t>(geometry.masks.size() - 1);
 }
 
 // ---- Vertices
 
-// Gives out vertices in the order of their first use, one for each colour that they have.
+// Gives out vertices in the order of their first use, one for each material that they have.
 class VertexList {
  public:
-    VertexList(const baker::Scene& scene, std::vector<Vertex>& vertices)
-        : scene_(scene),
-          colours_(material_colours(scene)),
-          first_(scene.positions.size(), NONE),
-          vertices_(vertices) {}
+    VertexList(const baker::Scene& scene, Geometry& geometry)
+        : scene_(scene), first_(scene.positions.size(), {NONE, NONE}), geometry_(geometry) {
+        for (const baker::Material& material : scene.materials) {
+            colours_.push_back(colour_of(scene, material));
+            masks_.push_back(material.alpha_mode == baker::AlphaMode::mask
+                                 ? add_mask(scene, material, geometry)
+                                 : NONE);
+        }
+    }
+
+    [[nodiscard]] bool is_masked(std::uint32_t triangle) const {
+        return masks_[scene_.triangles[triangle].material] != NONE;
+    }
 
     std::uint32_t index_of(std::uint32_t vertex, std::uint32_t material) {
-        const std::uint32_t colour =
-            pack(scene_.colours.empty() ? colours_[material]
-                                        : colours_[material] * glm::vec3(scene_.colours[vertex]));
-        if (first_[vertex] == NONE) {
-            return first_[vertex] = append(vertex, colour);
+        Use& first = first_[vertex];
+        if (first.index == NONE) {
+            first = {append(vertex, material), material};
         }
-        if (vertices_[first_[vertex]].colour == colour) {
-            return first_[vertex];
+        if (first.material == material) {
+            return first.index;
         }
-        const auto [other, is_new] = others_.try_emplace({vertex, colour}, NONE);
+        const auto [other, is_new] = others_.try_emplace({vertex, material}, NONE);
         if (is_new) {
-            other->second = append(vertex, colour);
+            other->second = append(vertex, material);
         }
         return other->second;
     }
 
  private:
-    std::uint32_t append(std::uint32_t vertex, std::uint32_t colour) {
-        vertices_.push_back({scene_.positions[vertex], colour});
-        return static_cast<std::uint32_t>(vertices_.size() - 1);
+    struct Use {
+        std::uint32_t index;
+        std::uint32_t material;
+    };
+
+    std::uint32_t append(std::uint32_t vertex, std::uint32_t material) {
+        const glm::vec3 colour =
+            scene_.colours.empty() ? glm::vec3(1.0F) : glm::vec3(scene_.colours[vertex]);
+        geometry_.vertices.push_back({scene_.positions[vertex], pack(colours_[material] * colour)});
+        if (masks_[material] != NONE) {
+            const glm::vec2 place = scene_.texture_coordinates.empty()
+                                        ? glm::vec2(0.0F)
+                                        : scene_.texture_coordinates[vertex];
+            const glm::vec2 at =
+                scene_.materials[material].albedo_coordinates * glm::vec3(place, 1.0F);
+            geometry_.mask_vertices.push_back({{at.x, at.y}, masks_[material]});
+        }
+        return static_cast<std::uint32_t>(geometry_.vertices.size() - 1);
     }
 
     const baker::Scene& scene_;
     std::vector<glm::vec3> colours_;    // of materials
-    std::vector<std::uint32_t> first_;  // of each vertex of the scene
+    std::vector<std::uint32_t> masks_;  // of materials; NONE: without holes
+    std::vector<Use> first_;            // of each vertex of the scene
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> others_;
-    std::vector<Vertex>& vertices_;
+    Geometry& geometry_;
 };
 
 }  // namespace
@@ -98,15 +131,18 @@ Geometry make_geometry(const baker::Scene& scene) {
             bounds.include(scene.positions[vertex]);
         }
     }
-    std::vector<std::uint32_t> order =
-        baker::order_by_boxes(scene, [](std::uint32_t) { return true; });
-
     Geometry geometry{.bounds = {{bounds.low.x, bounds.low.y, bounds.low.z},
                                  {bounds.high.x, bounds.high.y, bounds.high.z}}};
+    VertexList vertices(scene, geometry);
+    const auto is_masked = [&](std::uint32_t triangle) { return vertices.is_masked(triangle); };
+    std::vector<std::uint32_t> order = baker::order_by_boxes(scene, is_masked);
+    const auto masked =
+        static_cast<std::size_t>(std::ranges::partition_point(order, is_masked) - order.begin());
     geometry.indices.reserve(3 * order.size());
-    VertexList vertices(scene, geometry.vertices);
-    for (std::size_t first = 0; first < order.size(); first += CLUSTER_TRIANGLES) {
-        const std::size_t end = std::min<std::size_t>(order.size(), first + CLUSTER_TRIANGLES);
+    for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
+        end = std::min(first < masked ? masked : order.size(),
+                       (first / CLUSTER_TRIANGLES + 1) * CLUSTER_TRIANGLES);
+        geometry.masked_clusters += first < masked ? 1 : 0;
         // In the file's order neighbours share vertices.
         std::sort(order.begin() + static_cast<std::ptrdiff_t>(first),
                   order.begin() + static_cast<std::ptrdiff_t>(end));
@@ -123,10 +159,7 @@ Geometry make_geometry(const baker::Scene& scene) {
                                      .index_count = 3 * static_cast<std::uint32_t>(end - first),
                                      .high = {box.high.x, box.high.y, box.high.z},
                                      .first_index = first_index,
-                                     .vertex_offset = 0,
-                                     .light_mask = ALL_LIGHTS,
-                                     .reserved0 = 0,
-                                     .reserved1 = 0});
+                                     .vertex_offset = 0});
     }
     return geometry;
 }

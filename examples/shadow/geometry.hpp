@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "shaders/mask.h"
 #include "shaders/moving_box.h"
 
 #include <quadtile/shadow.hpp>
@@ -25,8 +26,12 @@ struct Geometry {
     std::vector<Vertex> vertices;
     std::vector<std::uint32_t> indices;  // three per triangle
     // Clusters of at most CLUSTER_TRIANGLES neighbouring triangles, with bounding box and range of
-    // `indices`. All cast shadows in all lights.
+    // `indices`. The first ones have the triangles with holes, whose vertices are the first ones.
     std::vector<ShadowObject> clusters;
+    std::uint32_t masked_clusters = 0;
+    std::vector<MaskVertex> mask_vertices;  // of the first vertices
+    std::vector<Mask> masks;
+    std::vector<std::uint32_t> mask_bits;
     ShadowBox bounds;
     // Moving boxes. Each has one of the last clusters, which bounds its whole path here.
     std::vector<MovingBox> moving;

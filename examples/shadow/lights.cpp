@@ -116,6 +116,10 @@ std::vector<ShadowProjection> projections_of(std::span<const Light> lights, cons
                                              const glm::vec3& eye) {
     std::vector<ShadowProjection> all;
     for (const Light& light : lights) {
+        if (!light.is_on) {
+            all.resize(all.size() + light.layers());
+            continue;
+        }
         const std::array<float, 3> direction = array_of(light.direction);
         const std::array<float, 3> position = array_of(light.position);
         const float farthest =

@@ -34,6 +34,8 @@ struct Light {
     float nearest_extent = 0.0F;  // of a sun's levels; 0: no levels
     std::uint32_t levels = 1;     // of a sun
 
+    bool is_on = true;  // else its layers are unused, and those of other lights stay where they are
+
     // Returns the number of layers in ShadowOptions::lights.
     [[nodiscard]] std::uint32_t layers() const;
 };

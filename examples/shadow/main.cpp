@@ -7,27 +7,12 @@
 #include "process.hpp"
 #include "swapchain.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
 
 namespace quadtile::shadow {
 namespace {
-
-// Spreads boxes over the middle of the scene, at a third of its height.
-void add_moving_boxes(Show& show, std::uint32_t count) {
-    const glm::vec3 low = low_of(show.geometry.bounds);
-    const glm::vec3 size = high_of(show.geometry.bounds) - low;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const auto turn = static_cast<float>(i);
-        // A sequence that leaves no gaps: multiples of irrational numbers.
-        const glm::vec2 share = glm::fract(turn * glm::vec2(0.7548777F, 0.5698403F) + 0.5F);
-        add_moving_box(show.geometry,
-                       low + size * glm::vec3(0.2F + 0.6F * share.x, 0.35F, 0.2F + 0.6F * share.y),
-                       0.03F * std::max(size.x, size.z));
-    }
-}
 
 Show load_show(const Options& options) {
     baker::LoadedScene loaded =
@@ -47,7 +32,7 @@ Show load_show(const Options& options) {
     show.camera.nearest = nearest_in(show.geometry.bounds);
     show.lights =
         lights_of(loaded.scene, show.geometry.bounds, options.sun_levels_extent, loaded.warnings);
-    add_moving_boxes(show, options.moving);
+    add_moving_boxes(show.geometry, options.moving);
     for (const std::string& warning : loaded.warnings) {
         std::cerr << app::message_line("quadtile-shadow: warning", warning) << std::endl;
     }

@@ -26,7 +26,6 @@ struct Movement {
     float second;
     std::uint32_t box_count;
     std::uint32_t first_vertex;
-    std::uint32_t first_object;
 };
 
 }  // namespace
@@ -51,8 +50,7 @@ void add_moving_box(Geometry& geometry, const glm::vec3& place, float size) {
     geometry.moving.push_back(box);
 
     ShadowObject cluster{.index_count = static_cast<std::uint32_t>(CORNERS.size()),
-                         .first_index = static_cast<std::uint32_t>(geometry.indices.size()),
-                         .light_mask = ~0U};
+                         .first_index = static_cast<std::uint32_t>(geometry.indices.size())};
     const glm::vec3 around = half_extent + glm::abs(reach);
     for (glm::length_t axis = 0; axis < 3; ++axis) {
         const auto i = static_cast<std::size_t>(axis);
@@ -70,6 +68,19 @@ void add_moving_box(Geometry& geometry, const glm::vec3& place, float size) {
     move_vertices(geometry, 0.0F);
 }
 
+void add_moving_boxes(Geometry& geometry, std::uint32_t count) {
+    const glm::vec3 low = low_of(geometry.bounds);
+    const glm::vec3 size = high_of(geometry.bounds) - low;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto turn = static_cast<float>(i);
+        // A sequence that leaves no gaps: multiples of irrational numbers.
+        const glm::vec2 share = glm::fract(turn * glm::vec2(0.7548777F, 0.5698403F) + 0.5F);
+        add_moving_box(geometry,
+                       low + size * glm::vec3(0.2F + 0.6F * share.x, 0.35F, 0.2F + 0.6F * share.y),
+                       0.03F * std::max(size.x, size.z));
+    }
+}
+
 void move_vertices(Geometry& geometry, float second) {
     auto vertex = geometry.vertices.end() -
                   static_cast<std::ptrdiff_t>(MOVING_BOX_CORNERS * geometry.moving.size());
@@ -85,28 +96,28 @@ void move_vertices(Geometry& geometry, float second) {
 
 // ---- On the device
 
-MovingBoxes::MovingBoxes(app::Gpu& gpu, const Geometry& geometry, vk::Buffer vertices,
-                         vk::Buffer objects)
+MovingBoxes::MovingBoxes(app::Gpu& gpu, const Geometry& geometry, vk::Buffer vertices)
     : box_count_(static_cast<std::uint32_t>(geometry.moving.size())),
       first_vertex_(static_cast<std::uint32_t>(geometry.vertices.size()) -
                     MOVING_BOX_CORNERS * box_count_),
-      first_object_(static_cast<std::uint32_t>(geometry.clusters.size()) - box_count_),
       boxes_(gpu.upload(std::as_bytes(std::span(geometry.moving)), Usage::eStorageBuffer)),
+      objects_(gpu.upload(std::as_bytes(std::span(geometry.clusters).last(box_count_)),
+                          Usage::eStorageBuffer)),
       changes_(gpu.make_buffer(CHANGES_PER_BOX * box_count_ * sizeof(ShadowChange),
                                Usage::eStorageBuffer)),
       count_(gpu.make_buffer(sizeof(std::uint32_t), Usage::eStorageBuffer | Usage::eTransferDst)),
       interface_(gpu.make_interface(vk::ShaderStageFlagBits::eCompute,
                                     std::vector<Type>(5, Type::eStorageBuffer), sizeof(Movement))),
       move_(gpu.make_compute_pipeline(*interface_.layout, app::MOVE_COMP)) {
-    interface_.write(
-        0, std::array{*boxes_.handle, vertices, objects, *changes_.handle, *count_.handle});
+    interface_.write(0, std::array{*boxes_.handle, vertices, *objects_.handle, *changes_.handle,
+                                   *count_.handle});
 }
 
 void MovingBoxes::record(vk::CommandBuffer commands, float second) const {
     commands.fillBuffer(*count_.handle, 0, VK_WHOLE_SIZE, 0);
     app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite},
                         {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
-    interface_.bind(commands, *move_, Movement{second, box_count_, first_vertex_, first_object_});
+    interface_.bind(commands, *move_, Movement{second, box_count_, first_vertex_});
     commands.dispatch((box_count_ + WORKGROUP - 1) / WORKGROUP, 1, 1);
     app::memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
                         {Stage::eVertexInput | Stage::eComputeShader,

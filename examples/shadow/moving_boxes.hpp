@@ -10,26 +10,32 @@ namespace quadtile::shadow {
 // Adds a box that moves around a place. `size` is about its extent.
 void add_moving_box(Geometry& geometry, const glm::vec3& place, float size);
 
+// Spreads boxes over the middle of the scene, at a third of its height.
+void add_moving_boxes(Geometry& geometry, std::uint32_t count);
+
 // Moves the vertices of moving boxes to a time, as on the device (shaders/move.comp).
 void move_vertices(Geometry& geometry, float second);
 
 // Moves the boxes of a geometry on the device, and writes the changes for ShadowFitter::Changes.
 class MovingBoxes {
  public:
-    MovingBoxes(app::Gpu& gpu, const Geometry& geometry, vk::Buffer vertices, vk::Buffer objects);
+    MovingBoxes(app::Gpu& gpu, const Geometry& geometry, vk::Buffer vertices);
 
     // Records the vertices, objects and changes of the boxes at a time. Before: all uses of these
     // are ordered before TRANSFER and COMPUTE_SHADER. After: they are visible to VERTEX_INPUT and
     // COMPUTE_SHADER.
     void record(vk::CommandBuffer commands, float second) const;
 
+    [[nodiscard]] std::uint32_t count() const { return box_count_; }
+    // Returns ShadowObject[count()].
+    [[nodiscard]] vk::Buffer objects() const { return *objects_.handle; }
     [[nodiscard]] ShadowFitter::Changes changes() const;
 
  private:
     std::uint32_t box_count_;
     std::uint32_t first_vertex_;
-    std::uint32_t first_object_;
     app::Buffer boxes_;
+    app::Buffer objects_;
     app::Buffer changes_;
     app::Buffer count_;
     app::ProgramInterface interface_;

@@ -76,23 +76,37 @@ void Renderer::configure(vk::Extent2D extent, const ShadowOptions& options) {
 void Renderer::make_pipelines() {
     const vk::PipelineLayout layout =
         *targets_->interface.layout;  // those of later targets are the same
-    const bool clamps = gpu_.physical_device().getFeatures().depthClamp == VK_TRUE;
-    surfaces_ = gpu_.make_draw_pipeline(layout, *surface_pass_,
-                                        {.vertex_shader = app::SURFACE_VERT,
-                                         .fragment_shader = app::SURFACE_FRAG,
-                                         .vertices = vertices_with(2),
-                                         .colours = 2,
-                                         .compare = vk::CompareOp::eGreater});
+    const auto surfaces = [&](app::SpirV vertex_shader, app::SpirV fragment_shader) {
+        return gpu_.make_draw_pipeline(layout, *surface_pass_,
+                                       {.vertex_shader = vertex_shader,
+                                        .fragment_shader = fragment_shader,
+                                        .vertices = vertices_with(2),
+                                        .colours = 2,
+                                        .compare = vk::CompareOp::eGreater});
+    };
+    surfaces_ = {surfaces(app::SURFACE_VERT, app::SURFACE_FRAG),
+                 surfaces(app::MASKED_SURFACE_VERT, app::MASKED_SURFACE_FRAG)};
     clear_slots_ = gpu_.make_draw_pipeline(
         layout, *kept_atlas_pass_,
         {.vertex_shader = app::CLEAR_SLOTS_VERT, .colours = 0, .compare = vk::CompareOp::eAlways});
-    slots_ = gpu_.make_draw_pipeline(layout, *kept_atlas_pass_,
-                                     {.vertex_shader = app::SLOTS_VERT,
-                                      .vertices = vertices_with(1),
-                                      .colours = 0,
-                                      .compare = vk::CompareOp::eLess,
-                                      .clamps_depth = clamps});
+    slots_ = make_depth_pipelines(gpu_, layout, *kept_atlas_pass_, app::SLOTS_VERT);
+    if (targets_->moving) {
+        merge_atlases_ = gpu_.make_compute_pipeline(*targets_->moving->interface.layout,
+                                                    app::MERGE_ATLASES_COMP);
+    }
     shade_ = gpu_.make_compute_pipeline(layout, app::SHADE_COMP);
+}
+
+CasterPipelines make_depth_pipelines(const app::Gpu& gpu, vk::PipelineLayout layout,
+                                     vk::RenderPass pass, app::SpirV vertex_shader) {
+    app::DrawState state{.vertex_shader = vertex_shader,
+                         .vertices = vertices_with(1),
+                         .colours = 0,
+                         .compare = vk::CompareOp::eLess,
+                         .clamps_depth = gpu.physical_device().getFeatures().depthClamp == VK_TRUE};
+    vk::UniquePipeline whole = gpu.make_draw_pipeline(layout, pass, state);
+    state.fragment_shader = app::MASK_FRAG;
+    return {std::move(whole), gpu.make_draw_pipeline(layout, pass, state)};
 }
 
 ShadowFrame Renderer::shadow_frame(const FrameSettings& settings) const {
@@ -137,11 +151,10 @@ void Renderer::record_surfaces(vk::CommandBuffer commands, const FrameSettings& 
     const std::array<vk::ClearValue, 3> background{};  // depth 0: as far as can be
     begin_pass(commands, *surface_pass_, *targets_->surface_framebuffer, targets_->extent,
                background);
-    commands.bindPipeline(Point::eGraphics, *surfaces_);
     const Viewpoint viewpoint{settings.camera.clip_from_world(aspect()),
                               glm::vec4(settings.camera.position, 1.0F)};
-    targets_->interface.push(commands, viewpoint);
-    draw_visible(commands, scene_, viewpoint.clip_from_world);
+    targets_->interface.bind(commands, *surfaces_.whole, viewpoint);
+    draw_visible(commands, scene_, surfaces_, viewpoint.clip_from_world);
     commands.endRenderPass();
     timer_.mark(commands, SURFACES);
     const DrawnFrame frame = make_drawn_frame(settings, *targets_);
@@ -162,11 +175,16 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
     const app::Scope writes{Stage::eComputeShader | Stage::eTransfer,
                             Access::eShaderWrite | Access::eTransferWrite};
     targets_->fitter.record(commands, targets_->binding, shadow_frame(settings),
-                            has_moved_ ? &*targets_->changes : nullptr);
+                            has_moved_ ? &targets_->moving->changes : nullptr);
     app::memory_barrier(commands, writes,
                         {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
     timer_.mark(commands, FITTED);
     targets_->fitter.record_cull(commands, targets_->objects);
+    if (targets_->moving) {
+        app::memory_barrier(commands, writes,  // both write the same instances
+                            {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
+        targets_->fitter.record_cull(commands, targets_->moving->objects);
+    }
     app::memory_barrier(
         commands, writes,
         {Stage::eDrawIndirect | Stage::eVertexShader | Stage::eComputeShader | Stage::eTransfer,
@@ -175,20 +193,40 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
 }
 
 void Renderer::record_slots(vk::CommandBuffer commands) {
-    const vk::ClearValue nothing_near{.depthStencil = {.depth = 1.0F}};
-    const vk::RenderPass pass = has_atlas_ ? *kept_atlas_pass_ : *cleared_atlas_pass_;
-    begin_pass(commands, pass, *targets_->atlas_framebuffer, targets_->atlas.extent,
-               std::span(&nothing_near, 1));
-    targets_->interface.bind(commands, *clear_slots_, Point::eGraphics);
+    begin_atlas_pass(commands, has_atlas_ ? *kept_atlas_pass_ : *cleared_atlas_pass_,
+                     targets_->atlas);
     commands.drawIndirect(
         *targets_->memory.handle,
-        targets_->needed.header_offset_bytes + offsetof(ShadowHeader, render_vertex_count), 1, 0);
-    targets_->interface.bind(commands, *slots_, Point::eGraphics);
-    commands.drawIndexedIndirect(*targets_->draws.handle, 0,
-                                 static_cast<std::uint32_t>(scene_.clusters.size()),
-                                 sizeof(vk::DrawIndexedIndirectCommand));
+        targets_->needed.header_offset_bytes + offsetof(ShadowHeader, static_vertex_count), 1, 0);
+    draw_casters(commands, targets_->draws, scene_.masked_clusters, scene_.static_clusters);
     commands.endRenderPass();
     has_atlas_ = true;
+    if (const auto& moving = targets_->moving) {
+        begin_atlas_pass(commands, *cleared_atlas_pass_, moving->atlas);
+        draw_casters(commands, moving->draws, 0, scene_.moving->count());
+        commands.endRenderPass();
+        moving->interface.bind(commands, *merge_atlases_, shadow_parameters(targets_->options));
+        commands.dispatch(targets_->options.max_tiles, 1, 1);
+        app::memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
+                            {Stage::eComputeShader, Access::eShaderRead});
+    }
+}
+
+void Renderer::begin_atlas_pass(vk::CommandBuffer commands, vk::RenderPass pass,
+                                const Atlas& atlas) const {
+    const vk::ClearValue nothing_near{.depthStencil = {.depth = 1.0F}};
+    begin_pass(commands, pass, *atlas.framebuffer, atlas.image.extent, std::span(&nothing_near, 1));
+    targets_->interface.bind(commands, *clear_slots_, Point::eGraphics);
+}
+
+void Renderer::draw_casters(vk::CommandBuffer commands, const app::Buffer& draws,
+                            std::uint32_t masked_count, std::uint32_t count) const {
+    constexpr std::uint32_t STRIDE = sizeof(vk::DrawIndexedIndirectCommand);
+    commands.bindPipeline(Point::eGraphics, *slots_.masked);
+    commands.drawIndexedIndirect(*draws.handle, 0, masked_count, STRIDE);
+    commands.bindPipeline(Point::eGraphics, *slots_.whole);
+    commands.drawIndexedIndirect(*draws.handle, vk::DeviceSize{STRIDE} * masked_count,
+                                 count - masked_count, STRIDE);
 }
 
 void Renderer::record_picture(vk::CommandBuffer commands) const {
@@ -246,7 +284,7 @@ void set_viewport(vk::CommandBuffer commands, const vk::Rect2D& area) {
 }
 
 void draw_visible(vk::CommandBuffer commands, const SceneBuffers& scene,
-                  const glm::mat4& clip_from_world) {
+                  const CasterPipelines& pipelines, const glm::mat4& clip_from_world) {
     const glm::mat4 rows = glm::transpose(clip_from_world);
     const std::array planes{rows[3] + rows[0], rows[3] - rows[0], rows[3] + rows[1],
                             rows[3] - rows[1], rows[3] - rows[2]};
@@ -264,7 +302,14 @@ void draw_visible(vk::CommandBuffer commands, const SceneBuffers& scene,
             commands.drawIndexed(count, 1, first, 0, 0);
         }
     };
-    for (const ShadowObject& cluster : scene.clusters) {
+    commands.bindPipeline(Point::eGraphics, *pipelines.masked);
+    for (std::size_t i = 0; i < scene.clusters.size(); ++i) {
+        if (i == scene.masked_clusters) {
+            draw();
+            count = 0;
+            commands.bindPipeline(Point::eGraphics, *pipelines.whole);
+        }
+        const ShadowObject& cluster = scene.clusters[i];
         if (std::ranges::any_of(
                 planes, [&](const glm::vec4& plane) { return is_outside(cluster, plane); })) {
             continue;

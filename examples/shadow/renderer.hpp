@@ -19,6 +19,16 @@ struct Timings {
     double shade = 0.0;  // the picture
 };
 
+// Pipelines for triangles without holes and with holes.
+struct CasterPipelines {
+    vk::UniquePipeline whole;
+    vk::UniquePipeline masked;
+};
+
+// Makes pipelines that draw depths. The layout is that of Targets::interface.
+[[nodiscard]] CasterPipelines make_depth_pipelines(const app::Gpu& gpu, vk::PipelineLayout layout,
+                                                   vk::RenderPass pass, app::SpirV vertex_shader);
+
 class Renderer {
  public:
     // Copies the geometry to the device. Throws std::runtime_error, with the remedy, if the device
@@ -58,6 +68,12 @@ class Renderer {
     void check(const FrameSettings& settings) const;
     void record_fit(vk::CommandBuffer commands, const FrameSettings& settings);
     void record_slots(vk::CommandBuffer commands);
+    // Begins a pass with the pipeline that clears slots.
+    void begin_atlas_pass(vk::CommandBuffer commands, vk::RenderPass pass,
+                          const Atlas& atlas) const;
+    // The first draws are of triangles with holes.
+    void draw_casters(vk::CommandBuffer commands, const app::Buffer& draws,
+                      std::uint32_t masked_count, std::uint32_t count) const;
     void record_header(vk::CommandBuffer commands) const;
     [[nodiscard]] float aspect() const {
         return static_cast<float>(targets_->extent.width) /
@@ -76,15 +92,17 @@ class Renderer {
     bool has_moved_ = false;       // since the last frame
     bool has_atlas_ = false;       // whether a frame has drawn it
 
-    vk::UniquePipeline surfaces_;
+    CasterPipelines surfaces_;
     vk::UniquePipeline clear_slots_;
-    vk::UniquePipeline slots_;
+    CasterPipelines slots_;
+    vk::UniquePipeline merge_atlases_;  // if boxes move
     vk::UniquePipeline shade_;
 };
 
-// Draws the clusters that a clip space may see. Casters nearer than its depth 0 count.
+// Draws the clusters that a clip space may see. Casters nearer than its depth 0 count. Descriptors,
+// push constants and buffers of `scene` are bound.
 void draw_visible(vk::CommandBuffer commands, const SceneBuffers& scene,
-                  const glm::mat4& clip_from_world);
+                  const CasterPipelines& pipelines, const glm::mat4& clip_from_world);
 
 void set_viewport(vk::CommandBuffer commands, const vk::Rect2D& area);
 

@@ -62,8 +62,9 @@ constexpr std::uint64_t LEAST_INSTANCES = 1U << 18U;
 constexpr std::uint64_t MOST_INSTANCES = 1U << 24U;
 
 template <typename T>
-app::Buffer upload(app::Gpu& gpu, const std::vector<T>& values, vk::BufferUsageFlags usage) {
-    return gpu.upload(std::as_bytes(std::span(values)), usage);
+app::Buffer upload(app::Gpu& gpu, std::span<const T> values, vk::BufferUsageFlags usage) {
+    const T none{};  // no buffer is empty
+    return gpu.upload(std::as_bytes(values.empty() ? std::span(&none, 1) : values), usage);
 }
 
 // One of the fitter's.
@@ -75,6 +76,11 @@ app::Image make_image(const app::Gpu& gpu, const VkImageCreateInfo& needed,
     return gpu.make_image(create, vk::ImageViewType::e2DArray);
 }
 
+app::Buffer make_draws(const app::Gpu& gpu, std::uint32_t count) {
+    return gpu.make_buffer(count * sizeof(vk::DrawIndexedIndirectCommand),
+                           Usage::eStorageBuffer | Usage::eIndirectBuffer);
+}
+
 std::uint32_t instance_capacity(const ShadowOptions& options, const SceneBuffers& scene) {
     return options.max_tiles +
            static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
@@ -84,15 +90,31 @@ std::uint32_t instance_capacity(const ShadowOptions& options, const SceneBuffers
 }  // namespace
 
 SceneBuffers::SceneBuffers(app::Gpu& gpu, const Geometry& geometry)
-    : vertices(upload(gpu, geometry.vertices, Usage::eVertexBuffer | Usage::eStorageBuffer)),
-      indices(upload(gpu, geometry.indices, Usage::eIndexBuffer)),
-      objects(upload(gpu, geometry.clusters, Usage::eStorageBuffer)),
+    : vertices(
+          upload<Vertex>(gpu, geometry.vertices, Usage::eVertexBuffer | Usage::eStorageBuffer)),
+      indices(upload<std::uint32_t>(gpu, geometry.indices, Usage::eIndexBuffer)),
+      mask_vertices(upload<MaskVertex>(gpu, geometry.mask_vertices, Usage::eStorageBuffer)),
+      masks(upload<Mask>(gpu, geometry.masks, Usage::eStorageBuffer)),
+      mask_bits(upload<std::uint32_t>(gpu, geometry.mask_bits, Usage::eStorageBuffer)),
+      masked_clusters(geometry.masked_clusters),
+      objects(upload<ShadowObject>(
+          gpu,
+          std::span(geometry.clusters).first(geometry.clusters.size() - geometry.moving.size()),
+          Usage::eStorageBuffer)),
+      static_clusters(
+          static_cast<std::uint32_t>(geometry.clusters.size() - geometry.moving.size())),
       clusters(geometry.clusters),
       bounds(geometry.bounds) {
     if (!geometry.moving.empty()) {
-        moving.emplace(gpu, geometry, *vertices.handle, *objects.handle);
+        moving.emplace(gpu, geometry, *vertices.handle);
     }
 }
+
+Atlas::Atlas(const app::Gpu& gpu, std::uint32_t extent, vk::RenderPass pass)
+    : image(gpu.make_image({extent, extent}, DEPTH_FORMAT,
+                           ImageUsage::eDepthStencilAttachment | ImageUsage::eSampled,
+                           vk::ImageViewType::e2D)),
+      framebuffer(gpu.make_framebuffer(pass, image.extent, std::array{*image.view})) {}
 
 Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuffers& scene,
                  vk::Extent2D extent_, const ShadowOptions& options_, const TargetPasses& passes)
@@ -122,13 +144,13 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                           static_cast<vk::BufferUsageFlags>(needed.usage) | Usage::eTransferSrc)),
       importance(make_image(gpu, needed.importance, {})),
       page_table(make_image(gpu, needed.page_table, ImageUsage::eSampled)),
-      atlas(gpu.make_image(
-          {options.atlas_extent, options.atlas_extent}, DEPTH_FORMAT,
-          ImageUsage::eDepthStencilAttachment | ImageUsage::eSampled | ImageUsage::eTransferSrc,
-          vk::ImageViewType::e2D)),
-      atlas_framebuffer(gpu.make_framebuffer(passes.atlas, atlas.extent, std::array{*atlas.view})),
-      draws(gpu.make_buffer(scene.clusters.size() * sizeof(vk::DrawIndexedIndirectCommand),
-                            Usage::eStorageBuffer | Usage::eIndirectBuffer)),
+      atlas(gpu, options.atlas_extent, passes.atlas),
+      both_atlas(scene.moving
+                     ? std::optional(gpu.make_image(atlas.image.extent, vk::Format::eR32Sfloat,
+                                                    ImageUsage::eSampled | ImageUsage::eStorage,
+                                                    vk::ImageViewType::e2D))
+                     : std::nullopt),
+      draws(make_draws(gpu, scene.static_clusters)),
       instances(gpu.make_buffer(instance_capacity(options, scene) * sizeof(std::uint32_t),
                                 Usage::eStorageBuffer)),
       binding(fitter.bind({.memory = {.buffer = *memory.handle},
@@ -136,71 +158,109 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                            .page_table = *page_table.handle,
                            .depth = *depth.view,
                            .depth_layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL,
-                           .atlas = *atlas.view,
-                           .atlas_layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL})),
-      objects(fitter.bind_objects(
-          binding, {.objects = {.buffer = *scene.objects.handle},
-                    .object_count = static_cast<std::uint32_t>(scene.clusters.size()),
-                    .draws = {.buffer = *draws.handle},
-                    .instances = {.buffer = *instances.handle},
-                    .instance_capacity = instance_capacity(options, scene)})),
-      changes(scene.moving ? std::optional(fitter.bind_changes(scene.moving->changes()))
-                           : std::nullopt),
+                           .atlas = looked_up().view,
+                           .atlas_layout = static_cast<VkImageLayout>(looked_up().layout)})),
+      objects(fitter.bind_objects(binding, {.objects = {.buffer = *scene.objects.handle},
+                                            .object_count = scene.static_clusters,
+                                            .draws = {.buffer = *draws.handle},
+                                            .instances = {.buffer = *instances.handle},
+                                            .instance_capacity = instance_capacity(options, scene),
+                                            .is_static = true})),
       drawn_frame(gpu.make_buffer(sizeof(DrawnFrame), Usage::eStorageBuffer | Usage::eTransferDst)),
       header(gpu.make_buffer(sizeof(ShadowHeader), Usage::eTransferDst, app::MemoryUse::readback)),
       sampler(
           gpu.device().createSamplerUnique({.addressModeU = vk::SamplerAddressMode::eClampToEdge,
                                             .addressModeV = vk::SamplerAddressMode::eClampToEdge,
                                             .addressModeW = vk::SamplerAddressMode::eClampToEdge})),
-      interface(
-          gpu.make_interface(vk::ShaderStageFlagBits::eCompute | vk::ShaderStageFlagBits::eVertex,
-                             {Type::eStorageBuffer,         // DrawnFrame
-                              Type::eStorageBuffer,         // ShadowFrame
-                              Type::eStorageBuffer,         // tiles
-                              Type::eCombinedImageSampler,  // page table
-                              Type::eCombinedImageSampler,  // atlas
-                              Type::eStorageBuffer,         // tiles to draw
-                              Type::eStorageBuffer,         // instances
-                              Type::eCombinedImageSampler,  // depth
-                              Type::eCombinedImageSampler,  // normals
-                              Type::eCombinedImageSampler,  // albedo
-                              Type::eStorageImage},         // colour
-                             sizeof(Viewpoint))) {
+      interface(gpu.make_interface(vk::ShaderStageFlagBits::eCompute |
+                                       vk::ShaderStageFlagBits::eVertex |
+                                       vk::ShaderStageFlagBits::eFragment,
+                                   {Type::eStorageBuffer,         // DrawnFrame
+                                    Type::eStorageBuffer,         // ShadowFrame
+                                    Type::eStorageBuffer,         // tiles
+                                    Type::eCombinedImageSampler,  // page table
+                                    Type::eCombinedImageSampler,  // atlas
+                                    Type::eStorageBuffer,         // tiles to draw
+                                    Type::eStorageBuffer,         // instances
+                                    Type::eCombinedImageSampler,  // depth
+                                    Type::eCombinedImageSampler,  // normals
+                                    Type::eCombinedImageSampler,  // albedo
+                                    Type::eStorageImage,          // colour
+                                    Type::eStorageBuffer,         // mask vertices
+                                    Type::eStorageBuffer,         // masks
+                                    Type::eStorageBuffer},        // their bits
+                                   sizeof(Viewpoint))) {
     std::memset(header.mapped, 0, sizeof(ShadowHeader));
-    write_descriptors();
+    if (scene.moving) {
+        moving = make_moving(scene, passes);
+    }
+    write_descriptors(scene);
     gpu.run([&](vk::CommandBuffer commands) { record_first_contents(commands); });
 }
 
-void Targets::write_descriptors() {
-    const auto part = [&](std::uint32_t number, vk::DeviceSize offset_bytes,
-                          vk::DeviceSize size_bytes) {
-        interface.write(number, vk::DescriptorBufferInfo{*memory.handle, offset_bytes, size_bytes});
-    };
+Targets::Moving Targets::make_moving(const SceneBuffers& scene, const TargetPasses& passes) const {
+    app::Buffer moving_draws = make_draws(gpu, scene.moving->count());
+    const ShadowFitter::ObjectBinding moving_objects =
+        fitter.bind_objects(binding, {.objects = {.buffer = scene.moving->objects()},
+                                      .object_count = scene.moving->count(),
+                                      .draws = {.buffer = *moving_draws.handle},
+                                      .instances = {.buffer = *instances.handle},
+                                      .instance_capacity = instance_capacity(options, scene)});
+    Moving made{Atlas(gpu, options.atlas_extent, passes.atlas), std::move(moving_draws),
+                moving_objects, fitter.bind_changes(scene.moving->changes()),
+                gpu.make_interface(
+                    vk::ShaderStageFlagBits::eCompute,
+                    {Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer,
+                     Type::eCombinedImageSampler, Type::eCombinedImageSampler, Type::eStorageImage},
+                    sizeof(ShadowParameters))};
+    made.interface.write(0, part(needed.header_offset_bytes, sizeof(ShadowHeader)));
+    made.interface.write(1, tiles_part());
+    made.interface.write(2, render_part());
+    for (const std::uint32_t number : {3U, 4U}) {
+        const Atlas& from = number == 3 ? atlas : made.atlas;
+        made.interface.write(number, *from.image.view, Layout::eDepthStencilReadOnlyOptimal,
+                             *sampler);
+    }
+    made.interface.write(5, *both_atlas->view, Layout::eGeneral);
+    return made;
+}
+
+Targets::LookedUp Targets::looked_up() const {
+    return both_atlas ? LookedUp{*both_atlas->view, Layout::eGeneral}
+                      : LookedUp{*atlas.image.view, Layout::eDepthStencilReadOnlyOptimal};
+}
+
+void Targets::write_descriptors(const SceneBuffers& scene) {
     const auto sampled = [&](std::uint32_t number, const app::Image& image,
                              Layout layout = Layout::eGeneral) {
         interface.write(number, *image.view, layout, *sampler);
     };
     interface.write(0, std::array{*drawn_frame.handle});
-    part(1, needed.frame_offset_bytes, sizeof(ShadowFrame));
-    part(2, needed.tiles_offset_bytes, options.max_tiles * sizeof(ShadowTile));
+    interface.write(1, part(needed.frame_offset_bytes, sizeof(ShadowFrame)));
+    interface.write(2, tiles_part());
     sampled(3, page_table);
-    sampled(4, atlas, Layout::eDepthStencilReadOnlyOptimal);
-    part(5, needed.render_offset_bytes, options.max_tiles * sizeof(std::uint32_t));
+    interface.write(4, looked_up().view, looked_up().layout, *sampler);
+    interface.write(5, render_part());
     interface.write(6, std::array{*instances.handle});
     sampled(7, depth, Layout::eDepthStencilReadOnlyOptimal);
     sampled(8, normals);
     sampled(9, albedo);
     interface.write(10, *colour.view, Layout::eGeneral);
+    interface.write(
+        11, std::array{*scene.mask_vertices.handle, *scene.masks.handle, *scene.mask_bits.handle});
 }
 
 void Targets::record_first_contents(vk::CommandBuffer commands) const {
     const app::Scope nothing{Stage::eTopOfPipe, {}};
     const app::Scope anything{Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
-    for (const app::Image* const image : {&importance, &page_table, &colour}) {
-        app::change_layout(commands, *image->handle, Layout::eUndefined, Layout::eGeneral, nothing,
-                           anything);
+    for (const app::Image* const image :
+         {&importance, &page_table, &colour, both_atlas ? &*both_atlas : nullptr}) {
+        if (image != nullptr) {
+            app::change_layout(commands, *image->handle, Layout::eUndefined, Layout::eGeneral,
+                               nothing, anything);
+        }
     }
-    app::change_layout(commands, *atlas.handle, Layout::eUndefined,
+    app::change_layout(commands, *atlas.image.handle, Layout::eUndefined,
                        Layout::eDepthStencilReadOnlyOptimal, nothing, anything,
                        {vk::ImageAspectFlagBits::eDepth, 0, 1, 0, 1});
     commands.fillBuffer(*memory.handle, 0, VK_WHOLE_SIZE, 0);
@@ -264,13 +324,15 @@ DrawnFrame make_drawn_frame(const FrameSettings& settings, const Targets& target
     frame.height = extent.height;
     frame.shows_tiles = settings.shows_tiles ? 1 : 0;
     frame.shadow_filter = static_cast<std::uint32_t>(settings.filter);
-    frame.light_count = static_cast<std::uint32_t>(settings.lights.size());
     frame.shadow = shadow_parameters(targets.options);
     std::uint32_t layer = 0;
-    for (std::size_t i = 0; i < settings.lights.size(); ++i) {
-        frame.lights[i] = drawn_light(settings.lights[i]);
-        frame.lights[i].layer = layer;
-        layer += settings.lights[i].layers();
+    for (const Light& light : settings.lights) {
+        if (light.is_on) {
+            DrawnLight& drawn = frame.lights[frame.light_count++];
+            drawn = drawn_light(light);
+            drawn.layer = layer;
+        }
+        layer += light.layers();
     }
     return frame;
 }

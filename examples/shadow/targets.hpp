@@ -55,7 +55,12 @@ struct SceneBuffers {
 
     app::Buffer vertices;
     app::Buffer indices;
-    app::Buffer objects;
+    app::Buffer mask_vertices;
+    app::Buffer masks;
+    app::Buffer mask_bits;
+    std::uint32_t masked_clusters;  // the first ones
+    app::Buffer objects;            // of static clusters, the first ones
+    std::uint32_t static_clusters;
     std::optional<MovingBoxes> moving;
     std::vector<ShadowObject> clusters;
     ShadowBox bounds;
@@ -64,6 +69,14 @@ struct SceneBuffers {
 struct TargetPasses {
     vk::RenderPass surfaces;
     vk::RenderPass atlas;
+};
+
+// D32_SFLOAT, SAMPLED, DEPTH_STENCIL_READ_ONLY_OPTIMAL.
+struct Atlas {
+    Atlas(const app::Gpu& gpu, std::uint32_t extent, vk::RenderPass pass);
+
+    app::Image image;
+    vk::UniqueFramebuffer framebuffer;
 };
 
 // Targets of frames. Images that no render pass clears are in layout GENERAL; the fitter's memory
@@ -89,21 +102,48 @@ struct Targets {
     app::Buffer memory;  // of the fitter
     app::Image importance;
     app::Image page_table;
-    app::Image atlas;  // D32_SFLOAT, SAMPLED | TRANSFER_SRC, DEPTH_STENCIL_READ_ONLY_OPTIMAL
-    vk::UniqueFramebuffer atlas_framebuffer;
+    Atlas atlas;                           // of static clusters
+    std::optional<app::Image> both_atlas;  // if boxes move: R32_SFLOAT, SAMPLED | STORAGE, GENERAL
     app::Buffer draws;
     app::Buffer instances;
     ShadowFitter::Binding binding;
     ShadowFitter::ObjectBinding objects;
-    std::optional<ShadowFitter::ChangeBinding> changes;  // if objects move
+    // Of moving boxes, if there are some.
+    struct Moving {
+        Atlas atlas;
+        app::Buffer draws;
+        ShadowFitter::ObjectBinding objects;
+        ShadowFitter::ChangeBinding changes;
+        app::ProgramInterface interface;  // of merge_atlases.comp
+    };
+    std::optional<Moving> moving;
 
     app::Buffer drawn_frame;
     app::Buffer header;  // for the host
     vk::UniqueSampler sampler;
     app::ProgramInterface interface;  // of all shaders of a frame
 
+    // The atlas in which shadows are looked up.
+    struct LookedUp {
+        vk::ImageView view;
+        vk::ImageLayout layout;
+    };
+    [[nodiscard]] LookedUp looked_up() const;
+    // Parts of the fitter's memory, for descriptors.
+    [[nodiscard]] vk::DescriptorBufferInfo part(vk::DeviceSize offset_bytes,
+                                                vk::DeviceSize size_bytes) const {
+        return {*memory.handle, offset_bytes, size_bytes};
+    }
+    [[nodiscard]] vk::DescriptorBufferInfo tiles_part() const {
+        return part(needed.tiles_offset_bytes, options.max_tiles * sizeof(ShadowTile));
+    }
+    [[nodiscard]] vk::DescriptorBufferInfo render_part() const {
+        return part(needed.render_offset_bytes, options.max_tiles * sizeof(std::uint32_t));
+    }
+
  private:
-    void write_descriptors();
+    [[nodiscard]] Moving make_moving(const SceneBuffers& scene, const TargetPasses& passes) const;
+    void write_descriptors(const SceneBuffers& scene);
     void record_first_contents(vk::CommandBuffer commands) const;
 };
 

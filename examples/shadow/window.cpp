@@ -51,7 +51,8 @@ void show_statistics(const Renderer& renderer) {
     const std::uint32_t cells = shadow_atlas_cells(shadow_parameters(renderer.targets().options));
     ImGui::Text("GPU, us: depth %.0f, fit %.0f, cull %.0f,", times.depth, times.fit, times.cull);
     ImGui::Text("    shadow maps %.0f, picture %.0f", times.maps, times.shade);
-    ImGui::Text("%u tiles, %u drawn in this frame", header.tiles, header.render_count);
+    ImGui::Text("%u tiles, %u drawn in this frame, %u whole", header.tiles, header.render_count,
+                header.static_count);
     ImGui::Text("%.0f %% of the atlas, resolution / %.2f", 100.0 * header.used_cells / cells,
                 static_cast<double>(header.factor));
 }
@@ -144,6 +145,7 @@ class Window : public app::WindowProgram {
     Steering steering_;
     FrameSettings settings_;
     bool is_paused_ = false;
+    bool has_lamps_ = true;  // spot and point lights are on
     bool shows_panel_ = true;
     Clock::time_point last_frame_ = Clock::now();
     float seconds_ = 0.0F;  // from frame to frame
@@ -206,6 +208,9 @@ void Window::update() {
     const ImGuiIO& io = ImGui::GetIO();
     steering_.move(settings_.camera, step, !io.WantCaptureMouse, !io.WantTextInput);
     settings_.second += is_paused_ ? 0.0F : step;
+    for (Light& light : settings_.lights) {
+        light.is_on = has_lamps_ || light.kind == Light::Kind::sun;
+    }
     Renderer& renderer = on_device_->renderer;
     renderer.configure(swapchain().extent(), renderer.targets().options);
     const vk::ImageView picture = *renderer.targets().colour.view;
@@ -227,6 +232,8 @@ void Window::draw_panels() {
                      ImGuiWindowFlags_NoMove);
     show_filters(settings_);
     ImGui::Checkbox("tiles (T)", &settings_.shows_tiles);
+    ImGui::SameLine();
+    ImGui::Checkbox("lamps (L)", &has_lamps_);
     if (!show_.geometry.moving.empty()) {
         ImGui::SameLine();
         ImGui::Checkbox("pause (space)", &is_paused_);
@@ -266,6 +273,8 @@ void Window::take_key(int key, int event, int modifiers) {
         quit();
     } else if (key == GLFW_KEY_T && !has_control) {
         settings_.shows_tiles = !settings_.shows_tiles;
+    } else if (key == GLFW_KEY_L && !has_control) {
+        has_lamps_ = !has_lamps_;
     } else if (key == GLFW_KEY_H && !has_control) {
         settings_.filter =
             FILTERS[(static_cast<std::size_t>(settings_.filter) + 1) % FILTERS.size()].value;

@@ -166,17 +166,24 @@ void write_tile(uint index, uint found, uint slot_class, uint cell, uint flags) 
     words[first + 7] = words[found + FOUND_IMPORTANCE];
 }
 
-// Returns the number of tiles to draw among the found ones from `first` to below `end`.
-uint count_rendered(uint first, uint end) {
+// Returns the number of bits that are set for found tiles from `first` to below `end`. `bits_word`: rendered_word or
+// static_word.
+uint count_bits(uint bits_word, uint first, uint end) {
     uint count = 0;
     for (uint word = first / 32; word * 32 < end; ++word) {
-        uint rendered = words[rendered_word() + word];
-        rendered &= word == first / 32 ? 0xffffffffU << (first % 32) : 0xffffffffU;
-        rendered &= word == end / 32 ? (1U << (end % 32)) - 1 : 0xffffffffU;
-        count += uint(bitCount(rendered));
+        uint bits = words[bits_word + word];
+        bits &= word == first / 32 ? 0xffffffffU << (first % 32) : 0xffffffffU;
+        bits &= word == end / 32 ? (1U << (end % 32)) - 1 : 0xffffffffU;
+        count += uint(bitCount(bits));
     }
     return count;
 }
+
+bool has_bit(uint bits_word, uint found_index) {
+    return (words[bits_word + found_index / 32] >> (found_index % 32) & 1U) != 0;
+}
+
+uint all_static() { return tallies_of_all(TALLY_STATIC / 2) >> 16; }
 
 // Writes a found tile, with a slot if it needs one, and its place in `render` if it is drawn.
 void list_tile(uint found_index, bool anew, uvec4 needed, uvec4 free) {
@@ -189,17 +196,20 @@ void list_tile(uint found_index, bool anew, uvec4 needed, uvec4 free) {
     const uint slot_class = word & CLASSIFIED_CLASS;
     const uint tally = (anew ? TALLY_BY_CLASS : TALLY_NEW_BY_CLASS) + slot_class;
     const uint rendered_before = tallies_before(block, TALLY_RENDERED / 2) & 0xffffU;
+    const uint static_before = tallies_before(block, TALLY_STATIC / 2) >> 16;
     const uint of_class = tallies_before(block, tally / 2) >> (16 * (tally % 2)) & 0xffffU;
     const uint index = (tallies_before(block, TALLY_ALL / 2) & 0xffffU) + found_index - first_found;
     if (anew || cell == SHADOW_NONE) {
         cell = find_place(anew, slot_class, of_class + (ranks >> (anew ? 16 : 0) & 0xffffU), needed, free);
     }
     const bool is_kept = (word & CLASSIFIED_KEPT) != 0;
-    const bool is_rendered = anew || (words[rendered_word() + found_index / 32] >> (found_index % 32) & 1U) != 0;
+    const bool is_rendered = anew || has_bit(rendered_word(), found_index);
     write_tile(index, found, slot_class, cell, (is_kept ? SHADOW_KEPT : 0) | (is_rendered ? SHADOW_RENDER : 0));
     if (is_rendered) {
-        const uint rendered = anew ? index : rendered_before + count_rendered(first_found, found_index);
-        words[places.render + rendered] = index;
+        const uint statics = static_before + count_bits(static_word(), first_found, found_index);
+        const uint rendered = rendered_before + count_bits(rendered_word(), first_found, found_index);
+        const uint place = has_bit(static_word(), found_index) ? statics : all_static() + rendered - statics;
+        words[places.render + (anew ? index : place)] = index;
     }
 }
 
@@ -216,7 +226,8 @@ void write_header(bool anew, uvec4 needed, uvec4 free) {
     const uint removed = header.tiles - kept;  // of the last frame's
     const uint rendered = anew ? count : tallies_of_all(TALLY_RENDERED / 2) & 0xffffU;
     header = ShadowHeader(count, kept, added, removed, anew ? SHADOW_REPACKED : 0, used_cells, header.factor_index,
-                          header.factor, 4, rendered, 0, 0, new_slots - added, 0, 0, 0);
+                          header.factor, 4, rendered, 0, 0, 4, anew ? count : all_static(), 0, 0, new_slots - added, 0,
+                          0, 0);
 }
 
 void main() {

@@ -24,7 +24,7 @@ layout(set = 0, binding = 3, std430) nonprivate buffer Memory {
     ShadowFrame frame;
     uint behind_frame[60];  // to the next 256 bytes: callers bind the next part by itself
     ShadowHeader header;
-    uint behind_header[48];
+    uint behind_header[44];
     uint words[];
 };
 
@@ -32,6 +32,8 @@ layout(push_constant, std430) uniform PushConstants {
     ShadowParameters parameters;
     uint object_count;       // of cull.comp; of change.comp: capacity of the boxes
     uint instance_capacity;  // of cull.comp
+    uint is_static;          // of cull.comp: 1: objects are drawn in tiles that are drawn whole
+    uint lanes;              // of cull.comp: threads per object
     ShadowPlaces places;  // in `words`
 };
 
@@ -96,20 +98,22 @@ const uint TALLY_KEPT = 1;
 const uint TALLY_RENDERED = 2;
 const uint TALLY_NEW = 3;           // needs a slot
 const uint TALLY_NEW_BY_CLASS = 4;  // and the next four
+const uint TALLY_STATIC = 9;        // rendered, and static casters are drawn, too
 const uint TALLY_BY_CLASS = 10;     // and the next four
 
 uint tally_levels() { return uint(findMSB(2 * all_blocks() - 1)); }
 uint tallied_blocks() { return 1U << tally_levels(); }
 
 // ---- Work. Its first part is 0 before list.comp, since count.comp clears it: a bit per cell of the atlas, page by
-// page; a bit per found tile, whether it is drawn; tallies; the number of found tiles. Then follow tiles as list.comp
-// finds them, in any order.
+// page; a bit per found tile, whether it is drawn, and another one, whether static casters are drawn, too; tallies; the
+// number of found tiles. Then follow tiles as list.comp finds them, in any order.
 
 const uint PAGE_WORDS = SHADOW_PAGE_CELLS / 32;
 uint page_count() { return shadow_atlas_cells(parameters) / SHADOW_PAGE_CELLS; }
 uint cells_word() { return places.work; }
 uint rendered_word() { return cells_word() + page_count() * PAGE_WORDS; }
-uint tallies_word() { return rendered_word() + (parameters.max_tiles + 31) / 32; }
+uint static_word() { return rendered_word() + (parameters.max_tiles + 31) / 32; }
+uint tallies_word() { return static_word() + (parameters.max_tiles + 31) / 32; }
 uint found_count_word() { return tallies_word() + 2 * SHADOW_TALLY_WORDS * tallied_blocks(); }
 uint cleared_words() { return found_count_word() + 1 - cells_word(); }
 

@@ -52,6 +52,9 @@ uint bits_below(uint count, uint word) {
 
 // Returns the bits of tiles that count for a tally (bindings.glsl), with more beyond the block's last tile.
 uint bits_of_tally(uint tally, uint word) {
+    if (tally == TALLY_STATIC) {
+        tally = TALLY_RENDERED;  // change.comp finds those with moving casters alone
+    }
     if (tally >= TALLY_BY_CLASS) {
         return bits_of_class(tally - TALLY_BY_CLASS, word);
     }
@@ -118,6 +121,7 @@ void write_found(uint first_found, uint rank, bool is_tile, uint item, uint bloc
     const bool is_rendered = !has_slot || step_here.changed != SHADOW_SAME;
     if (is_rendered) {
         atomicOr(words[rendered_word() + found / 32], 1U << (found % 32));
+        atomicOr(words[static_word() + found / 32], 1U << (found % 32));
     }
     const uint own = slot_class << BITS_CLASS | uint(kept) << BITS_KEPT | uint(is_rendered) << BITS_RENDERED |
                      uint(!has_slot) << BITS_NEW;

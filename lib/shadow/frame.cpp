@@ -446,7 +446,6 @@ ShadowLight light_of(const ShadowProjection& projection, const std::string& what
     light.perspective = is_parallel(clip_from_world) ? 0.0F : 1.0F;
     light.weight = projection.weight;
     light.layers = projection.layers;
-    light.casters = projection.casters;
     return light;
 }
 

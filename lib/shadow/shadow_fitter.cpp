@@ -26,14 +26,20 @@ using detail::EmbeddedKernel;
 constexpr std::uint32_t LARGEST_GROUP = 1024;
 constexpr std::uint32_t LARGEST_PLAIN_GROUP = 256;  // without subgroups: sums take longer
 constexpr std::uint32_t ALLOCATE_BYTES = 24;        // of allocate.comp: shared memory for a thread
+constexpr std::uint32_t CULL_THREADS = 4096;        // of cull.comp, if there are few objects
 constexpr std::uint32_t ALIGNMENT_BYTES = 256;      // Vulkan's largest, of storage buffers
 constexpr std::uint32_t MOST_CHANGES = 1U << 20;  // every device can dispatch workgroups for these
 
-// Push constants of kernels/shadow/bindings.glsl.
-struct PushConstants {
-    ShadowParameters parameters;
+// Push constants of kernels/shadow/bindings.glsl; first those of kernels with a set of their own.
+struct SetConstants {
     std::uint32_t object_count = 0;
     std::uint32_t instance_capacity = 0;
+    std::uint32_t is_static = 0;
+    std::uint32_t lanes = 1;
+};
+struct PushConstants {
+    ShadowParameters parameters;
+    SetConstants of_set;
     ShadowPlaces places{};
 };
 constexpr std::size_t LEAST_PUSH_CONSTANTS_BYTES = 128;  // guaranteed by Vulkan
@@ -80,7 +86,7 @@ std::uint32_t node_words(const ShadowParameters& parameters) {
 std::uint32_t work_words(const ShadowParameters& parameters) {
     const std::uint32_t tallied =
         std::bit_ceil(parameters.lights * shadow_light_blocks(parameters));
-    return shadow_atlas_cells(parameters) / 32 + groups_of(parameters.max_tiles, 32) +
+    return shadow_atlas_cells(parameters) / 32 + 2 * groups_of(parameters.max_tiles, 32) +
            2 * SHADOW_TALLY_WORDS * tallied + 1 + SHADOW_FOUND_WORDS * parameters.max_tiles;
 }
 
@@ -204,7 +210,7 @@ struct ShadowFitter::Impl {
     // `set`, if not null, is bound as set 1.
     void record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound, vk::Pipeline pipeline,
                        vk::Extent3D groups, vk::DescriptorSet set = {},
-                       std::uint32_t object_count = 0, std::uint32_t instance_capacity = 0) const;
+                       const SetConstants& of_set = {}) const;
 
     ShadowOptions options;
     ShadowParameters parameters;
@@ -244,8 +250,7 @@ struct ShadowFitter::ObjectBinding::Impl {
     std::shared_ptr<const ShadowFitter::Impl> owner;
     vk::DescriptorSet frame;
     detail::DescriptorSet descriptors;
-    std::uint32_t object_count;
-    std::uint32_t instance_capacity;
+    SetConstants constants;
 };
 
 ShadowFitter::Impl::Impl(const Device& made_on, const ShadowOptions& given)
@@ -352,9 +357,17 @@ ShadowFitter::ObjectBinding ShadowFitter::bind_objects(const Binding& binding,
                                     objects.object_count * sizeof(VkDrawIndexedIndirectCommand)),
          Descriptor::storage_buffer(objects.instances,
                                     objects.instance_capacity * sizeof(std::uint32_t))});
+    // Few objects share the tiles out to several threads each.
+    const std::uint32_t lanes =
+        std::clamp(std::bit_floor(CULL_THREADS / objects.object_count), 1U, SHADOW_CULL_GROUP);
     return ObjectBinding(std::make_shared<ObjectBinding::Impl>(
-        ObjectBinding::Impl{impl_, binding.impl_->descriptors.set, std::move(set),
-                            objects.object_count, objects.instance_capacity}));
+        ObjectBinding::Impl{impl_,
+                            binding.impl_->descriptors.set,
+                            std::move(set),
+                            {.object_count = objects.object_count,
+                             .instance_capacity = objects.instance_capacity,
+                             .is_static = objects.is_static ? 1U : 0U,
+                             .lanes = lanes}}));
 }
 
 // ---- A frame
@@ -370,17 +383,14 @@ void ShadowFitter::Impl::kernel_barrier(vk::CommandBuffer commands,
 
 void ShadowFitter::Impl::record_kernel(vk::CommandBuffer commands, vk::DescriptorSet bound,
                                        vk::Pipeline pipeline, vk::Extent3D groups,
-                                       vk::DescriptorSet set, std::uint32_t object_count,
-                                       std::uint32_t instance_capacity) const {
+                                       vk::DescriptorSet set, const SetConstants& of_set) const {
     const Dispatch& dispatch = program.dispatch();
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipeline, dispatch);
     const std::array sets{bound, set};
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, program.layout(), 0, set ? 2U : 1U,
                                 sets.data(), 0, nullptr, dispatch);
-    const PushConstants constants{.parameters = parameters,
-                                  .object_count = object_count,
-                                  .instance_capacity = instance_capacity,
-                                  .places = layout.places};
+    const PushConstants constants{
+        .parameters = parameters, .of_set = of_set, .places = layout.places};
     commands.pushConstants<PushConstants>(program.layout(), vk::ShaderStageFlagBits::eCompute, 0,
                                           constants, dispatch);
     commands.dispatch(groups.width, groups.height, groups.depth, dispatch);
@@ -415,7 +425,7 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
         kernel(impl.change,
                {groups_of(changed.capacity, SHADOW_CHANGE_GROUP),
                 groups_of(impl.options.max_tiles, SHADOW_CHANGE_TILES), 1},
-               changed.descriptors.set, changed.capacity);
+               changed.descriptors.set, SetConstants{.object_count = changed.capacity});
     }
     // These two run beside each other.
     impl.record_kernel(buffer, bound.descriptors.set, impl.allocate,
@@ -425,10 +435,11 @@ void ShadowFitter::record(VkCommandBuffer commands, const Binding& binding,
 
 void ShadowFitter::record_cull(VkCommandBuffer commands, const ObjectBinding& objects) const {
     const ObjectBinding::Impl& bound = *objects.impl_;
-    const std::uint32_t threads = std::max(bound.object_count, impl_->options.max_tiles);
+    const std::uint32_t threads =
+        std::max(bound.constants.object_count * bound.constants.lanes, impl_->options.max_tiles);
     impl_->record_kernel(vk::CommandBuffer(commands), bound.frame, impl_->cull,
                          {groups_of(threads, SHADOW_CULL_GROUP), 1, 1}, bound.descriptors.set,
-                         bound.object_count, bound.instance_capacity);
+                         bound.constants);
 }
 
 }  // namespace quadtile

@@ -107,9 +107,6 @@ std::vector<ShadowProjection> random_lights(Random& random, std::uint32_t layers
                                                       0.2F, random_range(random)));
         lights.back().weight = random.one_in(2) ? 1.0F : 0.25F + random.unit();
     }
-    for (ShadowProjection& light : lights) {
-        light.casters = random.one_in(2) ? ~0U : random.below(256);
-    }
     return lights;
 }
 
@@ -123,22 +120,113 @@ ShadowBox random_box(Random& random) {
     return box;
 }
 
+void set_box(Random& random, auto& object) {
+    const ShadowBox box = random_box(random);
+    std::ranges::copy(box.low, object.low);
+    std::ranges::copy(box.high, object.high);
+}
+
+// Casters of shadows, some of which move, and what an application draws of them: static ones into
+// an atlas of their own, which is copied below moving ones.
+class Casters {
+ public:
+    explicit Casters(Random& random) {
+        for (std::size_t i = 0; i < 2 * EACH; ++i) {
+            set_box(random, boxes_[i]);
+        }
+    }
+
+    // Moves some, and appends the changes.
+    void move(Random& random, std::vector<ShadowChange>& changes) {
+        for (std::size_t i = 0; i < 2 * EACH; ++i) {
+            if (!random.one_in(is_static(i) ? 40 : 3)) {
+                continue;
+            }
+            for (const bool is_new : {false, true}) {
+                if (is_new) {
+                    set_box(random, boxes_[i]);
+                }
+                ShadowChange change{.is_static = is_static(i) ? 1U : 0U};
+                std::ranges::copy(boxes_[i].low, change.low);
+                std::ranges::copy(boxes_[i].high, change.high);
+                changes.push_back(change);
+            }
+        }
+    }
+
+    // Draws a frame. Names a caster that a slot lacks, or that is no longer there.
+    std::string draw(const ShadowOptions& options, const ShadowFrame& frame,
+                     const reference::ShadowFitter& twin, const ShadowResult& result) {
+        const auto slot = [&](std::uint32_t tile) { return result.tiles[tile].slot; };
+        const auto draw_into = [&](Atlas& atlas, std::size_t first, bool are_static) {
+            const auto tiles = twin.cull(std::span(boxes_).subspan(first, EACH), are_static);
+            for (std::size_t i = 0; i < EACH; ++i) {
+                for (const std::uint32_t tile : tiles[i]) {
+                    atlas[slot(tile)].emplace_back(first + i, boxes_[first + i]);
+                }
+            }
+        };
+        for (std::uint32_t i = 0; i < result.header.static_count; ++i) {
+            static_atlas_[slot(result.render[i])].clear();
+        }
+        draw_into(static_atlas_, 0, true);
+        for (const std::uint32_t tile : result.render) {
+            atlas_[slot(tile)] = static_atlas_[slot(tile)];
+        }
+        draw_into(atlas_, EACH, false);
+        for (std::uint32_t tile = 0; tile < result.header.tiles; ++tile) {
+            std::array<bool, 2 * EACH> is_drawn{};
+            const std::string where = " in tile " + std::to_string(tile);
+            for (const auto& [i, box] : atlas_[slot(tile)]) {
+                const bool is_here = std::memcmp(&box, &boxes_[i], sizeof(box)) == 0;
+                is_drawn[i] = is_drawn[i] || is_here;
+                if (!is_here && shows(options, frame, result.tiles[tile], box).has_value()) {
+                    return "a ghost of caster " + std::to_string(i) + where;
+                }
+            }
+            for (std::size_t i = 0; i < 2 * EACH; ++i) {
+                const auto expected = shows(options, frame, result.tiles[tile], boxes_[i]);
+                if (expected && *expected != is_drawn[i]) {
+                    return "caster " + std::to_string(i) + where;
+                }
+            }
+        }
+        return {};
+    }
+
+ private:
+    static constexpr std::size_t EACH = 12;
+    // By slot: casters, and their boxes when they were drawn.
+    using Atlas = std::map<std::uint32_t, std::vector<std::pair<std::size_t, ShadowObject>>>;
+
+    static bool is_static(std::size_t caster) { return caster < EACH; }
+
+    std::array<ShadowObject, 2 * EACH> boxes_{};
+    Atlas static_atlas_;
+    Atlas atlas_;
+};
+
 // Culls boxes, perhaps with too little room for their instances.
-std::string check_culling(Random& random, Workspace& workspace, const ShadowFrame& frame,
-                          const reference::ShadowFitter& twin, const ShadowResult& result) {
+std::string check_culling(Random& random, Workspace& workspace, bool takes_many,
+                          const ShadowFrame& frame, const reference::ShadowFitter& twin,
+                          const ShadowResult& result) {
     const ShadowOptions& options = workspace.fitter().options();
-    std::vector<ShadowObject> objects(1 + random.below(150));
+    // Many have a thread each.
+    const bool are_many = takes_many && result.render.size() < 20 && random.one_in(4);
+    std::vector<ShadowObject> objects(1 + random.below(are_many ? 5000 : 150));
     for (std::size_t i = 0; i < objects.size(); ++i) {
-        const ShadowBox box = random_box(random);
-        std::ranges::copy(box.low, objects[i].low);
-        std::ranges::copy(box.high, objects[i].high);
+        set_box(random, objects[i]);
         objects[i].index_count = static_cast<std::uint32_t>(3 * i);
         objects[i].first_index = static_cast<std::uint32_t>(7 * i);
         objects[i].vertex_offset = static_cast<std::int32_t>(i) - 50;
-        objects[i].light_mask = random.below(256);
     }
-    const auto expected = twin.cull(objects);
-    std::string wrong = broken_culling(options, frame, result, objects, expected);
+    const bool is_static = random.one_in(2);
+    std::vector<std::uint32_t> render = result.render;
+    render.resize(is_static ? result.header.static_count : render.size());
+    std::ranges::sort(render);
+    auto expected = twin.cull(objects, is_static);
+    std::ranges::for_each(expected, [](auto& tiles) { std::ranges::sort(tiles); });
+    std::string wrong = broken_culling(options, frame, result, render, objects, expected);
     if (!wrong.empty()) {
         return "the twin culls " + wrong + " otherwise than defined";
     }
@@ -146,13 +234,14 @@ std::string check_culling(Random& random, Workspace& workspace, const ShadowFram
     for (const auto& tiles : expected) {
         pairs += static_cast<std::uint32_t>(tiles.size());
     }
-    if (workspace.cull(objects, options.max_tiles + pairs) != expected) {
+    if (workspace.cull(objects, options.max_tiles + pairs, is_static) != expected) {
         return "other objects are culled";
     }
     // What finds no room behind the first set is drawn in all tiles.
-    const auto drawn = workspace.cull(objects, options.max_tiles + pairs + random.below(pairs + 1));
+    const auto drawn =
+        workspace.cull(objects, options.max_tiles + pairs + random.below(pairs + 1), is_static);
     for (std::size_t i = 0; i < objects.size(); ++i) {
-        if (drawn[i] != expected[i] && drawn[i] != result.render) {
+        if (drawn[i] != expected[i] && drawn[i] != render) {
             return "object " + std::to_string(i) + " without room is drawn in other tiles";
         }
     }
@@ -191,6 +280,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
     Random random = choices.random("scene");
     std::vector<Walk> walks;
     std::vector<ShadowProjection> lights = random_lights(random, options.lights, walks);
+    Casters casters(random);
     int place = static_cast<int>(random.below(300));
     ShadowFrame last_frame{};
     ShadowResult last;
@@ -210,11 +300,10 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
                                           : random.one_in(8) ? random.below(3000)
                                                              : random.below(200));
         for (ShadowChange& change : changes) {
-            const ShadowBox box = random_box(random);
-            std::ranges::copy(box.low, change.low);
-            std::ranges::copy(box.high, change.high);
-            change.light_mask = random.below(256);
+            set_box(random, change);
+            change.is_static = random.below(2);
         }
+        casters.move(random, changes);
         std::vector<float> atlas = empty_atlas(options);
         if (has_casters) {
             // Few dark specks, so that one texel decides about a block of pixels; or many.
@@ -227,7 +316,7 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
         // With more boxes than there is room for, all may have changed.
         const bool is_overfull = changes.size() > 1 && random.one_in(8);
         const auto most = static_cast<std::uint32_t>(changes.size()) - (is_overfull ? 1 : 0);
-        const ShadowChange everywhere{{-1e4F, -1e4F, -1e4F}, ~0U, {1e4F, 1e4F, 1e4F}, 0};
+        const ShadowChange everywhere{{-1e4F, -1e4F, -1e4F}, 1, {1e4F, 1e4F, 1e4F}, 0};
         std::vector<ShadowChange> changed = changes;
         if (is_overfull) {
             changed.push_back(everywhere);
@@ -237,13 +326,17 @@ std::string check_frames(Choices& choices, const RandomSettings& settings, Gpus&
         if (!wrong.empty()) {
             return "frame " + std::to_string(i) + " of the twin is not as defined: " + wrong;
         }
+        wrong = casters.draw(options, frame, twin, result);
+        if (!wrong.empty()) {
+            return "frame " + std::to_string(i) + ": other shadows: " + wrong;
+        }
         workspace.run(frame, depth, atlas, changes, most);
         wrong = difference(workspace.result(), result);
         if (!wrong.empty()) {
             return "frame " + std::to_string(i) + ": other " + wrong;
         }
         if (i + 1 == frames || random.one_in(4)) {
-            wrong = check_culling(random, workspace, frame, twin, result);
+            wrong = check_culling(random, workspace, variant == 0, frame, twin, result);
             if (!wrong.empty()) {
                 return "frame " + std::to_string(i) + ": " + wrong;
             }

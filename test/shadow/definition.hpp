@@ -90,9 +90,6 @@ class Step {
 inline std::optional<bool> shows(const ShadowOptions& options, const ShadowFrame& frame,
                                  const ShadowTile& tile, const auto& box) {
     const auto [light, level, x, y] = node_of(tile);
-    if ((box.light_mask & frame.lights[light].casters) == 0) {
-        return false;
-    }
     for (int axis = 0; axis < 3; ++axis) {
         if (box.low[axis] > box.high[axis]) {
             return false;
@@ -363,11 +360,19 @@ inline std::string broken_rule(const ShadowOptions& options, const ShadowFrame& 
         return "the number of tiles is another one";
     }
 
+    const std::set<std::uint32_t> whole(
+        result.render.begin(),
+        result.render.begin() + std::min(header.static_count, header.render_count));
+    const auto either = [](std::optional<bool> a, std::optional<bool> b) {
+        return a == true || b == true ? true : b ? a : b;
+    };
     ShadowHeader expected{.factor_index = factor, .factor = header.factor};
     expected.tiles = static_cast<std::uint32_t>(listed.size());
     expected.flags = is_repacked ? SHADOW_REPACKED : 0;
     expected.render_vertex_count = 4;
-    std::vector<std::uint32_t> render;
+    expected.static_vertex_count = 4;
+    std::vector<std::uint32_t> render;  // first those that are drawn whole
+    std::vector<std::uint32_t> only_moving;
     std::vector<std::uint32_t> pages(result.importance.size());  // 0 for unused layers
     for (std::uint32_t i = 0; i < listed.size(); ++i) {
         const ShadowTile& tile = result.tiles[i];
@@ -385,17 +390,20 @@ inline std::string broken_rule(const ShadowOptions& options, const ShadowFrame& 
             before != nullptr && !is_repacked && class_of(*before) == slot_class;
         const auto [light, level, x, y] = node;
         std::optional<bool> is_drawn = !has_its_slot || !definition.step().is_same_light(light);
+        std::optional<bool> is_whole = is_drawn;
         for (const ShadowChange& change : changes) {
             const std::optional<bool> changed = shows(options, frame, tile, change);
-            is_drawn = is_drawn == true || changed == true ? true : changed ? is_drawn : changed;
+            is_drawn = either(is_drawn, changed);
+            is_whole = either(is_whole, change.is_static != 0 ? changed : false);
         }
         const std::uint32_t flags = tile.state >> 8U;
         if (((flags & SHADOW_KEPT) != 0) != (before != nullptr) ||
-            (is_drawn && ((flags & SHADOW_RENDER) != 0) != *is_drawn)) {
+            (is_drawn && ((flags & SHADOW_RENDER) != 0) != *is_drawn) ||
+            (is_whole && whole.contains(i) != *is_whole)) {
             return "kept or drawn" + where;
         }
         if ((flags & SHADOW_RENDER) != 0) {
-            render.push_back(i);
+            (whole.contains(i) ? render : only_moving).push_back(i);
         }
         expected.kept += before != nullptr ? 1 : 0;
         expected.resized += before != nullptr && !has_its_slot ? 1 : 0;
@@ -410,6 +418,8 @@ inline std::string broken_rule(const ShadowOptions& options, const ShadowFrame& 
     }
     expected.added = expected.tiles - expected.kept;
     expected.removed = static_cast<std::uint32_t>(last.tiles.size()) - expected.kept;
+    expected.static_count = static_cast<std::uint32_t>(render.size());
+    render.insert(render.end(), only_moving.begin(), only_moving.end());
     expected.render_count = static_cast<std::uint32_t>(render.size());
     return std::memcmp(&expected, &header, sizeof(header)) != 0 ? "the header"
            : render != result.render                            ? "the list of tiles to draw"
@@ -417,19 +427,21 @@ inline std::string broken_rule(const ShadowOptions& options, const ShadowFrame& 
                                                                 : "";
 }
 
-// The same for the tiles in which each object is drawn.
+// The same for the tiles in which each object is drawn, of those in `render`; all ascending.
 inline std::string broken_culling(const ShadowOptions& options, const ShadowFrame& frame,
-                                  const ShadowResult& result, std::span<const ShadowObject> objects,
+                                  const ShadowResult& result,
+                                  const std::vector<std::uint32_t>& render,
+                                  std::span<const ShadowObject> objects,
                                   std::span<const std::vector<std::uint32_t>> drawn) {
     for (std::size_t i = 0; i < objects.size(); ++i) {
-        for (const std::uint32_t tile : result.render) {
+        for (const std::uint32_t tile : render) {
             const std::optional<bool> expected =
                 shows(options, frame, result.tiles[tile], objects[i]);
             if (expected && *expected != std::ranges::binary_search(drawn[i], tile)) {
                 return "object " + std::to_string(i) + " in tile " + std::to_string(tile);
             }
         }
-        if (!std::ranges::includes(result.render, drawn[i])) {
+        if (!std::ranges::includes(render, drawn[i])) {
             return "object " + std::to_string(i) + " in tiles that are not drawn";
         }
     }

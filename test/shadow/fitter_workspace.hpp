@@ -95,7 +95,7 @@ class Workspace {
 
     // Returns the slots that culling leaves, per object, ascending.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(
-        const std::vector<ShadowObject>& objects, std::uint32_t instance_capacity) {
+        const std::vector<ShadowObject>& objects, std::uint32_t instance_capacity, bool is_static) {
         const auto count = static_cast<std::uint32_t>(objects.size());
         const Buffer boxes = gpu_.make_buffer(objects);
         const Buffer draws = gpu_.make_buffer(objects.size() * sizeof(VkDrawIndexedIndirectCommand),
@@ -106,7 +106,8 @@ class Workspace {
                                                            .object_count = count,
                                                            .draws = draws.range(),
                                                            .instances = instances.range(),
-                                                           .instance_capacity = instance_capacity});
+                                                           .instance_capacity = instance_capacity,
+                                                           .is_static = is_static});
         gpu_.run([&](VkCommandBuffer commands) { fitter_.record_cull(commands, bound); });
         const auto commands = gpu_.read<VkDrawIndexedIndirectCommand>(draws, 0, objects.size());
         const auto tiles = gpu_.read<std::uint32_t>(instances, 0, instance_capacity);

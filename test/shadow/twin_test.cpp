@@ -170,7 +170,7 @@ TEST(ShadowTwin, BuffersOfTheWrongSizeAreRefused) {
 TEST(ShadowCulling, BoxesWithNanAreEverywhere) {
     const ShadowFrame frame = make_shadow_frame(small_options(), test::camera_of_frame(0).view,
                                                 test::DEPTH_EXTENT, std::array{sun_over_spheres()});
-    const ShadowChange change{{std::nanf(""), 0, 0}, 1, {1, 1, 1}, 0};
+    const ShadowChange change{{std::nanf(""), 0, 0}, 0, {1, 1, 1}, 0};
     const ShadowBounds bounds =
         shadow_bounds(shadow_parameters(small_options()), frame.lights[0], change.low, change.high);
     EXPECT_TRUE(bounds.low[0] < -1e9F && bounds.high[1] > 1e9F);

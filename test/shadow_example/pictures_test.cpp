@@ -67,8 +67,29 @@ Quads quads() {
     return made;
 }
 
+// Adds a material with square holes, 4 x 4 in a texture.
+std::uint32_t add_leaves(Quads& to) {
+    baker::Texture texture{{8, 8}, {}};
+    for (std::uint32_t i = 0; i < 64; ++i) {
+        const bool is_hole = i % 2 == 1 && i / 8 % 2 == 1;
+        texture.texels.push_back({40, 200, 40, is_hole ? std::uint8_t{100} : std::uint8_t{160}});
+    }
+    to.scene.textures.push_back(texture);
+    return to.add_material({.albedo_texture = 0, .alpha_mode = baker::AlphaMode::mask});
+}
+
+// Gives a quad, the last one, a texture that repeats.
+void add_coordinates(Quads& to, float repeats) {
+    to.scene.texture_coordinates.resize(to.scene.positions.size());
+    const std::size_t first = to.scene.positions.size() - 4;
+    for (const std::size_t corner : {1U, 2U, 3U}) {
+        to.scene.texture_coordinates[first + corner] = {corner < 3 ? repeats : 0.0F,
+                                                        corner > 1 ? -repeats : 0.0F};
+    }
+}
+
 // A room of 40 x 12 x 40 around the origin, without a ceiling, with boxes of many sizes, some
-// of which move.
+// of which move, and leaves.
 Geometry random_room(Random& random) {
     Quads room = quads();
     room.add({-20.0F, 0.0F, -20.0F}, 40.0F * Z, 40.0F * X);
@@ -80,6 +101,13 @@ Geometry random_room(Random& random) {
         const glm::vec3 size = random.between(glm::vec3(0.2F), glm::vec3(3.0F));
         const glm::vec3 low = random.between({-18.0F, 0.0F, -18.0F}, {15.0F, 6.0F, 15.0F});
         room.add_block(low, size);
+    }
+    const std::uint32_t leaves = add_leaves(room);
+    for (int i = 0; i < 6; ++i) {
+        const glm::vec3 corner = random.between({-14.0F, 5.0F, -14.0F}, {10.0F, 7.0F, 10.0F});
+        room.add(corner, random.between(1.0F, 4.0F) * (X + 0.3F * Y),
+                 random.between(1.0F, 4.0F) * (Z + 0.2F * Y), leaves);
+        add_coordinates(room, random.between(0.5F, 2.5F));
     }
     Geometry geometry = make_geometry(room.scene);
     for (int i = 0; i < 8; ++i) {
@@ -106,11 +134,12 @@ ShadowOptions with_lights(const std::vector<Light>& lights) {
         .lights = layers_of(lights), .map_extent = 128, .atlas_extent = 2048, .max_tiles = 1000};
 }
 
-// Draws frames until the edges of shadows are found, also after things have moved, and compares the
-// last one.
+// Draws frames until the edges of shadows are found, also after things have moved and a light was
+// off, and compares the last one.
 Comparison settled(Rig& rig, FrameSettings settings) {
     for (int frame = 0; frame < 6; ++frame) {
         settings.second = frame < 3 ? 0.0F : 1.3F;
+        settings.lights.front().is_on = frame != 1;
         rig.draw(settings);
     }
     return rig.compare(settings);

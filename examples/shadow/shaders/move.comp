@@ -3,7 +3,7 @@
 // Moves boxes: writes their corners, their bounds for culling, and the changes for shadow maps.
 //
 // Dispatch: workgroups of 64 threads, one thread per box.
-// Bindings: 0: the boxes; 1: vertices, 2: objects of the scene, whose last ones are the boxes; 3: changes, 4: their
+// Bindings: 0: the boxes; 1: vertices of the scene, whose last ones are the boxes'; 2: their objects; 3: changes, 4: their
 // number, 0 before.
 // Memory order: each thread has its own vertices and object; an atomic reserves places among the changes.
 
@@ -16,7 +16,6 @@ layout(push_constant) uniform Movement {
     float second;
     uint box_count;
     uint first_vertex;
-    uint first_object;
 };
 
 struct Vertex {
@@ -30,7 +29,7 @@ layout(std430, binding = 2) buffer Objects { ShadowObject objects[]; };
 layout(std430, binding = 3) writeonly buffer Changes { ShadowChange changes[]; };
 layout(std430, binding = 4) buffer Count { uint change_count; };
 
-ShadowChange change_of(ShadowObject object) { return ShadowChange(object.low, object.light_mask, object.high, 0); }
+ShadowChange change_of(ShadowObject object) { return ShadowChange(object.low, 0, object.high, 0); }
 
 void main() {
     const uint index = gl_GlobalInvocationID.x;
@@ -38,9 +37,8 @@ void main() {
         return;
     }
     const MovingBox box = boxes[index];
-    const uint object = first_object + index;
     const uint place = atomicAdd(change_count, 2);
-    changes[place] = change_of(objects[object]);
+    changes[place] = change_of(objects[index]);
     vec3 low = vec3(1e30);
     vec3 high = vec3(-1e30);
     for (uint corner = 0; corner < MOVING_BOX_CORNERS; ++corner) {
@@ -52,8 +50,8 @@ void main() {
         high = max(high, at);
     }
     for (int axis = 0; axis < 3; ++axis) {
-        objects[object].low[axis] = low[axis];
-        objects[object].high[axis] = high[axis];
+        objects[index].low[axis] = low[axis];
+        objects[index].high[axis] = high[axis];
     }
-    changes[place + 1] = change_of(objects[object]);
+    changes[place + 1] = change_of(objects[index]);
 }

@@ -5,12 +5,14 @@
 
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
+#include "mask_vertex.glsl"
 
 layout(location = 0) in vec3 position;
 
 out float gl_ClipDistance[4];
 
 void main() {
+    pass_mask();
     const ShadowTile tile = tiles[instances[gl_InstanceIndex]];
     const uint light = tile.node >> 16;
     mat4 clip_from_world;

@@ -1,20 +1,8 @@
 #version 460
 
-// Draws the camera's view of a scene: depth, and the surface for shading. Push constants: the camera.
+// Draws the camera's view of a scene: depth, and the surface for shading.
 
-layout(location = 0) in vec3 position;
-layout(location = 1) in vec4 colour;
+#extension GL_GOOGLE_include_directive : require
+#include "surface_vertex.glsl"
 
-layout(push_constant) uniform Camera {
-    mat4 clip_from_world;
-    vec4 camera_position;
-};
-
-layout(location = 0) out vec3 from_camera;
-layout(location = 1) out vec3 albedo;
-
-void main() {
-    from_camera = position - camera_position.xyz;
-    albedo = colour.rgb;
-    gl_Position = clip_from_world * vec4(position, 1.0);
-}
+void main() { place_surface(); }

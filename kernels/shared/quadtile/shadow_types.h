@@ -45,7 +45,7 @@ const uint SHADOW_REPACKED = 1;
 // ---- Tile states
 
 const uint SHADOW_KEPT = 1;    ///< it was a tile of the last frame, too
-const uint SHADOW_RENDER = 2;  ///< its slot must be cleared and drawn in this frame
+const uint SHADOW_RENDER = 2;  ///< its slot must be drawn in this frame
 
 /// A layer of a light.
 struct ShadowLight {
@@ -64,16 +64,15 @@ struct ShadowLight {
     /// Greatest w of a pixel that the light reaches; infinite for suns. Pixels beyond request
     /// nothing.
     float range;
-    uint casters;  ///< bits of the casters' light_mask that cast shadows in it
 };
 
 /// A box in the world in which a caster of shadows has changed since the last frame. A moving
 /// object has two: its old and its new bounds. Empty if low > high along an axis.
 struct ShadowChange {
-    float low[3];     ///< corner with the least coordinates
-    uint light_mask;  ///< casts shadows in lights that have one of these bits in `casters`
-    float high[3];    ///< the opposite corner
-    uint reserved;    ///< 0
+    float low[3];    ///< corner with the least coordinates
+    uint is_static;  ///< 1: of a static caster, so all is drawn again; 0: of a moving one
+    float high[3];   ///< the opposite corner
+    uint reserved;   ///< 0
 };
 
 /// Description of a frame; made by make_shadow_frame (quadtile/shadow.hpp).
@@ -125,6 +124,12 @@ struct ShadowHeader {
     uint render_count;           ///< tiles to draw
     uint render_first_vertex;    ///< 0
     uint render_first_instance;  ///< 0
+    /// The same for the first tiles of `render`, in which static casters are drawn, too. In the
+    /// others only moving casters have changed.
+    uint static_vertex_count;    ///< 4
+    uint static_count;           ///< tiles to draw whole
+    uint static_first_vertex;    ///< 0
+    uint static_first_instance;  ///< 0
     uint resized;                ///< tiles that are kept, but with a new slot
     uint instances;  ///< of all record_cull: pairs of object and tile, also without room
     uint reserved0;  ///< 0
@@ -138,9 +143,6 @@ struct ShadowObject {
     float high[3];      ///< the opposite corner
     uint first_index;   ///< into the index buffer
     int vertex_offset;  ///< added to indices
-    uint light_mask;    ///< casts shadows in lights that have one of these bits in `casters`
-    uint reserved0;     ///< 0
-    uint reserved1;     ///< 0
 };
 
 // ---- Slots

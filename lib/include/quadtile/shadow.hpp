@@ -52,8 +52,6 @@ struct ShadowProjection {
     /// Greatest w, a distance along its axis, of pixels that the light reaches: `farthest` of spot
     /// and point lights. Pixels beyond request nothing. That of a light's first layer counts.
     float range = std::numeric_limits<float>::infinity();
-    /// An object casts shadows in this light if its light_mask has one of these bits.
-    std::uint32_t casters = ~0U;
 };
 
 /// Camera of a depth buffer.
@@ -174,7 +172,8 @@ class QUADTILE_API ShadowFitter {
         VkDeviceSize frame_offset_bytes;   ///< ShadowFrame of the last recording
         VkDeviceSize header_offset_bytes;  ///< ShadowHeader
         VkDeviceSize tiles_offset_bytes;   ///< ShadowTile[max_tiles], in canonical order
-        VkDeviceSize render_offset_bytes;  ///< uint[max_tiles]: indices of tiles to draw
+        /// uint[max_tiles]: indices of tiles to draw; first those to draw whole.
+        VkDeviceSize render_offset_bytes;
     };
     /// Returns the requirements. They depend on the options only.
     [[nodiscard]] Requirements requirements() const;
@@ -214,7 +213,7 @@ class QUADTILE_API ShadowFitter {
     struct Changes {
         BufferRange boxes;           ///< ShadowChange[capacity], in any order; only read
         BufferRange count;           ///< a uint: number of boxes in this frame; only read
-        std::uint32_t capacity = 0;  ///< 1 to 2^20; if `count` is above, all is drawn again
+        std::uint32_t capacity = 0;  ///< 1 to 2^20; if `count` is above, all is drawn whole
     };
     /// Descriptors of one set of changes; copies share them. Keep one until the commands recorded
     /// with it have executed.
@@ -261,10 +260,13 @@ class QUADTILE_API ShadowFitter {
         /// at instances[gl_InstanceIndex].
         BufferRange instances;
         /// Room for instances: `max_tiles` or more. The first max_tiles are the tiles of `render`.
-        /// If there is no room behind them for an object, it is drawn in all of these, whatever its
-        /// light_mask. That costs time but loses no shadow. ShadowHeader::instances tells how many
-        /// were needed. All sets that a frame culls count places together.
+        /// If there is no room behind them for an object, it is drawn in all of these. That costs
+        /// time but loses no shadow. ShadowHeader::instances tells how many were needed. All sets
+        /// that a frame culls count places together.
         std::uint32_t instance_capacity = 0;
+        /// Whether these are static casters, for an atlas of their own: they are drawn in the first
+        /// ShadowHeader::static_count tiles of `render` alone.
+        bool is_static = false;
     };
     /// Descriptors of one set of objects; copies share them. Keep one, and the Binding, until the
     /// commands recorded with it have executed.
@@ -281,8 +283,8 @@ class QUADTILE_API ShadowFitter {
     /// descriptor reaches.
     [[nodiscard]] ObjectBinding bind_objects(const Binding& binding, const Objects& objects) const;
 
-    /// Records culling, after `record`: each object is drawn in the tiles of `render` of lights in
-    /// its light_mask whose slots show its bounding box. A frame may cull several sets, each once.
+    /// Records culling, after `record`: each object is drawn in the tiles of `render` whose slots
+    /// show its bounding box. A frame may cull several sets, each once.
     ///
     /// Before: all that `record` has written visible to COMPUTE_SHADER / SHADER_READ |
     /// SHADER_WRITE; the objects to SHADER_READ; earlier uses of draws and instances ordered before
@@ -310,7 +312,7 @@ class QUADTILE_API ShadowFitter {
     struct Result {
         ShadowHeader header{};              ///< as on the GPU
         std::vector<ShadowTile> tiles;      ///< header.tiles
-        std::vector<std::uint32_t> render;  ///< indices into tiles
+        std::vector<std::uint32_t> render;  ///< indices into tiles; first header.static_count
         /// The importance map from which the tiles were made, by layer, then row. On the GPU it has
         /// already faded for the next frame.
         std::vector<float> importance;
@@ -323,9 +325,10 @@ class QUADTILE_API ShadowFitter {
     const Result& next(const ShadowFrame& frame, std::span<const float> depth,
                        std::span<const float> atlas, std::span<const ShadowChange> changes = {});
 
-    /// Returns the tiles of `render` that each object is drawn in, in their order.
+    /// Returns the tiles of `render` that each object is drawn in, in their order. `is_static`: as
+    /// for Objects.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> cull(
-        std::span<const ShadowObject> objects) const;
+        std::span<const ShadowObject> objects, bool is_static = false) const;
 
  private:
     ShadowParameters parameters_;

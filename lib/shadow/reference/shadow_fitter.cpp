@@ -295,16 +295,21 @@ Threshold thresholds_of(const ShadowParameters& parameters, const LastFrame& las
 
 // ---- 7. Kept tiles
 
-// Returns whether a tile's slot shows a change.
-bool is_changed(const ShadowParameters& parameters, const ShadowFrame& frame,
+// What of a tile is drawn.
+enum class Drawn { nothing, moving_casters, all };
+
+// Returns what is drawn because a tile's slot shows changes.
+Drawn drawn_for(const ShadowParameters& parameters, const ShadowFrame& frame,
                 std::span<const ShadowChange> changes, const ShadowTile& tile) {
-    const std::uint32_t light = light_of(tile);
-    return std::ranges::any_of(changes, [&](const ShadowChange& change) {
-        return (change.light_mask & frame.lights[light].casters) != 0 &&
-               shadow_overlaps(
-                   parameters,
-                   shadow_bounds(parameters, frame.lights[light], change.low, change.high), tile);
-    });
+    const ShadowLight& light = frame.lights[light_of(tile)];
+    Drawn drawn = Drawn::nothing;
+    for (const ShadowChange& change : changes) {
+        if (shadow_overlaps(parameters, shadow_bounds(parameters, light, change.low, change.high),
+                            tile)) {
+            drawn = std::max(drawn, change.is_static != 0 ? Drawn::all : Drawn::moving_casters);
+        }
+    }
+    return drawn;
 }
 
 // Makes a ShadowTile of a listed tile; its slot is SHADOW_NONE if it needs one.
@@ -403,20 +408,26 @@ void set_crop(const ShadowParameters& parameters, ShadowTile& tile) {
     tile.crop_y = shadow_crop_offset(parameters, level, slot_class, y_of(tile), tile.slot >> 16U);
 }
 
-void count_tiles(const Result& last, Result& result) {
+void count_tiles(const Result& last, const std::vector<Drawn>& drawn, Result& result) {
     ShadowHeader& header = result.header;
     header.tiles = static_cast<std::uint32_t>(result.tiles.size());
     for (std::uint32_t i = 0; i < header.tiles; ++i) {
         const ShadowTile& tile = result.tiles[i];
         header.kept += has(tile, SHADOW_KEPT) ? 1 : 0;
         header.used_cells += shadow_slot_cells(class_of(tile));
-        if (has(tile, SHADOW_RENDER)) {
-            result.render.push_back(i);
+    }
+    for (const Drawn part : {Drawn::all, Drawn::moving_casters}) {
+        for (std::uint32_t i = 0; i < header.tiles; ++i) {
+            if (drawn[i] == part) {
+                result.render.push_back(i);
+                header.static_count += part == Drawn::all ? 1 : 0;
+            }
         }
     }
     header.added = header.tiles - header.kept;
     header.removed = last.header.tiles - header.kept;
     header.render_vertex_count = 4;
+    header.static_vertex_count = 4;
     header.render_count = static_cast<std::uint32_t>(result.render.size());
 }
 
@@ -480,26 +491,27 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
         }
     }
 
-    std::vector<bool> must_render;
+    std::vector<Drawn> drawn;
     for (const ShadowTile& tile : result.tiles) {
         const bool is_resized = has(tile, SHADOW_KEPT) && tile.slot == SHADOW_NONE;
         result.header.resized += is_resized ? 1 : 0;
-        must_render.push_back(tile.slot == SHADOW_NONE ||
-                              steps[light_of(tile)].changed != SHADOW_SAME ||
-                              is_changed(parameters_, frame, changes, tile));
+        const bool is_other =
+            tile.slot == SHADOW_NONE || steps[light_of(tile)].changed != SHADOW_SAME;
+        drawn.push_back(is_other ? Drawn::all : drawn_for(parameters_, frame, changes, tile));
     }
     const bool is_repacked = !place_new(parameters_, result.tiles);
     if (is_repacked) {
         std::ranges::for_each(result.tiles, [](ShadowTile& tile) { tile.slot = SHADOW_NONE; });
         (void)place_new(parameters_, result.tiles);
+        drawn.assign(drawn.size(), Drawn::all);
         result.header.flags = SHADOW_REPACKED;
     }
     for (std::size_t i = 0; i < result.tiles.size(); ++i) {
         set_crop(parameters_, result.tiles[i]);
-        result.tiles[i].state |= must_render[i] || is_repacked ? SHADOW_RENDER << 8U : 0;
+        result.tiles[i].state |= drawn[i] != Drawn::nothing ? SHADOW_RENDER << 8U : 0;
     }
 
-    count_tiles(result_, result);
+    count_tiles(result_, drawn, result);
     if (is_repacked) {
         result.header.resized = result.header.kept;
     }
@@ -511,19 +523,20 @@ const ShadowFitter::Result& ShadowFitter::next(const ShadowFrame& frame,
     return result_;
 }
 
-std::vector<std::vector<std::uint32_t>> ShadowFitter::cull(
-    std::span<const ShadowObject> objects) const {
+std::vector<std::vector<std::uint32_t>> ShadowFitter::cull(std::span<const ShadowObject> objects,
+                                                           bool is_static) const {
+    const std::span<const std::uint32_t> render =
+        std::span(result_.render)
+            .first(is_static ? result_.header.static_count : result_.header.render_count);
     std::vector<std::vector<std::uint32_t>> tiles_of_objects;
     for (const ShadowObject& object : objects) {
         std::vector<std::uint32_t>& drawn_in = tiles_of_objects.emplace_back();
-        for (const std::uint32_t index : result_.render) {
+        for (const std::uint32_t index : render) {
             const ShadowTile& tile = result_.tiles[index];
-            const std::uint32_t light = light_of(tile);
-            const bool is_caster = (object.light_mask & frame_.lights[light].casters) != 0;
-            if (is_caster && shadow_overlaps(parameters_,
-                                             shadow_bounds(parameters_, frame_.lights[light],
-                                                           object.low, object.high),
-                                             tile)) {
+            if (shadow_overlaps(parameters_,
+                                shadow_bounds(parameters_, frame_.lights[light_of(tile)],
+                                              object.low, object.high),
+                                tile)) {
                 drawn_in.push_back(index);
             }
         }
