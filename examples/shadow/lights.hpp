@@ -28,7 +28,7 @@ struct Light {
     glm::vec3 colour{2.2F};
     // Radius for soft shadows. Of a sun: degrees in the sky; of others: units of the world.
     float radius = 0.27F;
-    float weight = 1.0F;  // ShadowProjection::weight
+    float weight = 1.0F;                                   // ShadowProjection::weight
     float range = std::numeric_limits<float>::infinity();  // at which a spot or point light ends
 
     float nearest_extent = 0.0F;  // of a sun's levels; 0: no levels

@@ -193,16 +193,11 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
 }
 
 void Renderer::record_slots(vk::CommandBuffer commands) {
-    begin_atlas_pass(commands, has_atlas_ ? *kept_atlas_pass_ : *cleared_atlas_pass_,
-                     targets_->atlas);
-    commands.drawIndirect(
-        *targets_->memory.handle,
-        targets_->needed.header_offset_bytes + offsetof(ShadowHeader, static_vertex_count), 1, 0);
+    begin_atlas_pass(commands, targets_->atlas, offsetof(ShadowHeader, static_vertex_count));
     draw_casters(commands, targets_->draws, scene_.masked_clusters, scene_.static_clusters);
     commands.endRenderPass();
-    has_atlas_ = true;
     if (const auto& moving = targets_->moving) {
-        begin_atlas_pass(commands, *cleared_atlas_pass_, moving->atlas);
+        begin_atlas_pass(commands, moving->atlas, offsetof(ShadowHeader, render_vertex_count));
         draw_casters(commands, moving->draws, 0, scene_.moving->count());
         commands.endRenderPass();
         moving->interface.bind(commands, *merge_atlases_, shadow_parameters(targets_->options));
@@ -210,13 +205,17 @@ void Renderer::record_slots(vk::CommandBuffer commands) {
         app::memory_barrier(commands, {Stage::eComputeShader, Access::eShaderWrite},
                             {Stage::eComputeShader, Access::eShaderRead});
     }
+    has_atlas_ = true;
 }
 
-void Renderer::begin_atlas_pass(vk::CommandBuffer commands, vk::RenderPass pass,
-                                const Atlas& atlas) const {
+void Renderer::begin_atlas_pass(vk::CommandBuffer commands, const Atlas& atlas,
+                                vk::DeviceSize cleared) const {
     const vk::ClearValue nothing_near{.depthStencil = {.depth = 1.0F}};
-    begin_pass(commands, pass, *atlas.framebuffer, atlas.image.extent, std::span(&nothing_near, 1));
+    begin_pass(commands, has_atlas_ ? *kept_atlas_pass_ : *cleared_atlas_pass_, *atlas.framebuffer,
+               atlas.image.extent, std::span(&nothing_near, 1));
     targets_->interface.bind(commands, *clear_slots_, Point::eGraphics);
+    commands.drawIndirect(*targets_->memory.handle, targets_->needed.header_offset_bytes + cleared,
+                          1, 0);
 }
 
 void Renderer::draw_casters(vk::CommandBuffer commands, const app::Buffer& draws,

@@ -68,9 +68,9 @@ class Renderer {
     void check(const FrameSettings& settings) const;
     void record_fit(vk::CommandBuffer commands, const FrameSettings& settings);
     void record_slots(vk::CommandBuffer commands);
-    // Begins a pass with the pipeline that clears slots.
-    void begin_atlas_pass(vk::CommandBuffer commands, vk::RenderPass pass,
-                          const Atlas& atlas) const;
+    // Begins a pass and clears slots. `cleared`: offset of that draw in the header.
+    void begin_atlas_pass(vk::CommandBuffer commands, const Atlas& atlas,
+                          vk::DeviceSize cleared) const;
     // The first draws are of triangles with holes.
     void draw_casters(vk::CommandBuffer commands, const app::Buffer& draws,
                       std::uint32_t masked_count, std::uint32_t count) const;
