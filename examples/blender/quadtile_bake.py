@@ -248,10 +248,13 @@ class Bake:
             finally:
                 show_copies(settings, True)
             file = self.folder / "scene.glb"
-            with context.temp_override(scene=self.scene, view_layer=self.scene.view_layers[0]):
+            try:
+                context.window.scene = self.scene
                 bpy.ops.export_scene.gltf(
                     filepath=str(file), use_active_scene=True, export_lights=True, export_cameras=True,
                     export_extras=True, export_animations=False, export_skins=False, export_morph=False)
+            finally:
+                context.window.scene = settings.id_data
             sky, warnings = sky_of(context.scene, self.folder)
             self.warnings += warnings
             output = bpy.path.abspath(settings.output)
@@ -423,7 +426,7 @@ class QUADTILE_PT_panel(bpy.types.Panel):
         settings = context.scene.quadtile
         self.layout.use_property_split = True
         for name in ("quality", "density", "size", "bounces", "kinds", "output", "options"):
-            self.layout.prop(settings, name)
+            self.layout.column(align=True).prop(settings, name)
         self.layout.operator("quadtile.bake", icon="LIGHT")
         self.layout.operator("quadtile.remove", icon="X")
 
@@ -432,11 +435,11 @@ class QuadtileSettings(bpy.types.PropertyGroup):
     quality: bpy.props.EnumProperty(
         name="Quality", description="More samples: less noise", default="draft",
         items=[(name, name.capitalize(), "") for name in ("draft", "medium", "high", "best")])
-    density: bpy.props.FloatProperty(name="Texels per unit", default=20, min=0.001, description="In use if the size is 0")
+    density: bpy.props.FloatProperty(name="Density", default=20, min=0.001, description="Texels per unit of length, if the size is 0")
     size: bpy.props.IntProperty(name="Size", default=0, min=0, max=32768, description="Width and height of the lightmap in texels")
     bounces: bpy.props.IntProperty(name="Bounces", default=-1, min=-1, max=100, description="-1: as many as the quality says")
-    output: bpy.props.StringProperty(name="Baked scene", subtype="FILE_PATH", description="Also write a .glb, for three.js")
-    options: bpy.props.StringProperty(name="More options", description="As quadtile-bake --help-all lists them")
+    output: bpy.props.StringProperty(name="Glb file", subtype="FILE_PATH", description="Also write the baked scene, for three.js")
+    options: bpy.props.StringProperty(name="Options", description="More of them, as quadtile-bake --help-all lists them")
     kinds: bpy.props.EnumProperty(name="Light", items=KINDS, options={"ENUM_FLAG"}, default={kind[0] for kind in KINDS})
     collection: bpy.props.PointerProperty(type=bpy.types.Collection)
     image: bpy.props.PointerProperty(type=bpy.types.Image)
