@@ -20,9 +20,9 @@ FOLDER = Path(tempfile.mkdtemp(prefix="quadtile_blender_"))
 atexit.register(shutil.rmtree, FOLDER)
 
 
-def start(**settings):
-    """An empty scene with the add-on."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+def start(empty=True, **settings):
+    """Blender's first or an empty scene, with the add-on."""
+    bpy.ops.wm.read_factory_settings(use_empty=empty)
     bpy.ops.preferences.addon_install(filepath=ADDON, overwrite=True)
     bpy.ops.preferences.addon_enable(module="quadtile_bake")
     bpy.context.preferences.addons["quadtile_bake"].preferences.program = PROGRAM
@@ -212,6 +212,22 @@ def test_cancelled():
     folder, process = bake.folder, bake.process
     bake.close()
     assert process.poll() is not None and not folder.exists() and state() == before
+
+
+def test_tutorial_without_a_window():
+    """Runs the program that the tutorial prints, on its scene."""
+    page = Path(ADDON).parents[2] / "docs/tutorial_blender.md"
+    start(empty=False, density=4)
+    add("plane", size=10, location=(0, 0, -1))
+    add("uv_sphere", material("lamp", (0.8, 0.8, 0.8), Emission=(1, 0.5, 0.2, 1), Emission_Strength=10),
+        radius=0.3, location=(-1, -3, 0.5))
+    (FOLDER / "baked").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "scene.blend"))
+    exec(page.read_text().split("```python\n")[1].split("```")[0])
+    assert (FOLDER / "baked/scene_baked.glb").exists()
+    bpy.ops.wm.open_mainfile(filepath=str(FOLDER / "scene.blend"))
+    assert len(bpy.context.scene.quadtile.collection.objects) == 3
+    assert bpy.context.scene.quadtile.image.packed_file
 
 
 for name, test in list(globals().items()):
