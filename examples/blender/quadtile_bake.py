@@ -162,8 +162,12 @@ def lightmap_coordinates(file):
 
 def show_lightmap(material, image):
     """Makes emission of the light that the surface reflects: base colour * (1 - metallic) * irradiance / pi."""
+    has_nodes, material.use_nodes = material.use_nodes, True
     nodes, links = material.node_tree.nodes, material.node_tree.links
     shader = next((node for node in nodes if node.type == "BSDF_PRINCIPLED"), None)
+    if shader and not has_nodes:
+        shader.inputs["Base Color"].default_value = material.diffuse_color
+        shader.inputs["Metallic"].default_value = material.metallic
     socket = lambda *names: next(shader.inputs[name] for name in names if name in shader.inputs)
     if not shader or socket("Transmission", "Transmission Weight").default_value > 0:
         return  # glass has no diffuse light
@@ -313,7 +317,6 @@ class Bake:
                     if material not in lit:
                         lit[material] = material.copy()
                         lit[material].name = f"{material.name} lit"
-                        lit[material].use_nodes = True
                         show_lightmap(lit[material], image)
                     copy.data.materials[i] = lit[material]
             collection.objects.link(copy)

@@ -138,8 +138,11 @@ def test_picture_is_the_preview():
     ball = add("uv_sphere", material("lamp", (0.2, 0.4, 0.8), Emission=(0.2, 0.5, 0.1, 1), Emission_Strength=0.5),
                location=(-2.2, -0.5, 1), segments=16, ring_count=8)
     ball.modifiers.new("finer", "SUBSURF").levels = 1
-    add("cylinder", location=(-0.5, -2.5, 0.5), depth=1, vertices=8)  # without a material
+    add("cylinder", location=(-0.5, -2.5, 0.5), depth=1, vertices=8, calc_uvs=False)  # without a material
     bpy.ops.object.text_add(location=(1, -3, 0.1))
+    simple = bpy.data.materials.new("simple")
+    simple.diffuse_color = (0.1, 0.5, 0.2, 1)
+    add("cube", simple, size=0.6, location=(2.5, -2.5, 0.3))
     hidden = add("cube", size=9)
     hidden.hide_render = True
     light("SUN", 1.2, (0, 0, 5), (0.6, 0.3, 0))
@@ -156,7 +159,7 @@ def test_picture_is_the_preview():
     for _ in range(2):  # the second bake replaces the first
         bpy.ops.quadtile.bake()
         lit = list(scene.quadtile.collection.objects)
-        assert len(lit) == 6 and len(bpy.data.images) == 2 and len(bpy.data.scenes) == 1, state()
+        assert len(lit) == 7 and len(bpy.data.images) == 2 and len(bpy.data.scenes) == 1, state()
         assert [layer.name for layer in lit[0].data.uv_layers] == ["UVMap", "Lightmap"]
         assert cube.hide_viewport and linked.hide_render and (FOLDER / "scene.glb").exists()
 
@@ -173,7 +176,8 @@ def test_picture_is_the_preview():
     assert {each.name: len(each.data.vertices) for each in scene.objects if each.type == "MESH"} == meshes
     assert not any("lit" in name for _, name, _, _ in state()), state()
     for each in bpy.data.materials:
-        make_lambertian(each.node_tree.nodes, each.node_tree.links)
+        if each.use_nodes:
+            make_lambertian(each.node_tree.nodes, each.node_tree.links)
     shown, wanted = (  # means of squares, because edges of shadows are as wide as a texel, and Cycles has noise
         (p[:, :3] * surface[:, None]).reshape(15, 16, 20, 16, 3).mean((1, 3)) for p in (picture, render(scene)))
     assert error_of("the light of Cycles", shown, wanted) < 3.5
