@@ -137,7 +137,7 @@ class Html(html.parser.HTMLParser):
 def site(folder):
     for _, _, _, path, _ in links():
         source = ROOT / path
-        if source.is_file() and path not in PAGES and not path.endswith((".png", ".svg")):
+        if source.is_file() and path not in PAGES and not path.endswith((".png", ".jpg", ".svg")):
             copy = folder / "sources" / f"{path}.txt"
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, copy)

@@ -3,9 +3,9 @@
 #
 #     tools/test.sh --all [MINUTES]
 #
-# also runs slow tests and tests that rarely fail: more kernels, packages with shared libraries, the three.js
-# page in Chromium, sanitizers, random requests to a service, fuzzers, and random cases on each CPU driver for MINUTES
-# (default: 120).
+# also runs slow tests and tests that rarely fail: more kernels, packages with shared libraries, the three.js page
+# in Chromium, the add-on in Blender, a lightmap in Godot, sanitizers, random requests to a service, fuzzers, and random
+# cases on each CPU driver for MINUTES (default: 120).
 #
 #     tools/test.sh --ci
 #
@@ -24,7 +24,7 @@ case ${1:-} in
         [[ $minutes =~ ^[1-9][0-9]*$ ]] ||
             { echo "tools/test.sh: error: --all takes whole minutes, not '$minutes'" >&2; exit 2; }
         read -ra parts <<<"addresses threads soak libcxx fuzz aarch64 windows"
-        packages=(chromium)
+        packages=(chromium blender godot3)
         set -- --exclude-regex '^random\.(lavapipe|swiftshader)$' # they run longer at the end
         ;;
     --ci)
@@ -49,7 +49,7 @@ npm_packages() {
         echo "tools/test.sh: without npm's packages the test of examples/threejs is skipped" >&2
 }
 
-[[ " ${parts[*]} " != *' slow '* ]] || packages=(chromium)
+[[ " ${parts[*]} " != *' slow '* ]] || packages=(chromium blender godot3)
 "$root/tools/install.sh" "${packages[@]}"
 [[ ${#packages[@]} == 0 ]] || npm_packages
 cmake -S "$root" --preset dev
