@@ -438,9 +438,12 @@ class QuadtileSettings(bpy.types.PropertyGroup):
     quality: bpy.props.EnumProperty(
         name="Quality", description="More samples: less noise", default="draft",
         items=[(name, name.capitalize(), "") for name in ("draft", "medium", "high", "best")])
-    density: bpy.props.FloatProperty(name="Density", default=20, min=0.001, description="Texels per unit of length, if the size is 0")
-    size: bpy.props.IntProperty(name="Size", default=0, min=0, max=32768, description="Width and height of the lightmap in texels")
-    bounces: bpy.props.IntProperty(name="Bounces", default=-1, min=-1, max=100, description="-1: as many as the quality says")
+    density: bpy.props.FloatProperty(
+        name="Density", default=20, min=0.001, description="Texels per unit of length, if the size is 0")
+    size: bpy.props.IntProperty(
+        name="Size (0: by density)", default=0, min=0, max=32768,
+        description="Width and height of the lightmap in texels")
+    bounces: bpy.props.IntProperty(name="Bounces (-1: by quality)", default=-1, min=-1, max=100)
     output: bpy.props.StringProperty(name="Glb file", subtype="FILE_PATH", description="Also write the baked scene, for three.js")
     options: bpy.props.StringProperty(name="Options", description="More of them, as quadtile-bake --help-all lists them")
     kinds: bpy.props.EnumProperty(name="Light", items=KINDS, options={"ENUM_FLAG"}, default={kind[0] for kind in KINDS})
