@@ -195,6 +195,21 @@ SkyMeans sky_means(const Sky& sky, std::uint32_t count, Lattice lattice) {
 
 }  // namespace
 
+glm::vec3 radiance_from(const Sky& sky, const glm::dvec3& direction) {
+    if (sky.texels.empty()) {
+        return sky.radiance;
+    }
+    const double turns =
+        std::atan2(direction.x, -direction.z) / (2.0 * PI) + sky.turn_degrees / 360.0 + 0.5;
+    const double down = std::acos(std::clamp(direction.y / glm::length(direction), -1.0, 1.0)) / PI;
+    const auto texel = [](double share, std::uint32_t count) {
+        return std::min(static_cast<std::uint32_t>(share * count), count - 1);
+    };
+    const std::size_t row = texel(down, sky.extent.height);
+    return sky.radiance *
+           sky.texels[row * sky.extent.width + texel(turns - std::floor(turns), sky.extent.width)];
+}
+
 std::vector<BundleDirection> make_directions(std::uint32_t count, std::uint64_t seed,
                                              const Sky& sky) {
     std::mt19937_64 random(seed);

@@ -29,6 +29,9 @@ struct Sky {
     double distance = std::numeric_limits<double>::infinity();
 };
 
+// Returns the radiance that comes from a direction, of any length: that of the nearest texel.
+[[nodiscard]] glm::vec3 radiance_from(const Sky& sky, const glm::dvec3& direction);
+
 // A bundle of parallel rays, used in both senses, or of rays from a point.
 struct BundleDirection {
     glm::dvec3 direction{0.0};  // of length 1

@@ -454,12 +454,11 @@ class Run {
             }
             measure("preview", [&] {
                 add_output(options_.preview,
-                           app::encode_png(draw_preview(scene_, map,
+                           app::encode_png(draw_preview(scene_, map, sky_,
                                                         {.width = options_.preview_extent.width,
                                                          .height = options_.preview_extent.height,
                                                          .camera = camera,
                                                          .exposure = options_.exposure,
-                                                         .sky = sky_.radiance,
                                                          .threads = options_.threads})));
             });
         }

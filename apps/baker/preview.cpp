@@ -225,7 +225,8 @@ app::Picture draw_atlas(const LightMap& map) {
 }
 
 #if QUADTILE_HAS_PREVIEW
-app::Picture draw_preview(const Scene& scene, const LightMap& map, const PreviewOptions& options) {
+app::Picture draw_preview(const Scene& scene, const LightMap& map, const Sky& sky,
+                          const PreviewOptions& options) {
     const EmbreeRays rays(
         scene.positions.size(), [&](std::size_t i) { return scene.positions[i]; },
         scene.triangles.size(), [&](std::size_t i) { return scene.triangles[i].vertices; },
@@ -239,18 +240,19 @@ app::Picture draw_preview(const Scene& scene, const LightMap& map, const Preview
     const Box<glm::dvec3> bounds = bounds_of(scene);
     const auto near = static_cast<float>(NEAR * glm::distance(bounds.low, bounds.high));
     const Extent samples{options.width * SAMPLES_PER_AXIS, options.height * SAMPLES_PER_AXIS};
-    std::vector<glm::vec3> radiances(samples.texels(), options.sky);
+    std::vector<glm::vec3> radiances(samples.texels());
     std::vector<float> lit(samples.texels());  // luminances; 0: the sky
     parallel_for(samples.height, options.threads, [&](std::size_t y) {
         for (std::size_t x = 0; x < samples.width; ++x) {
             const glm::dvec2 place =
                 (glm::dvec2(x, y) + 0.5) / glm::dvec2(samples.width, samples.height) * 2.0 - 1.0;
-            const Hit hit = nearest(scene, rays, view.position,
-                                    view.forward + place.x * view.half_size.x * view.right +
-                                        place.y * view.half_size.y * view.down,
-                                    near);
-            if (hit.triangle != EmbreeRays::NOTHING) {
-                const std::size_t sample = y * samples.width + x;
+            const glm::dvec3 direction = view.forward + place.x * view.half_size.x * view.right +
+                                         place.y * view.half_size.y * view.down;
+            const Hit hit = nearest(scene, rays, view.position, direction, near);
+            const std::size_t sample = y * samples.width + x;
+            if (hit.triangle == EmbreeRays::NOTHING) {
+                radiances[sample] = radiance_from(sky, direction);
+            } else {
                 radiances[sample] = radiance_of(scene, map, hit);
                 lit[sample] = luminance(radiances[sample]);
             }
@@ -277,7 +279,7 @@ app::Picture draw_preview(const Scene& scene, const LightMap& map, const Preview
     return picture;
 }
 #else
-app::Picture draw_preview(const Scene& /*scene*/, const LightMap& /*map*/,
+app::Picture draw_preview(const Scene& /*scene*/, const LightMap& /*map*/, const Sky& /*sky*/,
                           const PreviewOptions& /*options*/) {
     throw std::logic_error("built without Embree");
 }

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "directions.hpp"
 #include "light_map.hpp"
 
 #include "picture.hpp"
@@ -19,14 +20,13 @@ struct PreviewOptions {
     std::uint32_t height = 720;
     std::optional<Camera> camera;   // none: the scene's, else one that sees all
     std::optional<float> exposure;  // radiance that is shown almost white; none: automatic
-    glm::vec3 sky{0.0F};            // radiance
     std::uint32_t threads = 0;      // 0: as many as processors
 };
 
 // Draws the lit scene: albedo * irradiance / pi + emission with bilinear filtering of
 // the lightmap, tone mapped, with the sky behind. Only front faces are drawn, so rooms can be seen
 // from outside; 2 x 2 samples per pixel.
-[[nodiscard]] app::Picture draw_preview(const Scene& scene, const LightMap& map,
+[[nodiscard]] app::Picture draw_preview(const Scene& scene, const LightMap& map, const Sky& sky,
                                         const PreviewOptions& options);
 
 }  // namespace quadtile::baker

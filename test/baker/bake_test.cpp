@@ -230,7 +230,16 @@ TEST(Light, SkyPictureIsIntegrated) {
                         0.08)
                 << degrees << ", " << wall;
         }
+        // As the preview draws it.
+        const std::array fronts{-Z, X, Z, -X};
+        EXPECT_EQ(radiance_from(round.sky, fronts[brightest] + 0.1F * Y).z, 2.0F) << degrees;
+        EXPECT_EQ(radiance_from(round.sky, fronts[(brightest + 2) % 4] - Y).z, 0.0F) << degrees;
     }
+    const double longitude = 2.0 * pi * (10.5 / 64.0 - 0.5);
+    EXPECT_EQ(radiance_from(sky, {std::sin(angle) * std::sin(longitude), std::cos(angle),
+                                  -std::sin(angle) * std::cos(longitude)})
+                  .y,
+              1000.0F);
 }
 
 // A floor of 8 by 8 texels under a sheet with as many texels, but 8 times as long, and a texture of
