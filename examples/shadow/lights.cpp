@@ -105,9 +105,10 @@ std::vector<Light> lights_of(const baker::Scene& scene, const ShadowBox& bounds,
         }
     }
     if (lights.size() < all.size()) {
-        warnings.push_back("the first " + std::to_string(lights.size()) + " of " +
-                           std::to_string(all.size()) +
-                           " lights are drawn; there is no room for the shadow maps of more");
+        warnings.push_back(
+            "the first " + std::to_string(lights.size()) + " of " + std::to_string(all.size()) +
+            " lights are drawn; there is no room for the shadow maps of more. Leave lights out, "
+            "or take spot lights: they have one map, point lights have six");
     }
     return lights;
 }
