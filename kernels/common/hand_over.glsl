@@ -27,10 +27,10 @@ void acquire_arrivals() { memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffe
 
 // ---- Messages: nodes are handed over with no release and no acquire, if nothing else is.
 
-// Most times that a receiver reads its slots. Vulkan's memory model says which value a relaxed load may return, but not
-// when a store must be seen. If a message has not come by then, the receiver goes on without it: the run is lost, and its
-// result says so. Slots and counters may then be wrong for all later runs, so these are lost, too, until the host fills the
-// buffer with zeros.
+// Most times that a receiver reads its slots while it waits. Vulkan's memory model says which value a relaxed load may
+// return, but not when a store must be seen. So a wait needs a bound. If a message does not come, the receiver continues
+// without it, and the run is *lost*: its result is wrong and says so. A late message may then stay in a slot. So all later
+// runs are lost, too, until the host fills the buffer with zeros. docs/kernels.md (lost runs) has the rest.
 const uint MOST_TURNS = 1U << 11;
 
 // Stores the bits of a float. One NaN becomes another, so that no message is 0.
