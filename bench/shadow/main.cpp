@@ -44,6 +44,7 @@ void define_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--atlas", arguments.shadow.atlas_extent, "Texels of the atlas on a side");
     app.add_option("--map-extent", arguments.shadow.map_extent,
                    "Texels of importance maps on a side");
+    app.add_option("--max-tiles", arguments.shadow.max_tiles, "Tiles of all lights together");
     app.add_option("--json", arguments.json, "File for all numbers");
 }
 

@@ -65,6 +65,7 @@ bench::Row Measurements::errors(const Variant& variant) {
     FrameSettings settings = begin();
     std::vector<double> wrong;
     std::vector<double> shadowed;
+    std::vector<double> undecided;
     std::vector<double> settled;
     for (std::uint32_t i = 0; i < filming_.frames; ++i) {
         lead_in(settings, variant.technique, i);
@@ -72,6 +73,7 @@ bench::Row Measurements::errors(const Variant& variant) {
             rig_.compare(settings, variant.technique).difference(filming_.counted);
         wrong.push_back(percent(now.wrong, now.surfaces));
         shadowed.push_back(percent(now.wrongly_shadowed, now.surfaces));
+        undecided.push_back(percent(now.undecided, now.surfaces));
         if (variant.technique != Technique::fitted) {
             settled.push_back(wrong.back());  // no frame depends on earlier ones
             continue;
@@ -87,6 +89,7 @@ bench::Row Measurements::errors(const Variant& variant) {
     add_distribution(row, "wrong_%", wrong, 4);
     add_distribution(row, "shadowed_%", shadowed, 4);
     add_distribution(row, "settled_%", settled, 4);
+    add_distribution(row, "undecided_%", undecided, 4);
     return row;
 }
 
@@ -94,7 +97,7 @@ Measurements::Run Measurements::run(const Variant& variant) {
     FrameSettings settings = begin();
     const float seconds = std::min(filming_.seconds, filming_.flight.seconds());
     const auto count = static_cast<std::uint32_t>(seconds * STEADY_FRAMES_PER_SECOND) + 1;
-    std::array<std::vector<double>, 2> tallies;
+    std::array<std::vector<double>, 3> tallies;
     std::array<std::vector<double>, 6> times;
     for (std::uint32_t i = 0; i < count; ++i) {
         set_second(settings, static_cast<float>(i) / STEADY_FRAMES_PER_SECOND);
@@ -104,7 +107,8 @@ Measurements::Run Measurements::run(const Variant& variant) {
         }
         const ShadowHeader header = rig_.renderer().header();
         const std::array tally{double(header.tiles),
-                               double(header.added + header.removed + header.resized)};
+                               double(header.added + header.removed + header.resized),
+                               double(header.factor)};
         const auto [depth, fit, cull, maps, shade] = rig_.timings();
         const std::array time{depth, fit, cull, maps, shade, depth + fit + cull + maps + shade};
         for (std::size_t k = 0; k < tally.size(); ++k) {
@@ -115,7 +119,7 @@ Measurements::Run Measurements::run(const Variant& variant) {
         }
     }
     Run result;
-    for (std::size_t k = 0; const char* const name : {"tiles", "changed"}) {
+    for (std::size_t k = 0; const char* const name : {"tiles", "changed", "factor"}) {
         add_distribution(result.tiles, name, tallies[k++], 2);
     }
     for (std::size_t k = 0;

@@ -59,39 +59,45 @@ Rays::Rays(const Geometry& geometry)
     }
 }
 
-std::vector<std::uint32_t> Rays::reached(std::span<const Receiver> receivers,
-                                         std::span<const Light> lights, const Camera& camera,
-                                         std::uint32_t height) const {
+std::vector<Rays::Truth> Rays::truths(std::span<const Receiver> receivers,
+                                      std::span<const Light> lights, const Camera& camera,
+                                      std::uint32_t height) const {
     constexpr float ENDLESS = std::numeric_limits<float>::infinity();
-    std::vector<std::uint32_t> words(receivers.size());
+    std::vector<Truth> truths(receivers.size());
     const std::size_t width = receivers.size() / height;
     baker::parallel_for(height, 0, [&](std::size_t row) {
         Context context{.geometry = geometry_};
         context.embree.filter = leave_out;
         for (std::size_t i = row * width; i < (row + 1) * width; ++i) {
-            const glm::vec3 from = origin(receivers[i], camera, height);
+            const glm::vec3 position = vector_of(receivers[i].position);
+            const glm::vec3 up = above(receivers[i], camera, height);
             for (std::uint32_t l = 0; l < lights.size(); ++l) {
-                const bool is_sun = lights[l].kind == Light::Kind::sun;
-                const glm::vec3 way =
-                    is_sun ? -glm::normalize(lights[l].direction) : lights[l].position - from;
-                if ((receivers[i].faces >> l & 1U) != 0 &&
-                    rays_.is_free(from, way, is_sun ? ENDLESS : 1.0F, context.embree)) {
-                    words[i] |= 1U << l;
+                if ((receivers[i].faces >> l & 1U) == 0) {
+                    continue;
                 }
+                const bool is_sun = lights[l].kind == Light::Kind::sun;
+                const auto is_reached = [&](const glm::vec3& from) {
+                    const glm::vec3 way =
+                        is_sun ? -glm::normalize(lights[l].direction) : lights[l].position - from;
+                    return rays_.is_free(from, way, is_sun ? ENDLESS : 1.0F, context.embree);
+                };
+                const bool is_lit = is_reached(position + up);
+                truths[i].reached |= is_lit ? 1U << l : 0;
+                truths[i].undecided |=
+                    is_reached(position + UNDECIDED_RATIO * up) != is_lit ? 1U << l : 0;
             }
         }
     });
-    return words;
+    return truths;
 }
 
-glm::vec3 Rays::origin(const Receiver& receiver, const Camera& camera, std::uint32_t height) const {
-    const glm::vec3 position = vector_of(receiver.position);
-    const float distance = glm::distance(position, camera.position);
+glm::vec3 Rays::above(const Receiver& receiver, const Camera& camera, std::uint32_t height) const {
+    const float distance = glm::distance(vector_of(receiver.position), camera.position);
     const float pixel = 2.0F * std::tan(glm::radians(camera.vertical_field_degrees) / 2.0F) /
                         static_cast<float>(height);  // at distance 1
-    const float above =
+    const float units =
         std::ldexp(largest_coordinate_, -18) + distance * (pixel / 128.0F + std::ldexp(1.0F, -18));
-    return position + above * vector_of(receiver.normal);
+    return units * vector_of(receiver.normal);
 }
 
 }  // namespace quadtile::shadow

@@ -27,9 +27,11 @@ Difference Comparison::difference(std::uint32_t lights) const {
         if (receivers[i].share < 0.0F) {
             continue;
         }
-        const std::uint32_t drawn = receivers[i].lit & lights;
-        const std::uint32_t reached = truth[i] & lights;
+        const std::uint32_t decided = lights & ~truth[i].undecided;
+        const std::uint32_t drawn = receivers[i].lit & decided;
+        const std::uint32_t reached = truth[i].reached & decided;
         ++difference.surfaces;
+        difference.undecided += decided != lights ? 1 : 0;
         difference.wrong += drawn != reached ? 1 : 0;
         difference.wrongly_shadowed += (~drawn & reached) != 0 ? 1 : 0;
     }
@@ -190,7 +192,7 @@ Comparison Rig::compare(const FrameSettings& settings, Technique technique) {
         rays_ = Rays(geometry_);
     }
     comparison.truth =
-        rays_.reached(comparison.receivers, settings.lights, settings.camera, extent_.height);
+        rays_.truths(comparison.receivers, settings.lights, settings.camera, extent_.height);
     return comparison;
 }
 

@@ -15,7 +15,8 @@ namespace quadtile::shadow {
 // Counts of pixels with surfaces.
 struct Difference {
     std::uint32_t surfaces = 0;
-    std::uint32_t wrong = 0;  // a light's hard shadow is not that of a ray
+    std::uint32_t undecided = 0;  // for a light; it counts for no technique there
+    std::uint32_t wrong = 0;      // a light's hard shadow is not that of a ray
     std::uint32_t wrongly_shadowed = 0;
 
     [[nodiscard]] double share_wrong() const {
@@ -23,10 +24,10 @@ struct Difference {
     }
 };
 
-// A frame's receivers, row by row, and the words of rays for them.
+// A frame's receivers, row by row, and what rays tell of them.
 struct Comparison {
     std::vector<Receiver> receivers;
-    std::vector<std::uint32_t> truth;
+    std::vector<Rays::Truth> truth;
 
     // `lights`: a bit for each one that counts.
     [[nodiscard]] Difference difference(std::uint32_t lights = ~0U) const;

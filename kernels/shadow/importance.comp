@@ -1,11 +1,12 @@
-// Scatters the requests of the camera's pixels to the lights' maps, as maxima. Raises them near edges of shadows, which
-// a lookup of this picture's pixels in the last frame's maps finds. Of the looked-up pixels only those count for a
-// request that lie near it on the light's map (shadow_is_near). Step 1; twin: scatter_importance. After Giegl and Wimmer,
-// "Fitted Virtual Shadow Maps" (2007), with a request per pixel, too.
+// Scatters the requests of the camera's pixels to the lights' maps, as maxima: of one pixel per square of 4 x 4. Raises
+// them near edges of shadows, which a lookup of the same pixels in the last frame's maps finds. Of the pixels around a
+// request only those count that lie near it on the light's map (shadow_is_near). Step 1; twin: scatter_importance. After
+// Giegl and Wimmer, "Fitted Virtual Shadow Maps" (2007).
 //
-// Dispatch: workgroups of 256 threads for 32 x 32 pixels (SHADOW_STEPS: for 256 layers). Each handles one after another
-// the lights that may reach its pixels, with all layers of a light (faces or levels): each pixel has one of them. Raises
-// the importance map, marks requested texels, and writes the steps and origins of the lights' maps.
+// Dispatch: workgroups of 256 threads, one per square; those at its edges only look up, so the requests are those of 14 x
+// 14 squares (SHADOW_STEPS: of 256 layers). Each workgroup handles one after another the lights that may reach its pixels,
+// with all layers of a light (faces or levels): each pixel has one of them. Raises the importance map, marks requested
+// texels, and writes the steps and origins of the lights' maps.
 //
 // Hundreds of pixels of a near surface lie in one texel, and their atomics would wait for each other. So a workgroup
 // first finds maxima of texels in shared memory. Texels 16 apart share a place there: the first request takes it.
@@ -13,8 +14,10 @@
 #version 460
 #include "bindings.glsl"
 
-const int BLOCK = int(SHADOW_PICTURE_BLOCK);  // pixels on a side; one of each 2 x 2 makes a request
-const uint THREADS = BLOCK * BLOCK / 4;
+const int SQUARE = int(SHADOW_SQUARE);
+const int BLOCK = int(SHADOW_PICTURE_BLOCK);  // pixels on a side
+const int SIDE = BLOCK / SQUARE + 2;          // squares of a workgroup, with those at its edges
+const uint THREADS = SIDE * SIDE;
 layout(local_size_x = THREADS) in;
 
 const uint PLACES_SIDE = 16;
@@ -76,31 +79,19 @@ Depths depths_at(ivec2 pixel, ivec2 extent) {
 }
 
 // Returns the pixel that is read of a square of the picture: places alternate, to meet thin lines.
-ivec2 taken_pixel(ivec2 square, int stride) { return stride * square + stride / 2 * (square.yx & 1); }
+ivec2 taken_pixel(ivec2 square) { return SQUARE * square + SQUARE / 2 * (square.yx & 1); }
 
 layout(set = 0, binding = 4) uniform sampler2D atlas;
 
-// Words of the blocks of this workgroup's pixels and those around: what one pixel of each tells.
-const int SEEN_BLOCKS = BLOCK / int(SHADOW_EDGE_BLOCK) + 2;
-const uint SEEN = SEEN_BLOCKS * SEEN_BLOCKS;
-shared uint seen[SEEN];
-// Layer and place on its map of each block's pixel.
-shared uint seen_layers[SEEN];
-shared vec2 seen_places[SEEN];
+// What each thread's pixel tells: its word, and its layer and place on the layer's map.
+shared uint seen[THREADS];
+shared uint seen_layers[THREADS];
+shared vec2 seen_places[THREADS];
 
-ShadowMapping mapping_of(ivec2 pixel, Depths depths, uint layer) {
-    return shadow_mapping(parameters, layers_here[layer], pixel.x, pixel.y, depths.here, depths.by_column,
-                          depths.by_row);
-}
-
-// Returns a pixel's word. Keeps its layer and place.
-uint look_up(ivec2 pixel, Depths depths, uint light, uint block) {
-    const uint layer = layer_of(pixel, depths.here);
-    const ShadowMapping mapping = mapping_of(pixel, depths, layer);
-    seen_layers[block] = layer;
-    seen_places[block] = vec2(mapping.at[0], mapping.at[1]);
+// Returns a pixel's word.
+uint look_up(ShadowMapping mapping, uint light, uint layer) {
     const ShadowSight last = shadow_sight(parameters, layers_here[layer], mapping, steps[layer]);
-    if (depths.here == background || last.inside == 0 || !has_last_frame()) {
+    if (last.inside == 0 || !has_last_frame()) {
         return 0;
     }
     const uint page = imageLoad(page_table, ivec3(last.x, last.y, light + layer)).x;
@@ -111,15 +102,15 @@ uint look_up(ivec2 pixel, Depths depths, uint light, uint block) {
     return shadow_is_reached(parameters, last, tile, column, row, stored) ? SHADOW_LIT : SHADOW_SHADED;
 }
 
-// Joins the words of a block and those around, if they are near a request.
-uint words_around(uvec2 place, ShadowMapping mapping, uint layer) {
+// Joins the words of a thread's square and those around, if they are near its request.
+uint words_around(ShadowMapping mapping, uint layer) {
     uint around = 0;
-    for (uint i = 0; i < 9; ++i) {
-        const uint block = (place.y + i / 3) * SEEN_BLOCKS + place.x + i % 3;
-        // Most words have no new bits. Blocks outside the picture have none.
-        if ((seen[block] & ~around) != 0 && seen_layers[block] == layer &&
-            shadow_is_near(mapping, seen_places[block].x, seen_places[block].y)) {
-            around |= seen[block];
+    [[unroll]] for (uint i = 0; i < 9; ++i) {  // a loop in a branch: LOST_THREADS (cpu_drivers.glsl)
+        const uint square = gl_LocalInvocationIndex + i / 3 * SIDE + i % 3 - SIDE - 1;
+        // Most words have no new bits. Squares outside the picture have none.
+        if ((seen[square] & ~around) != 0 && seen_layers[square] == layer &&
+            shadow_is_near(mapping, seen_places[square].x, seen_places[square].y)) {
+            around |= seen[square];
         }
     }
     return around;
@@ -292,21 +283,13 @@ void main() {
     }
     const ivec2 extent = ivec2(frame.depth_width, frame.depth_height);
     const ivec2 first_pixel = ivec2(gl_WorkGroupID.xy) * BLOCK;
-    // The pixel that the thread requests for, then that which it looks up.
-    const ivec2 local = taken_pixel(ivec2(thread % (BLOCK / 2), thread / (BLOCK / 2)), int(SHADOW_REQUEST_STRIDE));
-    const ivec2 pixel = first_pixel + local;
+    const ivec2 place = ivec2(thread % SIDE, thread / SIDE);
+    const ivec2 pixel = taken_pixel(first_pixel / SQUARE + place - 1);
     const Depths depths = depths_at(pixel, extent);
-    const bool requests = all(lessThan(pixel, extent)) && depths.here != background && is_finite(depths.here);
-    const int edge = int(SHADOW_EDGE_BLOCK);
-    const ivec2 block = first_pixel / edge - 1 + ivec2(thread % SEEN_BLOCKS, thread / SEEN_BLOCKS);
-    const ivec2 seen_pixel = taken_pixel(block, edge);
-    const bool looks_up = thread < SEEN && is_inside(seen_pixel, extent);
-    Depths seen_depths;
-    if (looks_up) {
-        seen_depths = depths_at(seen_pixel, extent);
-    }
+    const bool is_surface = is_inside(pixel, extent) && depths.here != background;
+    const bool requests = is_surface && all(greaterThan(place, ivec2(0))) && all(lessThan(place, ivec2(SIDE - 1)));
     if (!ONE_LAYER) {
-        find_reaching(first_pixel, requests, depths.here);
+        find_reaching(first_pixel, requests && is_finite(depths.here), depths.here);
     }
 
     const uint count = ONE_LAYER ? frame.lights[0].layers : reaching_count;
@@ -314,17 +297,18 @@ void main() {
         const uint light = ONE_LAYER ? 0 : reaching[i];
         begin(light);
         barrier();
-        if (thread < SEEN) {
-            seen[thread] = looks_up ? look_up(seen_pixel, seen_depths, light, thread) : 0;
-        }
         const uint layer = layer_of(pixel, depths.here);
-        const ShadowMapping mapping = mapping_of(pixel, depths, layer);
+        const ShadowMapping mapping =
+            shadow_mapping(parameters, layers_here[layer], pixel.x, pixel.y, depths.here, depths.by_column,
+                           depths.by_row);
+        seen[thread] = is_surface ? look_up(mapping, light, layer) : 0;
+        seen_layers[thread] = layer;
+        seen_places[thread] = vec2(mapping.at[0], mapping.at[1]);
         barrier();
-        const uint around = words_around(uvec2(local) / SHADOW_EDGE_BLOCK, mapping, layer);
         if (requests && mapping.inside != 0) {
             const float request = shadow_request(parameters, layers_here[layer], mapping);
             raise(uvec2(mapping.at[0], mapping.at[1]), light, layer,
-                  floatBitsToUint(shadow_beside_edge(request, around)));
+                  floatBitsToUint(shadow_beside_edge(request, words_around(mapping, layer))));
         }
         barrier();
         if (place_texels[thread] != 0) {

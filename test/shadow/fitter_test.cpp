@@ -49,7 +49,7 @@ struct Pair {
 // threads; a device without subgroups. Catches blocks whose arrival is lost.
 TEST_F(ShadowFitterKernels, EqualsItsTwinInLargeCases) {
     std::vector<ShadowProjection> suns;
-    for (int light = 0; light < 8; ++light) {
+    for (int light = 0; light < 12; ++light) {
         const float sideways = 0.1F * static_cast<float>(light);
         suns.push_back(directional_shadow_projection({-sideways, -1.0F, -0.3F}, spheres_box()));
         suns.back().weight = 64.0F;
@@ -65,7 +65,7 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinInLargeCases) {
     const Case cases[] = {
         {0,
          with_small_tiles(
-             {.lights = 8, .map_extent = 128, .atlas_extent = 8192, .max_tiles = 6000}),
+             {.lights = 12, .map_extent = 128, .atlas_extent = 8192, .max_tiles = 6000}),
          suns, 2048},
         {1,
          with_small_tiles({.lights = 2, .map_extent = 32, .atlas_extent = 512, .max_tiles = 120}),
@@ -75,7 +75,7 @@ TEST_F(ShadowFitterKernels, EqualsItsTwinInLargeCases) {
         SCOPED_TRACE(here.options.map_extent);
         Gpu gpu(device_for(all_variants()[here.variant]));
         Pair pair(gpu, here.options);
-        for (const int frame : {0, 8, 9}) {
+        for (const int frame : {8, 9}) {
             EXPECT_GT(pair.next(camera_of_frame(frame), here.lights).header.tiles,
                       here.least_tiles);
         }

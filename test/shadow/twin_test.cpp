@@ -77,8 +77,8 @@ class ShadowEdges : public testing::Test {
  protected:
     using Pixel = std::array<std::uint32_t, 2>;
 
-    // Returns the needs by quad in units of what a pixel needs elsewhere, if the last frame's atlas
-    // has shadows at these pixels alone. The map has more texels than the picture pixels.
+    // Returns the needs by square in units of what a pixel needs elsewhere, if the last frame's
+    // atlas has shadows at these pixels alone. The map has more texels than the picture pixels.
     [[nodiscard]] std::vector<float> needs(std::span<const Pixel> shaded) const {
         const std::vector<float> depth(SIDE * SIDE, DEPTH);
         ShadowFitter fitter(options);
@@ -90,10 +90,11 @@ class ShadowEdges : public testing::Test {
         const std::vector<float> map = fitter.next(frame, depth, atlas).importance;
         std::vector<float> needs;
         for (std::uint32_t i = 0; i < SIDE * SIDE; ++i) {
-            const std::uint32_t x = i % SIDE / 2;
-            const std::uint32_t y = i / SIDE / 2;
-            const ShadowMapping mapping = shadow_mapping(parameters, frame.lights[0], 2 * x + y % 2,
-                                                         2 * y + x % 2, DEPTH, 0.0F, 0.0F);
+            const std::uint32_t x = i % SIDE / SHADOW_SQUARE;
+            const std::uint32_t y = i / SIDE / SHADOW_SQUARE;
+            const ShadowMapping mapping = shadow_mapping(
+                parameters, frame.lights[0], SHADOW_SQUARE * x + SHADOW_SQUARE / 2 * (y % 2),
+                SHADOW_SQUARE * y + SHADOW_SQUARE / 2 * (x % 2), DEPTH, 0.0F, 0.0F);
             EXPECT_EQ(mapping.inside, 1U);
             const auto column = static_cast<std::size_t>(mapping.at[0]);
             const auto row = static_cast<std::size_t>(mapping.at[1]);
@@ -138,8 +139,8 @@ TEST_F(ShadowEdges, MakeTheirBlocksFinerAndThoseAround) {
     const std::vector<float> needed = needs({&shaded, 1});
     for (std::uint32_t i = 0; i < needed.size(); ++i) {
         const auto blocks = [](std::uint32_t pixel, std::uint32_t edge) {  // from the edge's
-            return std::abs(static_cast<int>(pixel / SHADOW_EDGE_BLOCK) -
-                            static_cast<int>(edge / SHADOW_EDGE_BLOCK));
+            return std::abs(static_cast<int>(pixel / SHADOW_SQUARE) -
+                            static_cast<int>(edge / SHADOW_SQUARE));
         };
         const bool is_near = blocks(i % SIDE, 42) <= 1 && blocks(i / SIDE, 20) <= 1;
         EXPECT_EQ(needed[i], is_near ? 8.0F : 1.0F) << i;

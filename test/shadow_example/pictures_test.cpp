@@ -194,7 +194,7 @@ TEST_F(Shadows, OfSquaresAroundALampAreSquares) {
                 }
                 const std::uint32_t lit = outside > 0.0F ? 1 : 0;
                 if (std::abs(outside) > 0.01F) {
-                    ASSERT_EQ(comparison.truth[i], lit) << place[0] << " " << place[1];
+                    ASSERT_EQ(comparison.truth[i].reached, lit) << place[0] << " " << place[1];
                 }
                 if (std::abs(outside) > 0.06F) {
                     ASSERT_EQ(comparison.receivers[i].lit & 1U, lit)

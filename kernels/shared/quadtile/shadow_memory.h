@@ -57,7 +57,7 @@ const uint SHADOW_REQUESTS = 2;
 
 // ---- Workgroups
 
-const uint SHADOW_PICTURE_BLOCK = 32;   ///< pixels on a side, of importance.comp
+const uint SHADOW_PICTURE_BLOCK = 56;   ///< pixels on a side, of importance.comp
 const uint SHADOW_STEP_GROUP = 256;     ///< layers, of importance.comp's steps
 const uint SHADOW_ALLOCATE_GROUP = 64;  ///< tiles, of allocate.comp
 const uint SHADOW_CULL_GROUP = 64;      ///< objects, of cull.comp

@@ -16,9 +16,8 @@ const uint SHADOW_MAX_LEVELS = 8;      ///< sun levels, at most; one layer each
 const uint SHADOW_CLASSES = 5;         ///< of slots, each twice as wide as the class below
 const uint SHADOW_PAGE_CELLS = 256;    ///< of the largest slot: 4^(SHADOW_CLASSES - 1)
 const uint SHADOW_NONE = 0xffffffffU;  ///< no tile, no slot
-const uint SHADOW_EDGE_BLOCK = 4;      ///< pixels on a side, with one lookup in the atlas
+const uint SHADOW_SQUARE = 4;          ///< pixels on a side, of which one requests and is looked up
 const uint SHADOW_ASKED_BLOCK = 8;     ///< texels of the map on a side, of a mark
-const uint SHADOW_REQUEST_STRIDE = 2;  ///< pixels from one request to the next
 
 /// Hysteresis. Slots grow, and tiles are split, at their threshold t. Slots shrink, and tiles are
 /// merged, below SHADOW_MERGE_RATIO * t.

@@ -97,7 +97,7 @@ void scatter_importance(const ShadowParameters& parameters, const ShadowFrame& f
     for (std::uint32_t row = 0; row < frame.depth_height; ++row) {
         for (std::uint32_t column = 0; column < frame.depth_width; ++column) {
             const std::optional<float> here = depths.at(column, row);
-            if (!here || !takes_pixel(column, row, SHADOW_REQUEST_STRIDE)) {
+            if (!here || !takes_pixel(column, row)) {
                 continue;
             }
             const float by_column = depths.step(column, row, 1, 0);

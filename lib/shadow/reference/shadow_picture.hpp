@@ -47,11 +47,11 @@ class DepthBuffer {
     std::span<const float> depth_;
 };
 
-// Returns whether a pixel is the one of its `stride` x `stride` pixels that is read. The place
-// alternates between squares, so that thin lines are met. Strides are even.
-inline bool takes_pixel(std::uint32_t column, std::uint32_t row, std::uint32_t stride) {
-    return column % stride == (stride / 2) * (row / stride % 2) &&
-           row % stride == (stride / 2) * (column / stride % 2);
+// Returns whether a pixel is the one of its square that is read. The place alternates between
+// squares, so that thin lines are met.
+inline bool takes_pixel(std::uint32_t column, std::uint32_t row) {
+    return column % SHADOW_SQUARE == SHADOW_SQUARE / 2 * (row / SHADOW_SQUARE % 2) &&
+           row % SHADOW_SQUARE == SHADOW_SQUARE / 2 * (column / SHADOW_SQUARE % 2);
 }
 
 // What a pixel tells of a light, by the last frame's maps.
@@ -70,17 +70,18 @@ struct SeenPixel {
 // Lookups in the last frame's maps around each pixel.
 class SeenAround {
  public:
-    // `look_up` returns a pixel's SeenPixels, one per light; it is called once per block.
+    // `look_up` returns a pixel's SeenPixels, one per light; it is called once per square.
     template <typename LookUp>
     SeenAround(const ShadowFrame& frame, const LookUp& look_up)
-        : columns_(blocks_of(frame.depth_width)), rows_(blocks_of(frame.depth_height)) {
+        : columns_(squares_of(frame.depth_width)), rows_(squares_of(frame.depth_height)) {
         seen_.resize(columns_ * rows_);
         for (std::uint32_t row = 0; row < frame.depth_height; ++row) {
             for (std::uint32_t column = 0; column < frame.depth_width; ++column) {
-                if (takes_pixel(column, row, SHADOW_EDGE_BLOCK)) {
-                    std::ranges::copy(look_up(column, row),
-                                      std::back_inserter(seen_[row / SHADOW_EDGE_BLOCK * columns_ +
-                                                               column / SHADOW_EDGE_BLOCK]));
+                if (takes_pixel(column, row)) {
+                    std::ranges::copy(
+                        look_up(column, row),
+                        std::back_inserter(
+                            seen_[row / SHADOW_SQUARE * columns_ + column / SHADOW_SQUARE]));
                 }
             }
         }
@@ -89,13 +90,13 @@ class SeenAround {
     // Returns the words around a pixel that count for its request, joined.
     [[nodiscard]] std::uint32_t words(std::uint32_t column, std::uint32_t row,
                                       const ShadowMapping& mapping, std::uint32_t layer) const {
-        const std::size_t block_x = column / SHADOW_EDGE_BLOCK;
-        const std::size_t block_y = row / SHADOW_EDGE_BLOCK;
+        const std::size_t square_x = column / SHADOW_SQUARE;
+        const std::size_t square_y = row / SHADOW_SQUARE;
         std::uint32_t joined = 0;
-        for (std::size_t y = block_y == 0 ? 0 : block_y - 1; y <= std::min(block_y + 1, rows_ - 1);
-             ++y) {
-            for (std::size_t x = block_x == 0 ? 0 : block_x - 1;
-                 x <= std::min(block_x + 1, columns_ - 1); ++x) {
+        for (std::size_t y = square_y == 0 ? 0 : square_y - 1;
+             y <= std::min(square_y + 1, rows_ - 1); ++y) {
+            for (std::size_t x = square_x == 0 ? 0 : square_x - 1;
+                 x <= std::min(square_x + 1, columns_ - 1); ++x) {
                 for (const SeenPixel& pixel : seen_[y * columns_ + x]) {
                     joined |= pixel.is_near(mapping, layer) ? pixel.word : 0;
                 }
@@ -105,13 +106,13 @@ class SeenAround {
     }
 
  private:
-    static std::size_t blocks_of(std::uint32_t pixels) {
-        return (pixels + SHADOW_EDGE_BLOCK - 1) / SHADOW_EDGE_BLOCK;
+    static std::size_t squares_of(std::uint32_t pixels) {
+        return (pixels + SHADOW_SQUARE - 1) / SHADOW_SQUARE;
     }
 
-    std::size_t columns_;  // of blocks
+    std::size_t columns_;  // of squares
     std::size_t rows_;
-    std::vector<std::vector<SeenPixel>> seen_;  // by block
+    std::vector<std::vector<SeenPixel>> seen_;  // by square
 };
 
 }  // namespace quadtile::reference
