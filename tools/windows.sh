@@ -116,7 +116,7 @@ imgui() {
 }
 draco() {
     unpack draco
-    build draco "$work/draco" -DDRACO_TESTS=OFF
+    build draco "$work/draco" -DDRACO_TESTS=OFF -DCMAKE_UNITY_BUILD=ON
 }
 meshoptimizer() {
     unpack meshoptimizer
