@@ -18,7 +18,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <exception>
 #include <list>
 #include <memory>
@@ -189,6 +191,39 @@ class FileStream : public Imf::OStream {
     std::exception_ptr failure_;
 };
 
+// Writes KTX 2.0 with one level of VK_FORMAT_R16G16B16A16_SFLOAT, without compression.
+std::string encode_ktx2(const LightMap& map, float white) {
+    constexpr std::uint32_t DESCRIPTOR = 104;  // offsets and sizes in bytes
+    constexpr std::uint32_t DESCRIPTOR_SIZE = 92;
+    constexpr std::uint32_t PIXELS = 200;
+    const std::uint64_t size = map.irradiance.size() * sizeof(std::array<half, 4>);
+    const auto low = static_cast<std::uint32_t>(size);
+    const auto high = static_cast<std::uint32_t>(size >> 32U);
+    std::vector<std::uint32_t> words{
+        0x58544babU, 0xbb303220U, 0x0a1a0a0dU,  // identifier
+        // Format, bytes of a number, extent, depth, layers, faces, levels, compression.
+        97, 2, map.extent.width, map.extent.height, 0, 0, 1, 1, 0,
+        // Places of the descriptor, of keys and values, and of global data; the level.
+        DESCRIPTOR, DESCRIPTOR_SIZE, 0, 0, 0, 0, 0, 0, PIXELS, 0, low, high, low, high,
+        // Descriptor: its size, version and size again, linear RGB of BT.709, bytes per texel.
+        DESCRIPTOR_SIZE, 0, 2U | (DESCRIPTOR_SIZE - 4) << 16U, 0x010101U, 0, 8, 0};
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        const std::uint32_t signed_float = 0xc0U + (i < 3 ? i : 15);  // of R, G, B or A
+        words.insert(words.end(),
+                     {16 * i | 15U << 16U | signed_float << 24U, 0,
+                      std::bit_cast<std::uint32_t>(-1.0F), std::bit_cast<std::uint32_t>(1.0F)});
+    }
+    words.resize(PIXELS / sizeof(std::uint32_t));
+    std::string bytes(PIXELS + size, '\0');
+    std::memcpy(bytes.data(), words.data(), PIXELS);
+    for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+        const glm::vec3 light = glm::clamp(map.irradiance[i] / white, -LARGEST_HALF, LARGEST_HALF);
+        const std::array<half, 4> texel{light.r, light.g, light.b, 1.0F};
+        std::memcpy(&bytes[PIXELS + i * sizeof(texel)], texel.data(), sizeof(texel));
+    }
+    return bytes;
+}
+
 }  // namespace
 
 std::string name_of(Quantity quantity) {
@@ -196,7 +231,7 @@ std::string name_of(Quantity quantity) {
                       "shadow-mask"}[static_cast<std::size_t>(quantity)];
 }
 
-LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {
+LightMapPictures encode_light_map(const LightMap& map, Quantity quantity, bool half) {
     std::vector<float> lights;
     for (std::size_t i = 0; i < map.known.size(); ++i) {
         if (map.known[i] != 0) {
@@ -218,7 +253,10 @@ LightMapPng encode_light_map(const LightMap& map, Quantity quantity) {
     };
     parallel_for(map.irradiance.size(), 0, draw, SHORT_CALLS);
     const double unit = quantity == Quantity::radiance ? std::numbers::inv_pi : 1.0;
-    return {app::encode_png(picture), white * unit, brightest * unit};
+    return {.png = app::encode_png(picture),
+            .ktx2 = half ? encode_ktx2(map, white) : std::string(),
+            .intensity = white * unit,
+            .brightest = brightest * unit};
 }
 
 std::size_t write_light_map(const LightMap& map, Quantity quantity, bool half,

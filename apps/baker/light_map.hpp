@@ -97,13 +97,15 @@ constexpr float LARGEST_HALF = 65504.0F;
 std::size_t write_light_map(const LightMap& map, Quantity quantity, bool half,
                             app::OutputFile& file);
 
-// A picture for glTF, whose values times `intensity` are the light. The light of the brightest
-// hundredth of the known texels is cut, because lamps would leave few of 255 steps to the rest.
-struct LightMapPng {
-    std::string bytes;  // PNG of 8 bits, without the sRGB curve
+// Pictures for glTF, whose values times `intensity` are the light. In the PNG the light of the
+// brightest hundredth of the known texels is cut, because lamps would leave few of 255 steps to the
+// rest.
+struct LightMapPictures {
+    std::string png;   // of 8 bits, without the sRGB curve
+    std::string ktx2;  // of half floats, up to LARGEST_HALF; empty unless they are wanted
     double intensity = 1.0;
     double brightest = 0.0;  // light before the cut
 };
-[[nodiscard]] LightMapPng encode_light_map(const LightMap& map, Quantity quantity);
+[[nodiscard]] LightMapPictures encode_light_map(const LightMap& map, Quantity quantity, bool half);
 
 }  // namespace quadtile::baker

@@ -378,14 +378,15 @@ class Run {
             }
             const LightMap& page = part ? *part : map;
             if (lit_gltf_) {
-                const LightMapPng png = encode_light_map(page, options_.quantity);
-                if (png.brightest > 2.0 * png.intensity) {
+                const LightMapPictures lit =
+                    encode_light_map(page, options_.quantity, options_.half);
+                if (lit.brightest > 2.0 * lit.intensity) {
                     warn("a hundredth of the lightmap's texels is brighter than " +
-                         app::text_of(static_cast<float>(png.intensity)) + ", up to " +
-                         app::text_of(static_cast<float>(png.brightest)) +
-                         ": it is cut there in the .glb, which has 8 bits; an .exr holds all");
+                         app::text_of(static_cast<float>(lit.intensity)) + ", up to " +
+                         app::text_of(static_cast<float>(lit.brightest)) +
+                         ": it is cut there in the 8 bits of the .glb; --half or an .exr holds all");
                 }
-                pictures.push_back({png.bytes, png.intensity});
+                pictures.push_back({lit.png, lit.intensity, lit.ktx2});
             }
             if (lit_scene() != options_.output) {
                 app::OutputFile& file = open_output(page_path(options_, options_.output, i));

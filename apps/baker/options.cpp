@@ -129,7 +129,8 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     rare.add("--ao-distance", options.occlusion_distance, "D",
              "World units from which on surfaces do not darken --quantity ambient-occlusion",
              within(1e-9F, 1e9F));
-    map.add_flag("--half", options.half, "Half floats in the OpenEXR file, up to 65504");
+    map.add_flag("--half", options.half,
+                 "Half floats, up to 65504, in the OpenEXR file; in a .glb beside the 8 bits");
     map.add_flag("--directional", options.bake.directional,
                  "Also store spherical harmonics L1, in layers sh0 to sh3");
     rare.add("--dilate", options.dilation_rings, "N",
@@ -283,10 +284,10 @@ void check_scene(const CLI::App& app, const Options& options) {
                              "' needs a glTF scene for the lightmap; export SCENE as .glb or "
                              ".gltf, or give only --output FILE.exr");
         }
-        if ((is_scene && (options.bake.directional || options.half)) ||
+        if ((is_scene && options.bake.directional) ||
             options.quantity >= Quantity::ambient_occlusion) {
             throw UsageError(
-                "a .glb cannot hold --directional, --half or another --quantity than irradiance "
+                "a .glb cannot hold --directional or another --quantity than irradiance "
                 "and radiance; give --output FILE.exr");
         }
     }

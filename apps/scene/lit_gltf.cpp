@@ -18,6 +18,7 @@ namespace quadtile::baker {
 namespace {
 
 constexpr const char* EXTENSION = "MOZ_lightmap";
+constexpr const char* KTX2_EXTENSION = "KHR_texture_basisu";
 constexpr const char* LIGHT_MAP_NAME = "quadtile lightmap";
 constexpr int ELEMENT_ARRAY_BUFFER = 34963;
 constexpr int LINEAR = 9729;
@@ -101,12 +102,20 @@ class LitGltf::File {
                                          {"minFilter", LINEAR},
                                          {"wrapS", CLAMP_TO_EDGE},
                                          {"wrapT", CLAMP_TO_EDGE}});
-            json_["images"].push_back({{"name", LIGHT_MAP_NAME},
-                                       {"bufferView", add_view(page.png)},
-                                       {"mimeType", "image/png"}});
-            json_["textures"].push_back({{"name", LIGHT_MAP_NAME},
-                                         {"sampler", json_["samplers"].size() - 1},
-                                         {"source", json_["images"].size() - 1}});
+            Json texture{{"name", LIGHT_MAP_NAME}, {"sampler", json_["samplers"].size() - 1}};
+            const auto add_image = [&](const std::string& bytes, const char* type) {
+                json_["images"].push_back({{"name", LIGHT_MAP_NAME},
+                                           {"bufferView", add_view(bytes)},
+                                           {"mimeType", type}});
+                return json_["images"].size() - 1;
+            };
+            if (!page.ktx2.empty()) {
+                texture["extensions"][KTX2_EXTENSION]["source"] =
+                    add_image(page.ktx2, "image/ktx2");
+                use(KTX2_EXTENSION);
+            }
+            texture["source"] = add_image(page.png, "image/png");
+            json_["textures"].push_back(std::move(texture));
             light_maps.push_back({{"index", json_["textures"].size() - 1},
                                   {"texCoord", 1},
                                   {"intensity", page.intensity}});
@@ -127,10 +136,7 @@ class LitGltf::File {
                 }
             }
         }
-        Json& used = json_["extensionsUsed"];
-        if (std::ranges::find(used, EXTENSION) == used.end()) {
-            used.push_back(EXTENSION);
-        }
+        use(EXTENSION);
         Json& extras = json_["asset"]["extras"];
         if (!extras.is_object()) {
             extras = Json::object();
@@ -140,6 +146,13 @@ class LitGltf::File {
     }
 
  private:
+    void use(const char* extension) {
+        Json& used = json_["extensionsUsed"];
+        if (std::ranges::find(used, extension) == used.end()) {
+            used.push_back(extension);
+        }
+    }
+
     // Joins consecutive buffers into one.
     void join_buffers() {
         std::vector<std::size_t> starts;
@@ -180,13 +193,24 @@ class LitGltf::File {
             image->value("bufferView", 0U) != json_["bufferViews"].size() - 1) {
             return false;
         }
-        std::string& bytes = file_.buffers[0];
-        bytes.resize(
-            std::min(last("bufferViews")->value("byteOffset", std::size_t{0}), bytes.size()));
-        file_.pictures.pop_back();
-        for (const char* const list : {"textures", "images", "samplers", "bufferViews"}) {
-            json_[list].erase(json_[list].size() - 1);
+        // The KTX2 picture, if there is one, comes before the PNG.
+        const std::size_t images = texture->contains("extensions") ? 2 : 1;
+        Json& views = json_["bufferViews"];
+        const Json& all = json_["images"];
+        if (all.size() < images || views.size() < images ||
+            all[all.size() - images].value("name", "") != LIGHT_MAP_NAME) {
+            return false;
         }
+        const Json& first = views[views.size() - images];
+        std::string& bytes = file_.buffers[0];
+        bytes.resize(std::min(first.value("byteOffset", std::size_t{0}), bytes.size()));
+        for (std::size_t i = 0; i < images; ++i) {
+            file_.pictures.pop_back();
+            json_["images"].erase(json_["images"].size() - 1);
+            views.erase(views.size() - 1);
+        }
+        json_["textures"].erase(json_["textures"].size() - 1);
+        json_["samplers"].erase(json_["samplers"].size() - 1);
         return true;
     }
 

@@ -12,10 +12,11 @@ namespace quadtile::baker {
 
 struct GltfFile;
 
-// Picture of a lightmap page. The light is `intensity` times its values, without an sRGB curve.
+// Pictures of a lightmap page. The light is `intensity` times their values, without an sRGB curve.
 struct LightMapPage {
     std::string png;
     double intensity = 1.0;
+    std::string ktx2 = {};  // for readers of KHR_texture_basisu; may be empty
 };
 
 // A glTF file that receives a lightmap. Everything else stays as it is, except that its buffers

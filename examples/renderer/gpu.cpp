@@ -187,24 +187,17 @@ void Gpu::make_device() {
     queue_ = device_->getQueue(queue_family_, 0);
 }
 
-quadtile::AdoptedDevice Gpu::for_quadtile() {
+quadtile::AdoptedDevice Gpu::for_quadtile() const {
     quadtile::AdoptedDevice host{
         .get_instance_proc_addr = VULKAN_HPP_DEFAULT_DISPATCHER.vkGetInstanceProcAddr,
         .instance = *instance_,
         .physical_device = physical_device_,
         .device = *device_,
-        .queue_family = queue_family_,
-        // Tiler, Mipmapper and Service submit from their own threads, through our lock. Classes
-        // that only record, such as Subdivider, need no queue.
-        .submit = [this](const VkSubmitInfo& work, VkFence fence) { return submit(work, fence); }};
-    // Features that make_device has enabled and quadtile can use.
+        .queue_family = queue_family_};
+    // No queue: only Tiler, Mipmapper and Service submit. Features that make_device has enabled and
+    // quadtile can use:
     host.enabled.subgroup_operations = true;
     return host;
-}
-
-VkResult Gpu::submit(const VkSubmitInfo& work, VkFence fence) {
-    const std::lock_guard lock(queue_mutex_);
-    return VULKAN_HPP_DEFAULT_DISPATCHER.vkQueueSubmit(queue_, 1, &work, fence);
 }
 
 // Nothing that work uses can be destroyed before it ends. So work that does not end in time ends
@@ -220,9 +213,8 @@ void Gpu::wait(vk::Fence fence) {
 void Gpu::wait_idle() noexcept {
     try {
         const auto behind_all_work = device_->createFenceUnique({});
-        if (submit(vk::SubmitInfo(), *behind_all_work) == VK_SUCCESS) {
-            wait(*behind_all_work);
-        }
+        queue_.submit({}, *behind_all_work);
+        wait(*behind_all_work);
     } catch (const vk::SystemError&) {
         // After a loss of the device nothing runs any more.
     }
@@ -237,20 +229,20 @@ void Gpu::run(const Recorder& record) {
     commands->end();
     const auto fence = device_->createFenceUnique({});
     const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*commands};
-    vk::resultCheck(static_cast<vk::Result>(submit(work, *fence)), "vkQueueSubmit");
+    queue_.submit(work, *fence);
     wait(*fence);
 }
 
-std::vector<std::byte> Gpu::download(const Image& picture, vk::Extent2D extent) {
+std::vector<std::byte> Gpu::download(const Image& picture, vk::Extent2D extent,
+                                     vk::ImageLayout layout) {
     using Access = vk::AccessFlagBits2;
     using Stage = vk::PipelineStageFlagBits2;
     const vk::DeviceSize size_bytes = vk::DeviceSize{4} * extent.width * extent.height;
     const Buffer buffer = make_buffer(size_bytes, vk::BufferUsageFlagBits::eTransferDst, true);
     run([&](vk::CommandBuffer commands) {
         // This barrier waits for the frames, since barriers include earlier submissions.
-        change_layout(commands, picture, COLOUR_RANGE, vk::ImageLayout::eColorAttachmentOptimal,
-                      vk::ImageLayout::eTransferSrcOptimal,
-                      {Stage::eColorAttachmentOutput, Access::eColorAttachmentWrite},
+        change_layout(commands, picture, COLOUR_RANGE, layout, vk::ImageLayout::eTransferSrcOptimal,
+                      {Stage::eAllCommands, Access::eMemoryWrite},
                       {Stage::eCopy, Access::eTransferRead});
         const vk::BufferImageCopy whole{
             .imageSubresource = {.aspectMask = vk::ImageAspectFlagBits::eColor, .layerCount = 1},
@@ -340,16 +332,21 @@ Interface Gpu::make_interface(vk::ShaderStageFlags stages, std::span<const vk::I
     made.set = device_->allocateDescriptorSets(
         vk::DescriptorSetAllocateInfo{.descriptorPool = *made.pool}.setSetLayouts(
             *made.set_layout))[0];
-    // Each write goes on at the next bindings.
-    device_->updateDescriptorSets(
-        {vk::WriteDescriptorSet{.dstSet = made.set,
-                                .descriptorType = vk::DescriptorType::eStorageImage}
-             .setImageInfo(image_infos),
-         vk::WriteDescriptorSet{.dstSet = made.set,
-                                .dstBinding = static_cast<std::uint32_t>(images.size()),
-                                .descriptorType = vk::DescriptorType::eStorageBuffer}
-             .setBufferInfo(buffer_infos)},
-        {});
+    std::vector<vk::WriteDescriptorSet> writes;
+    const auto write = [&](vk::DescriptorType type) -> vk::WriteDescriptorSet& {
+        writes.push_back({.dstSet = made.set,
+                          .dstBinding = static_cast<std::uint32_t>(writes.size()),
+                          .descriptorCount = 1,
+                          .descriptorType = type});
+        return writes.back();
+    };
+    for (const vk::DescriptorImageInfo& info : image_infos) {
+        write(vk::DescriptorType::eStorageImage).setPImageInfo(&info);
+    }
+    for (const vk::DescriptorBufferInfo& info : buffer_infos) {
+        write(vk::DescriptorType::eStorageBuffer).setPBufferInfo(&info);
+    }
+    device_->updateDescriptorSets(writes, {});
     const vk::PushConstantRange constants{
         .stageFlags = stages, .size = static_cast<std::uint32_t>(push_constants_size_bytes)};
     made.layout = device_->createPipelineLayoutUnique(vk::PipelineLayoutCreateInfo{}
@@ -438,7 +435,7 @@ void Frames::submit(const Recorder& record) {
     record(*frame.commands);
     frame.commands->end();
     const vk::SubmitInfo work{.commandBufferCount = 1, .pCommandBuffers = &*frame.commands};
-    vk::resultCheck(static_cast<vk::Result>(gpu_.submit(work, *frame.done)), "vkQueueSubmit");
+    gpu_.queue().submit(work, *frame.done);
 }
 
 }  // namespace renderer

@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -79,21 +78,22 @@ class Gpu {
 
     [[nodiscard]] vk::Device device() const { return *device_; }
     [[nodiscard]] std::uint32_t queue_family() const { return queue_family_; }
+    [[nodiscard]] vk::Queue queue() const { return queue_; }
 
     // Returns the device for quadtile, which never destroys it. This Gpu must outlive its uses.
-    [[nodiscard]] quadtile::AdoptedDevice for_quadtile();
+    [[nodiscard]] quadtile::AdoptedDevice for_quadtile() const;
 
-    // Submits to the queue, from any thread. All submissions use this function.
-    [[nodiscard]] VkResult submit(const VkSubmitInfo& work, VkFence fence);
     // Waits for submitted work; a minute at most, then the program ends with an error.
     void wait(vk::Fence fence);
     // The same for all work of the queue.
     void wait_idle() noexcept;
     // Records, submits and waits, for work that is done once.
     void run(const Recorder& record);
-    // Returns a colour attachment of the queue's earlier work, four bytes per pixel. Leaves it in
-    // the layout TRANSFER_SRC_OPTIMAL.
-    [[nodiscard]] std::vector<std::byte> download(const Image& picture, vk::Extent2D extent);
+    // Returns an image of four bytes per pixel that the queue's earlier work has left in `layout`.
+    // Leaves it in the layout TRANSFER_SRC_OPTIMAL.
+    [[nodiscard]] std::vector<std::byte> download(
+        const Image& picture, vk::Extent2D extent,
+        vk::ImageLayout layout = vk::ImageLayout::eColorAttachmentOptimal);
 
     [[nodiscard]] Buffer make_buffer(vk::DeviceSize size_bytes, vk::BufferUsageFlags usage,
                                      bool host_visible = false) const;
@@ -129,7 +129,6 @@ class Gpu {
     std::uint32_t queue_family_ = 0;
     vk::UniqueDevice device_;
     vk::Queue queue_;
-    std::mutex queue_mutex_;
 };
 
 // Frames, of which two may be in flight.

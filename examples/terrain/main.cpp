@@ -187,7 +187,7 @@ void Renderer::record(vk::CommandBuffer commands, const View& view) const {
         .imageLayout = Layout::eColorAttachmentOptimal,
         .loadOp = vk::AttachmentLoadOp::eClear,
         .storeOp = vk::AttachmentStoreOp::eStore,
-        .clearValue = {.color = vk::ClearColorValue(background_)}};
+        .clearValue = {.color = vk::ClearColorValue{background_}}};
     const vk::RenderingAttachmentInfo depth{.imageView = *depth_.view,
                                             .imageLayout = Layout::eDepthAttachmentOptimal,
                                             .loadOp = vk::AttachmentLoadOp::eClear,
@@ -213,7 +213,7 @@ void Renderer::record(vk::CommandBuffer commands, const View& view) const {
 
 Renderer::Renderer(Gpu& gpu, const quadtile::Device& device, const Options& options)
     : gpu_(gpu),
-      extent_(options.size[0], options.size[1]),
+      extent_{options.size[0], options.size[1]},
       background_(options.counts_background ? std::array{1.0F, 0.0F, 1.0F, 1.0F}
                                             : std::array{0.76F, 0.84F, 0.91F, 1.0F}),
       threshold_(quadtile::Threshold::max_resolution(options.error_pixels)),

@@ -4,6 +4,7 @@
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { GLTFLoader } from 'three/addons/loaders/GLTFLoader.js';
+import { KTX2Loader } from 'three/addons/loaders/KTX2Loader.js';
 import { LightMapPlugin, loadLightMap } from './light_map.js';
 
 // Makes the surface diffuse, as the baker does. MeshStandardMaterial is black on metal, and keeps
@@ -37,12 +38,13 @@ function cameraOf(gltf) {
 }
 
 async function show(query) {
+  const renderer = new THREE.WebGLRenderer({ antialias: true });
   const gltf = await new GLTFLoader()
+    .setKTX2Loader(new KTX2Loader().detectSupport(renderer)) // for lightmaps of half floats
     .register((parser) => new LightMapPlugin(parser))
     .loadAsync(query.get('scene') ?? 'scene_baked.glb');
   light(gltf.scene, query.has('lightmap') ? await loadLightMap(query.get('lightmap')) : {});
 
-  const renderer = new THREE.WebGLRenderer({ antialias: true });
   renderer.toneMapping = query.get('tonemapping') === 'none' ? THREE.NoToneMapping : THREE.NeutralToneMapping;
   renderer.toneMappingExposure = Number(query.get('exposure') ?? 1);
   renderer.setPixelRatio(devicePixelRatio);

@@ -153,7 +153,7 @@ TEST_F(BakeProgram, RefusesWithASentence) {
     expect_refused({{{}, 2, "give a SCENE"},
                     {{"a.obj"}, 2, "give --output FILE.exr"},
                     {{"a.obj", "-o", "x.GLB"}, 2, "export SCENE as .glb"},
-                    {{"a.glb", "-o", "x.glb", "--half"}, 2, "cannot hold --directional, --half"},
+                    {{"a.glb", "-o", "x.glb", "--directional"}, 2, "cannot hold --directional"},
                     {{"a.glb", "-o", "x.glb", "--lit-scene", "y.glb"}, 2, "not beside a .glb"},
                     {{"a.glb", "-o", "x.glb", "--quantity", "shadow-mask"}, 2, "give --output"},
                     {{"a.obj", "-o", "x.png"}, 2, "of another format; give one of .exr, .glb"},

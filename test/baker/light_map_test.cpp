@@ -5,6 +5,7 @@
 #include "quads.hpp"
 #include "support/temporary_directory.hpp"
 
+#include <Imath/half.h>
 #include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfHeader.h>
 #include <OpenEXR/ImfInputFile.h>
@@ -13,7 +14,9 @@
 #include <quadtile/images.hpp>
 #include <quadtile/reference.hpp>
 
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numbers>
 #include <random>
@@ -346,21 +349,26 @@ TEST(EncodeLightMap, CutsTheBrightestHundredth) {
     const TemporaryDirectory directory;
     for (const auto& [quantity, unit] :
          {std::pair(Quantity::irradiance, 1.0), {Quantity::radiance, 1.0 / PI}}) {
-        const LightMapPng encoded = encode_light_map(map, quantity);
+        const LightMapPictures encoded = encode_light_map(map, quantity, true);
         EXPECT_NEAR(encoded.intensity, unit, 1e-7);
         EXPECT_NEAR(encoded.brightest, 1000.0 * unit, 1e-4);
-        const LoadedImage png = load_image(directory.add("map.png", encoded.bytes));
+        const LoadedImage png = load_image(directory.add("map.png", encoded.png));
         for (const auto& [texel, red, green, blue] :
              {std::tuple(0, 255, 128, 0), {7, 255, 0, 64}, {9, 255, 255, 255}}) {
             const std::byte* const at = png.texels.get() + std::ptrdiff_t{4} * texel;
             EXPECT_EQ(std::tuple(int(at[0]), int(at[1]), int(at[2])), std::tuple(red, green, blue));
         }
+        // The half floats are not cut. The test of examples/threejs reads the file's head.
+        std::array<half, 4> texel;
+        std::memcpy(texel.data(), &encoded.ktx2.at(encoded.ktx2.size() - 193 * sizeof(texel)),
+                    sizeof(texel));
+        EXPECT_EQ(texel, (std::array<half, 4>{1000.0F, -1.0F, 0.25F, 1.0F}));
     }
     // One lamp in the dark is not cut to black, and darkness is no error.
     map.irradiance.assign(200, glm::vec3(0.0F));
-    EXPECT_EQ(encode_light_map(map, Quantity::irradiance).intensity, 1.0);
+    EXPECT_EQ(encode_light_map(map, Quantity::irradiance, false).intensity, 1.0);
     map.irradiance[7] = glm::vec3(3.0F);
-    EXPECT_EQ(encode_light_map(map, Quantity::irradiance).intensity, 3.0);
+    EXPECT_EQ(encode_light_map(map, Quantity::irradiance, false).intensity, 3.0);
 }
 
 // ---- The denoiser, on lightmaps whose truth is known

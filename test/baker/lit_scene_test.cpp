@@ -197,10 +197,15 @@ TEST_F(LitScene, WithItsOwnCoordinatesKeepsItsMeshes) {
     const Json& view = now["bufferViews"][now["images"][0]["bufferView"].get<std::size_t>()];
     const std::size_t binary = glb.find(std::string("BIN\0", 4)) + 4;
     EXPECT_EQ(glb.substr(binary + view["byteOffset"].get<std::size_t>(), picture.size()), picture);
-    // A second bake replaces the lightmap of the first.
-    const fs::path baked = added("baked.glb", glb);
+    // A second bake replaces the lightmap of the first; one of half floats, too.
+    fs::path baked = added("baked.glb", glb);
     const Scene again = load_scene(baked).scene;
     EXPECT_TRUE(glb == lit_of(baked)->with_light_map(again, {{"\x89PNG"}}, {8, 8}));
+    const LightMapPage half_floats{"\x89PNG", 1.0, "KTX"};
+    const std::string with_both = lit_of(baked)->with_light_map(again, {half_floats}, {8, 8});
+    baked = added("half.glb", with_both);
+    EXPECT_TRUE(with_both == lit_of(baked)->with_light_map(again, {half_floats}, {8, 8}));
+    EXPECT_EQ(json_of(with_both)["images"].size(), 3U);
 }
 
 // Catches coordinates that are not those of a page, nodes that share them, and materials that have
@@ -219,8 +224,8 @@ TEST_F(LitScene, HasAMaterialForEachPage) {
     EXPECT_EQ(scene.pages->count, 2U);
     const auto lit = lit_of(path);
     lit->set_light_map_coordinates(scene);
-    const std::string glb =
-        lit->with_light_map(scene, {{"\x89PNG 0", 2.0}, {"\x89PNG 1", 3.0}}, {24, 24});
+    const std::string glb = lit->with_light_map(
+        scene, {{"\x89PNG 0", 2.0, "KTX 0"}, {"\x89PNG 1", 3.0, "KTX 1"}}, {24, 24});
     const Json json = json_of(glb);
     const auto primitive = [&](std::size_t node) {
         return json["meshes"][json["nodes"][node]["mesh"].get<std::size_t>()]["primitives"][0];
@@ -230,6 +235,10 @@ TEST_F(LitScene, HasAMaterialForEachPage) {
         EXPECT_EQ(material["name"], "Paint");
         EXPECT_EQ(material["extensions"]["MOZ_lightmap"]["index"], scene.parts[node].page);
         EXPECT_EQ(material["extensions"]["MOZ_lightmap"]["intensity"], 2 + scene.parts[node].page);
+        const Json& texture = json["textures"][scene.parts[node].page];
+        EXPECT_EQ(json["images"][texture["source"].get<int>()]["mimeType"], "image/png");
+        const Json& half_floats = texture["extensions"]["KHR_texture_basisu"]["source"];
+        EXPECT_EQ(json["images"][half_floats.get<int>()]["mimeType"], "image/ktx2");
     }
     EXPECT_NE(scene.parts[0].page, scene.parts[1].page);
     const Json& excluded = json["materials"][primitive(2)["material"].get<std::size_t>()];

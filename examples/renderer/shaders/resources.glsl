@@ -6,18 +6,10 @@
 
 #include "scene.h"
 
-layout(push_constant) uniform Parameters { Scene scene; };
+layout(push_constant) uniform Parameters { View view; };
 
-layout(binding = 0, r32f) writeonly uniform image2DArray importance_map;
+layout(binding = 0, std430) readonly buffer Vertices { Vertex vertices[]; };
 layout(binding = 1, std430) readonly buffer Tiles {
     TileListHeader header;
     Tile tiles[];
 };
-
-// First and end texel of a tile; the end is exclusive. At the map's edge it is the map's end.
-uvec2 first_texel(Tile tile) { return uvec2(tile_x(tile), tile_y(tile)) << tile_level(tile); }
-
-uvec2 end_texel(Tile tile) {
-    const uvec2 end = first_texel(tile) + (1U << tile_level(tile));
-    return min(end, uvec2(scene.width, scene.height));
-}
