@@ -96,6 +96,9 @@ void receive(ivec2 texel, uint number, uint side, vec3 normal) {
     const vec3 centre = vec3(patches[first], patches[first + 1], patches[first + 2]);
     const vec3 across = vec3(patches[first + 3], patches[first + 4], patches[first + 5]);
     const vec3 down = vec3(patches[first + 6], patches[first + 7], patches[first + 8]);
+    if (across == vec3(0.0) && down == vec3(0.0)) {
+        return;  // the texel is not baked
+    }
     const float points = points_of(parameters, centre, across, down);
     precise vec3 of_points = vec3(0.0);
     for (uint i = parameters.first_triangle; i < parameters.end_triangle; ++i) {
