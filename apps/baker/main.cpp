@@ -259,7 +259,7 @@ class Run {
     void check_sizes() {
         const bool has_backs = std::ranges::any_of(scene_.materials, &Material::double_sided);
         devices_are_open_.get();
-        tiles_ = suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
+        tiles_ = suited_tiles(static_cast<double>(extent_.texels()), options_.pixels_per_texel, options_.pool_bytes);
         const auto [texels, bytes] =
             needs_of(scene_, extent_, options_.bake,
                      devices_.tracer_bytes(tiles_, options_.pool_bytes), options_.threads);
@@ -271,6 +271,11 @@ class Run {
     }
 
     void make_tracer() {
+        if (const auto baked = std::ranges::count(surface_.kept, 0); baked > 0) {
+            const double share = static_cast<double>(baked) / surface_.texels.count();
+            tiles_ = suited_tiles(share * static_cast<double>(extent_.texels()),
+                                  options_.pixels_per_texel, options_.pool_bytes);
+        }
         measure("prepare", [&] {
             traced_ =
                 make_traced_scene(scene_, surface_.texels, options_.pixels_per_texel, requests_);
