@@ -482,7 +482,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         throw UsageError(
             "--no-checkpoint excludes --resume and --checkpoint; leave one of them out");
     }
-    if (!arguments.no_checkpoint && traces(options)) {
+    if (!arguments.no_checkpoint) {
         const std::filesystem::path& output = main_output(options);
         options.bake.checkpoint =
             arguments.checkpoint.empty()
