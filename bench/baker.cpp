@@ -82,8 +82,8 @@ class Baker {
     bench::Row row(float pixels_per_texel, std::uint32_t sun_directions, std::uint32_t directions,
                    const Truth& truth) {
         const TracedScene traced = make_traced_scene(scene_, surface_.texels, pixels_per_texel);
-        const TileOptions tiles = suited_tiles(
-            static_cast<double>(surface_.texels.extent().texels()), pixels_per_texel, POOL_BYTES);
+        const TileOptions tiles =
+            suited_tiles(surface_.texels.extent(), pixels_per_texel, POOL_BYTES);
         const std::unique_ptr<Tracer> tracer =
             make_gpu_tracer(gpu_, traced, tiles, {.pool_bytes = POOL_BYTES});
         const auto start = Clock::now();

@@ -47,7 +47,7 @@ namespace quadtile::baker {
 namespace {
 
 constexpr int INTERRUPTED_STATUS = 130;  // as in shells, for SIGINT
-constexpr std::uint32_t DEFAULT_EXTENT = 1024;
+constexpr Extent DEFAULT_EXTENT{1024, 1024};
 constexpr const char* NO_MEMORY =
     "there is not enough memory for this scene; make the lightmap smaller with --size";
 
@@ -225,8 +225,7 @@ class Run {
             extent_ = *scene_.light_map_extent;
             return;
         }
-        const auto of_scene =
-            scene_.light_map_extent.value_or(Extent{DEFAULT_EXTENT, DEFAULT_EXTENT});
+        const Extent of_scene = scene_.light_map_extent.value_or(DEFAULT_EXTENT);
         extent_ = options_.extent.value_or(options_.reuse.empty() ? of_scene : earlier_.map.extent);
         if (options_.texels_per_unit) {
             const TracedScene probe = make_traced_scene(scene_, CoveredTexels(Extent{1, 1}), 1.0F);
@@ -259,7 +258,7 @@ class Run {
     void check_sizes() {
         const bool has_backs = std::ranges::any_of(scene_.materials, &Material::double_sided);
         devices_are_open_.get();
-        tiles_ = suited_tiles(static_cast<double>(extent_.texels()), options_.pixels_per_texel, options_.pool_bytes);
+        tiles_ = suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes);
         const auto [texels, bytes] =
             needs_of(scene_, extent_, options_.bake,
                      devices_.tracer_bytes(tiles_, options_.pool_bytes), options_.threads);
@@ -272,9 +271,8 @@ class Run {
 
     void make_tracer() {
         if (const auto baked = std::ranges::count(surface_.kept, 0); baked > 0) {
-            const double share = static_cast<double>(baked) / surface_.texels.count();
-            tiles_ = suited_tiles(share * static_cast<double>(extent_.texels()),
-                                  options_.pixels_per_texel, options_.pool_bytes);
+            tiles_ = suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes,
+                                  static_cast<double>(baked) / surface_.texels.count());
         }
         measure("prepare", [&] {
             traced_ =

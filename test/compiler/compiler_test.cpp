@@ -391,7 +391,7 @@ void make_bakes() {
         const baker::TracedScene traced =
             make_traced_scene(scene, baker::CoveredTexels(baker::Extent{64, 64}), 1.0F);
         const auto tracer =
-            make_gpu_tracer(gpu, traced, baker::suited_tiles(64 * 64, 1.0F, 64U << 20U),
+            make_gpu_tracer(gpu, traced, baker::suited_tiles({64, 64}, 1.0F, 64U << 20U),
                             {.pool_bytes = 64U << 20U});
         const baker::GpuProbes probes(gpu, traced, {}, {}, 0.1);
     }

@@ -1,4 +1,5 @@
-// Adds the light of a lamp's patch to every texel, by the share of it that the rays of one of its points have shown.
+// Adds the light of a lamp's patch to every texel that is baked, by the share of it that the rays of one of its points
+// have shown.
 //
 // Dispatch: a thread per texel of the lightmap, in workgroups of 8 x 8.
 // Bindings: below. A covered texel belongs to one thread, which changes its sums.
