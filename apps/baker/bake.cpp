@@ -437,12 +437,13 @@ class Bake {
         const auto start = Clock::now();
         is_light_gathered_ = false;
         std::vector<ProbeSource> sources{{passes_.direct().directions}};
-        for (const Pass& of : passes_.planned()) {
-            if (of.kind == Pass::Kind::sun || of.kind == Pass::Kind::light) {
-                const bool is_sun = of.kind == Pass::Kind::sun;
-                sources.push_back({passes_.own_directions(of), is_sun ? &suns_[of.number] : nullptr,
-                                   is_sun ? nullptr : &lights_[of.number]});
-            }
+        for (std::uint32_t i = 0; i < suns_.size(); ++i) {
+            sources.push_back(
+                {passes_.own_directions({Pass::Kind::sun, i, ""}), &suns_[i], nullptr});
+        }
+        for (std::uint32_t i = 0; i < lights_.size(); ++i) {
+            sources.push_back(
+                {passes_.own_directions({Pass::Kind::light, i, ""}), nullptr, &lights_[i]});
         }
         state_.sent = {};
         std::vector<glm::vec4> outgoing(scene_.sum_count());

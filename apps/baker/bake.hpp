@@ -72,7 +72,7 @@ struct Probe {
 };
 
 struct BakeResult {
-    LightMap map;               // neither dilated nor blended
+    LightMap map;               // neither dilated nor blended; kept texels are black and unknown
     std::vector<float> error;   // by texel, for denoise()
     std::vector<Probe> probes;  // empty: none requested, or interrupted before
     std::vector<PassReport> passes;

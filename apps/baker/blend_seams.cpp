@@ -28,6 +28,7 @@ constexpr double SAMPLES_PER_TEXEL = 2.0;  // along the longer side of a seam
 // may change freely.
 constexpr double KNOWN_WEIGHT = 0.02;
 constexpr double UNKNOWN_WEIGHT = 0.002;
+constexpr double KEPT_WEIGHT = 1e12;
 constexpr int MAX_ITERATIONS = 1000;
 constexpr double TOLERANCE = 1e-4;        // relative to the first residual
 constexpr std::size_t RANGE = 1U << 13U;  // edges, triangles, samples or texels per work item
@@ -301,16 +302,19 @@ std::vector<SeamSample> sample(const std::vector<SeamFinder::Seam>& seams, const
 // of any size.
 class SeamBlend {
  public:
-    SeamBlend(const Seams& seams, const std::vector<std::uint8_t>& known)
+    SeamBlend(const Seams& seams, const std::vector<std::uint8_t>& known,
+              const std::vector<std::uint8_t>& kept)
         : seams_(seams),
           samples_(seams.samples),
           texels_(seams.texels),
-          known_(by_texel<std::uint8_t>()),
+          weights_(by_texel<double>()),
           diagonal_(by_texel<double>()),
           differences_(std::make_unique_for_overwrite<glm::dvec3[]>(samples_.size())) {
         for_texels([&](std::size_t i) {
-            known_[i] = known[texels_[i]];
-            diagonal_[i] = weight(i);
+            weights_[i] = !kept.empty() && kept[texels_[i]] != 0 ? KEPT_WEIGHT
+                          : known[texels_[i]] != 0               ? KNOWN_WEIGHT
+                                                                 : UNKNOWN_WEIGHT;
+            diagonal_[i] = weights_[i];
             for (const Seams::Use& use : uses(i)) {
                 diagonal_[i] += double{use.weight} * use.weight;
             }
@@ -342,7 +346,7 @@ class SeamBlend {
         for (int k = 0; k < MAX_ITERATIONS && glm::any(glm::greaterThan(rest, enough)); ++k) {
             multiply(direction);
             const glm::dvec3 curvature = sum([&](std::size_t i) {
-                product[i] = gathered(i) + weight(i) * direction[i];
+                product[i] = gathered(i) + weights_[i] * direction[i];
                 return direction[i] * product[i];
             });
             // Channels that are done stay.
@@ -372,11 +376,6 @@ class SeamBlend {
     template <typename Value>
     [[nodiscard]] std::unique_ptr<Value[]> by_texel() const {
         return std::make_unique_for_overwrite<Value[]>(texels_.size());
-    }
-
-    // Returns the cost of a texel's change.
-    [[nodiscard]] double weight(std::size_t texel) const {
-        return known_[texel] != 0 ? KNOWN_WEIGHT : UNKNOWN_WEIGHT;
     }
 
     void for_texels(const auto& work) const { parallel_for(texels_.size(), 0, work, RANGE); }
@@ -414,7 +413,7 @@ class SeamBlend {
     const Seams& seams_;
     const std::vector<SeamSample>& samples_;
     const std::vector<std::uint32_t>& texels_;
-    std::unique_ptr<std::uint8_t[]> known_;
+    std::unique_ptr<double[]> weights_;  // costs of changes
     std::unique_ptr<double[]> diagonal_;
     Values differences_;  // by sample
 };
@@ -456,8 +455,8 @@ Seams find_seams(const Scene& scene, const Extent& extent) {
     return seams;
 }
 
-void blend_seams(LightMap& map, const Seams& seams) {
-    SeamBlend blend(seams, map.known);
+void blend_seams(LightMap& map, const Seams& seams, const std::vector<std::uint8_t>& kept) {
+    SeamBlend blend(seams, map.known, kept);
     for (std::vector<glm::vec3>* const plane : map.planes()) {
         // Irradiance is never negative; a band of spherical harmonics may be.
         blend.blend(*plane, plane != &map.irradiance);

@@ -34,6 +34,8 @@ std::uint64_t fingerprint_of(const TracedScene& scene, const SurfaceMap& surface
     all.add_all(surface.facets);
     all.add_all(surface.smooth);
     all.add_all(surface.double_sided);
+    all.add_all(surface.kept);
+    all.add_all(surface.kept_light);
     for (const Sun& sun : suns) {
         all.add(sun.direction);
         all.add(sun.irradiance);

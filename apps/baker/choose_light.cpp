@@ -76,7 +76,7 @@ class LightChoice {
             std::ranges::any_of(scene_.triangles, [&](const Triangle& triangle) {
                 return shines(scene_.materials[triangle.material].emission);
             });
-        if (!is_lit) {
+        if (!is_lit && traces(options_)) {
             throw std::runtime_error(
                 "the scene '" + app::text_of(options_.scene) +
                 "' has no light: no surface emits light, no light is on (Blender does not export "

@@ -11,7 +11,7 @@
 namespace quadtile::baker {
 
 void Devices::open(const Options& options, std::uint32_t process) {
-    if (options.reference) {
+    if (options.reference || !traces(options)) {
         return;
     }
     instance_.emplace("quadtile-bake", std::span<const char* const>(), options.validation);

@@ -371,7 +371,11 @@ void GatheredLight::finish_lamps(bool is_more) {
             state_.moments[axis][i] = scale * colour(2 + axis, i);
         }
     };
-    for_texels(own_, [&](std::size_t texel) { for_sides(texel, finish); });
+    for_texels(own_, [&](std::size_t texel) {
+        if (!surface_.keeps(texel)) {
+            for_sides(texel, finish);
+        }
+    });
 }
 
 // Sums cannot be negative, so moment passes weigh radiance by (1 + cosine) / 2. Twice that, less
@@ -450,9 +454,12 @@ glm::vec4 GatheredLight::outgoing_at(std::size_t place, Emission emission, bool 
                              ? value_at(surface_.emission, texel)
                              : glm::vec3(0.0F);
     if (reflects) {
-        const glm::vec3 sent = value_at(state_.sent.empty() ? state_.indirect : state_.sent, place);
-        radiance +=
-            surface_.albedo[texel] * (direct_at(place) + sent) * std::numbers::inv_pi_v<float>;
+        const glm::vec3 light =
+            surface_.keeps(texel)
+                ? surface_.kept_light[texel]
+                : direct_at(place) +
+                      value_at(state_.sent.empty() ? state_.indirect : state_.sent, place);
+        radiance += surface_.albedo[texel] * light * std::numbers::inv_pi_v<float>;
     }
     const std::uint32_t bits =
         (has_two_sides ? TWO_SIDED : 0) |

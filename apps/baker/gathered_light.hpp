@@ -105,13 +105,15 @@ class GatheredLight {
 
     // Gives the radiance that leaves each texel, of all ranks, piece by piece, as for
     // Tracer::set_outgoing: emission, and the reflection of direct light and of the light that
-    // surfaces send. Returns the greatest component of any texel.
+    // surfaces send; of texels that are not baked that of their kept light, on both sides. Returns
+    // the greatest component of any texel.
     float read_outgoing(
         Emission emission, bool reflects,
         const std::function<void(std::size_t first, std::span<const glm::vec4>)>& take) const;
 
-    // Takes the light of all ranks out of the state, for the first one, and its error, by texel,
-    // grey, estimated from two halves of the directions. Directional light needs a whole bake.
+    // Takes the light of all ranks out of the state, for the first one, and its error, 0 where
+    // light is kept, by texel, grey, estimated from two halves of the directions. Directional light
+    // needs a whole bake.
     [[nodiscard]] std::pair<LightMap, std::vector<float>> make_map(bool is_whole);
 
  private:
@@ -132,8 +134,8 @@ class GatheredLight {
             }
         });
     }
-    // Calls work(sums, i) for this rank's texels, with the sums of all ranks, which work on theirs
-    // at once. Reads a piece while it adds up the one before and works on it.
+    // Calls work(sums, i) for this rank's texels that are baked, with the sums of all ranks, which
+    // work on theirs at once. Reads a piece while it adds up the one before and works on it.
     void for_sums(const auto& work) {
         struct Piece {
             Range texels;
@@ -166,7 +168,11 @@ class GatheredLight {
                 PieceOfSums& sums = sums_[(i - 1) % 2];
                 sums.add_up(ranks_, piece.to);
                 if (piece.to == ranks_.number()) {
-                    for_texels(piece.texels, [&](std::size_t texel) { work(sums, texel); });
+                    for_texels(piece.texels, [&](std::size_t texel) {
+                        if (!surface_.keeps(texel)) {
+                            work(sums, texel);
+                        }
+                    });
                 }
             }
         }

@@ -510,12 +510,12 @@ std::uint64_t node_capacity(std::uint64_t pool_bytes) {
                                    0xfffffff0U);
 }
 
-TileOptions suited_tiles(const Extent& light_map, float pixels_per_texel,
-                         std::uint64_t pool_bytes) {
+TileOptions suited_tiles(const Extent& light_map, float pixels_per_texel, std::uint64_t pool_bytes,
+                         double baked_share) {
     TileOptions tiles;
     // A map texel has some eight pixels along each side: tiles fit well, at little cost.
     const double side =
-        0.125 * pixels_per_texel * std::sqrt(static_cast<double>(light_map.texels()));
+        0.125 * pixels_per_texel * std::sqrt(baked_share * static_cast<double>(light_map.texels()));
     tiles.map_extent = std::bit_ceil(static_cast<std::uint32_t>(std::clamp(side, 32.0, 2048.0)));
     // Many tiles fit at a time, so that one whose size was predicted too small fits too.
     tiles.max_nodes = static_cast<float>(node_capacity(pool_bytes) / 16);

@@ -28,9 +28,9 @@ struct GpuTracerOptions {
 // Returns the list nodes that fit into such a pool.
 [[nodiscard]] std::uint64_t node_capacity(std::uint64_t pool_bytes);
 
-// Returns the options that suit a lightmap and the memory for lists.
+// Returns the options that suit a lightmap, of which a share is baked, and the memory for lists.
 [[nodiscard]] TileOptions suited_tiles(const Extent& light_map, float pixels_per_texel,
-                                       std::uint64_t pool_bytes);
+                                       std::uint64_t pool_bytes, double baked_share = 1.0);
 
 // Throws std::runtime_error if the device cannot address a lightmap with so many sums of light, as
 // in TracedScene::sum_count.

@@ -3,6 +3,7 @@
 #include "output_file.hpp"
 #include "parallel.hpp"
 #include "picture.hpp"
+#include "platform.hpp"
 
 #include <quadtile/version.h>
 
@@ -11,6 +12,7 @@
 #include <OpenEXR/ImfFrameBuffer.h>
 #include <OpenEXR/ImfHeader.h>
 #include <OpenEXR/ImfIO.h>
+#include <OpenEXR/ImfInputFile.h>
 #include <OpenEXR/ImfOutputFile.h>
 #include <OpenEXR/ImfStringAttribute.h>
 #include <OpenEXR/ImfThreading.h>
@@ -105,6 +107,22 @@ void dilate(LightMap& map, std::uint32_t rings) {
         if (is_last) {
             return;
         }
+    }
+}
+
+void EarlierLight::keep_in(LightMap& to, float factor) const {
+    if (kept.empty()) {
+        return;
+    }
+    const auto keep = [&](std::vector<glm::vec3>& values, const std::vector<glm::vec3>& own) {
+        const auto keep_one = [&](std::size_t i) {
+            values[i] = kept[i] != 0 ? factor * own[i] : values[i];
+        };
+        parallel_for(values.size(), 0, keep_one, SHORT_CALLS);
+    };
+    keep(to.irradiance, map.irradiance);
+    for (std::size_t band = 0; band < to.radiance_sh.size(); ++band) {
+        keep(to.radiance_sh[band], map.radiance_sh[band]);
     }
 }
 
@@ -231,6 +249,12 @@ std::string name_of(Quantity quantity) {
                       "shadow-mask"}[static_cast<std::size_t>(quantity)];
 }
 
+std::string quantity_in(const std::filesystem::path& path) {
+    const Imf::InputFile file(app::text_of(path).c_str());
+    const auto* const name = file.header().findTypedAttribute<Imf::StringAttribute>("quantity");
+    return name != nullptr ? name->value() : "";
+}
+
 LightMapPictures encode_light_map(const LightMap& map, Quantity quantity, bool half) {
     std::vector<float> lights;
     for (std::size_t i = 0; i < map.known.size(); ++i) {
@@ -260,10 +284,11 @@ LightMapPictures encode_light_map(const LightMap& map, Quantity quantity, bool h
 }
 
 std::size_t write_light_map(const LightMap& map, Quantity quantity, bool half,
-                            app::OutputFile& file) {
+                            app::OutputFile& file, const EarlierLight& earlier) {
     std::optional<LightMap> other;
     if (quantity != Quantity::irradiance) {
         other = converted(map, quantity);
+        earlier.keep_in(*other, 1.0F);  // exactly
     }
     const LightMap& written = other ? *other : map;
     const int width = static_cast<int>(map.extent.width);

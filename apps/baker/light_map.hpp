@@ -7,6 +7,9 @@
 #include "output_file.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -28,6 +31,17 @@ struct LightMap {
 
     // Returns the irradiance and the existing harmonics.
     [[nodiscard]] std::vector<std::vector<glm::vec3>*> planes();
+};
+
+// The lightmap of an earlier bake.
+struct EarlierLight {
+    LightMap map;       // in the quantity of its file
+    float unit = 1.0F;  // irradiance of a value of 1
+    std::vector<std::uint8_t>
+        kept;  // by texel: whether a new lightmap keeps the value; empty: none
+
+    // Sets kept texels of a lightmap to these values times a factor.
+    void keep_in(LightMap& to, float factor) const;
 };
 
 // Returns a page of a scene's lightmap.
@@ -77,9 +91,10 @@ struct Seams {
 [[nodiscard]] Seams find_seams(const Scene& scene, const Extent& extent);
 
 // Makes both sides of each seam agree. Least squares over the texels that bilinear filtering reads
-// along the seams weigh the difference across the seam against the change of the texels. Call it
-// after dilate. Deterministic.
-void blend_seams(LightMap& map, const Seams& seams);
+// along the seams weigh the difference across the seam against the change of the texels. Texels
+// that are kept (by texel; empty: none) change by less than a billionth. Call it after dilate.
+// Deterministic.
+void blend_seams(LightMap& map, const Seams& seams, const std::vector<std::uint8_t>& kept = {});
 
 enum class Quantity {
     irradiance,
@@ -88,14 +103,17 @@ enum class Quantity {
     shadow_mask         // the share of a sun that a texel sees, in red, green and blue
 };
 [[nodiscard]] std::string name_of(Quantity quantity);
+// Returns the name of the quantity in an OpenEXR file; empty: it tells none.
+[[nodiscard]] std::string quantity_in(const std::filesystem::path& path);
 
 constexpr float LARGEST_HALF = 65504.0F;
 
 // Writes OpenEXR with 32-bit floats or half floats: R, G, B, and A, which is 1 for known texels.
 // Spherical harmonics are the layers sh0 to sh3 (sh0.R ...). Attributes name the quantity and the
-// program. Returns the number of values that were clamped to LARGEST_HALF.
+// program. Kept texels get the bits of `earlier`, of the same quantity. Returns the number of
+// values that were clamped to LARGEST_HALF.
 std::size_t write_light_map(const LightMap& map, Quantity quantity, bool half,
-                            app::OutputFile& file);
+                            app::OutputFile& file, const EarlierLight& earlier = {});
 
 // Pictures for glTF, whose values times `intensity` are the light. In the PNG the light of the
 // brightest hundredth of the known texels is cut, because lamps would leave few of 255 steps to the

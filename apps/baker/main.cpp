@@ -5,6 +5,7 @@
 #include "choose_light.hpp"
 #include "denoise.hpp"
 #include "devices.hpp"
+#include "earlier_light.hpp"
 #include "gpu_tracer.hpp"
 #include "light_map.hpp"
 #include "lit_gltf.hpp"
@@ -46,7 +47,7 @@ namespace quadtile::baker {
 namespace {
 
 constexpr int INTERRUPTED_STATUS = 130;  // as in shells, for SIGINT
-constexpr std::uint32_t DEFAULT_EXTENT = 1024;
+constexpr Extent DEFAULT_EXTENT{1024, 1024};
 constexpr const char* NO_MEMORY =
     "there is not enough memory for this scene; make the lightmap smaller with --size";
 
@@ -84,8 +85,12 @@ class Run {
                             [&](const std::string& message) { warn(message); });
         choose_light_map();
         choose_probes();
-        measure("device", [&] { check_sizes(); });
+        if (traces(options_)) {
+            measure("device", [&] { check_sizes(); });
+        }
         measure("surface", [&] { surface_ = make_surface_map(scene_, extent_, options_.threads); });
+        requests_ = reuse_light(options_, scene_, earlier_, surface_,
+                                [&](const std::string& message) { warn(message); });
         if (surface_.overlapping_texels > 0) {
             const std::string names = names_of(scene_, surface_.overlapping);
             warn(std::to_string(surface_.overlapping_texels) +
@@ -102,12 +107,14 @@ class Run {
             warn("lightmap coordinates have less than the area of a texel: those of " +
                  names_of(scene_, without) + "; give them a place with --pack");
         }
-        make_tracer();
+        if (traces(options_)) {
+            make_tracer();
+        }
     }
 
     // Bakes, and returns the exit status.
     int bake_light_map() {
-        BakeResult result = bake_scene();
+        BakeResult result = traces(options_) ? bake_scene() : BakeResult();
         if (ranks_.is_first()) {
             finish(result);
         }
@@ -158,6 +165,7 @@ class Run {
 
     void load() {
         measure("load", [&] {
+            earlier_ = read_earlier_light(options_);
             LoadedScene loaded = load_scene(options_.scene,
                                             options_.unwrap ? LightMapCoordinates::ignore
                                             : options_.pack ? LightMapCoordinates::where_given
@@ -217,8 +225,8 @@ class Run {
             extent_ = *scene_.light_map_extent;
             return;
         }
-        extent_ = options_.extent.value_or(
-            scene_.light_map_extent.value_or(Extent{DEFAULT_EXTENT, DEFAULT_EXTENT}));
+        const Extent of_scene = scene_.light_map_extent.value_or(DEFAULT_EXTENT);
+        extent_ = options_.extent.value_or(options_.reuse.empty() ? of_scene : earlier_.map.extent);
         if (options_.texels_per_unit) {
             const TracedScene probe = make_traced_scene(scene_, CoveredTexels(Extent{1, 1}), 1.0F);
             const double side = *options_.texels_per_unit * std::sqrt(probe.texel_area());
@@ -262,8 +270,13 @@ class Run {
     }
 
     void make_tracer() {
+        if (const auto baked = std::ranges::count(surface_.kept, 0); baked > 0) {
+            tiles_ = suited_tiles(extent_, options_.pixels_per_texel, options_.pool_bytes,
+                                  static_cast<double>(baked) / surface_.texels.count());
+        }
         measure("prepare", [&] {
-            traced_ = make_traced_scene(scene_, surface_.texels, options_.pixels_per_texel);
+            traced_ =
+                make_traced_scene(scene_, surface_.texels, options_.pixels_per_texel, requests_);
         });
         measure("tracer", [&] { devices_.make_tracers(*traced_, tiles_, options_); });
     }
@@ -314,7 +327,7 @@ class Run {
             warn("nothing to resume: there is no checkpoint " + checkpoint + "; it begins anew");
             tells_where = false;
         }
-        if (ranks_.is_first()) {
+        if (ranks_.is_first() && bakes(options_)) {
             charts_ = std::async(std::launch::async, [&] { return charts_of(scene_); });
             seams_ = std::async(std::launch::async, [&] { return find_seams(scene_, extent_); });
         }
@@ -390,7 +403,7 @@ class Run {
             }
             if (lit_scene() != options_.output) {
                 app::OutputFile& file = open_output(page_path(options_, options_.output, i));
-                cut += write_light_map(page, options_.quantity, options_.half, file);
+                cut += write_light_map(page, options_.quantity, options_.half, file, earlier_);
                 file.finish();
             }
             if (!options_.atlas.empty()) {
@@ -414,8 +427,8 @@ class Run {
         LightMap& map = result.map;
         const std::size_t written =
             std::min(extent_.texels(), std::size_t{pages_.first_row(pages_.count)} * extent_.width);
-        report_.known_texels =
-            static_cast<std::size_t>(std::ranges::count(std::span(map.known).first(written), 1));
+        report_.known_texels = static_cast<std::size_t>(
+            std::ranges::count(std::span(map.known).first(std::min(written, map.known.size())), 1));
         report_.covered_texels = written < extent_.texels() ? surface_.texels.first_from(written)
                                                             : surface_.texels.count();
         if (options_.denoises && result.noise.value_or(0.0) > 0.0) {
@@ -425,13 +438,17 @@ class Run {
             });
         }
         result.error = {};
+        complete(map, surface_, options_.dilation_rings, earlier_);
         surface_ = {.overlapping_texels = surface_.overlapping_texels};
-        measure("dilate", [&] { dilate(map, options_.dilation_rings); });
-        measure("seams", [&] {
-            const Seams seams = seams_.get();
-            report_.seams = seams.count;
-            blend_seams(map, seams);
-        });
+        if (bakes(options_)) {
+            measure("dilate", [&] { dilate(map, options_.dilation_rings); });
+            measure("seams", [&] {
+                const Seams seams = seams_.get();
+                report_.seams = seams.count;
+                blend_seams(map, seams, earlier_.kept);
+            });
+        }
+        earlier_.keep_in(map, earlier_.unit);
         measure("write", [&] {
             write_pages(map);
             if (!result.probes.empty()) {
@@ -485,13 +502,14 @@ class Run {
             add_output(options_.report, report_json(report_));
         }
         commit_outputs();
-        if (!options_.quiet) {
+        if (!options_.quiet && traces(options_)) {
             std::cerr << report_summary(report_);
         }
         if (result.interrupted) {
             const std::filesystem::path output = page_path(options_, options_.output, 0);
-            std::cerr << "quadtile-bake: interrupted: '" << app::text_of(partial_path(output))
-                      << "' has the light so far"
+            const std::string file = "'" + app::text_of(partial_path(output)) + "'";
+            std::cerr << "quadtile-bake: interrupted"
+                      << (output.empty() ? "" : ": " + file + " has the light so far")
                       << (options_.bake.checkpoint.empty()
                               ? ""
                               : "; the same command with --resume continues")
@@ -508,6 +526,8 @@ class Run {
     Scene scene_;
     std::string generator_;              // as in LoadedScene
     std::unique_ptr<LitGltf> lit_gltf_;  // scene to write; none: only the lightmap
+    EarlierLight earlier_;
+    std::vector<std::uint8_t> requests_;  // by triangle: whether its texels are baked; empty: all
     Sky sky_;
     Extent extent_;
     Pages pages_;                               // of the lightmap

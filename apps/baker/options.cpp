@@ -97,6 +97,14 @@ glm::vec3 parse_colour(const std::string& option, const std::vector<float>& valu
     return values.size() == 1 ? glm::vec3(values[0]) : glm::vec3(values[0], values[1], values[2]);
 }
 
+// Returns the first output that is given; empty: none is.
+const std::filesystem::path& main_output(const Options& options) {
+    return !options.output.empty()    ? options.output
+           : !options.preview.empty() ? options.preview
+           : !options.atlas.empty()   ? options.atlas
+                                      : options.probes_output;
+}
+
 void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     app.add_option("SCENE", options.scene, "glTF 2.0 (.glb, .gltf) or OBJ (.obj)")->type_name("");
     OptionGroup map(app, "Lightmap");
@@ -106,8 +114,20 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
             "file: SCENE, if it is glTF, with the lightmap as PNG (MOZ_lightmap)");
     rare.add("--lit-scene", options.lit_scene, "FILE",
              "Also write the .glb, beside an OpenEXR file");
-    map.add("--size", arguments.size, "WxH",
-            "Texels: W or WxH; default: SCENE's asset.extras.lightmap_size, or else 1024");
+    map.add(
+        "--reuse", options.reuse, "FILE",
+        "Light of an earlier bake, an OpenEXR file of --output: for pictures, probes and --only, "
+        "without another bake of all");
+    map.add(
+           "--only", options.only, "NAME",
+           "Bake only the texels of this object into the lightmap of --reuse; may be given several "
+           "times")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    map.add(
+        "--size", arguments.size, "WxH",
+        "Texels: W or WxH; default: those of --reuse, else SCENE's asset.extras.lightmap_size, or "
+        "else 1024");
     map.add("--texels-per-unit", options.texels_per_unit, "D",
             "Mean texels per world unit, instead of --size", within(1e-9F, 1e9F));
     map.add_flag(
@@ -240,9 +260,9 @@ void define_run(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup run(app, "Run");
     OptionGroup rare = run.rare();
     run.add_flag("--resume", options.bake.resume, "Continue from the checkpoint, if there is one");
-    run.add(
-        "--checkpoint", arguments.checkpoint, "FILE",
-        "File of the checkpoint, removed at the end; default: --output with .checkpoint appended");
+    run.add("--checkpoint", arguments.checkpoint, "FILE",
+            "File of the checkpoint, removed at the end; default: the output with .checkpoint "
+            "appended");
     rare.add("--checkpoint-interval", arguments.checkpoint_seconds, "S",
              "Seconds between checkpoints; default: 30", within(0, 86400));
     rare.add_flag("--no-checkpoint", arguments.no_checkpoint, "Write no checkpoint");
@@ -270,11 +290,11 @@ void check_scene(const CLI::App& app, const Options& options) {
     if (options.scene.empty()) {
         throw UsageError("no scene is given; give a SCENE, a .glb, .gltf or .obj file");
     }
-    if (options.output.empty()) {
-        throw UsageError("no output is given; give --output FILE.exr");
+    if (main_output(options).empty()) {
+        throw UsageError("no output is given; give --output FILE.exr, or a picture or probes");
     }
     const bool is_scene = ending_of(options.output) == ".glb";
-    if (is_scene && !options.lit_scene.empty()) {
+    if (!options.lit_scene.empty() && (is_scene || options.output.empty())) {
         throw UsageError("--lit-scene is for a .glb beside --output FILE.exr, not beside a .glb");
     }
     if (is_scene || !options.lit_scene.empty()) {
@@ -290,6 +310,11 @@ void check_scene(const CLI::App& app, const Options& options) {
                 "a .glb cannot hold --directional or another --quantity than irradiance "
                 "and radiance; give --output FILE.exr");
         }
+    }
+    if (!options.only.empty() && (options.reuse.empty() || options.output.empty())) {
+        throw UsageError(
+            "--only needs --reuse FILE, a lightmap with the light of all other objects, and "
+            "--output FILE, which may be the same");
     }
     if (options.extent && options.texels_per_unit) {
         throw UsageError("--size and --texels-per-unit exclude each other; give one of them");
@@ -340,7 +365,7 @@ void apply_quantity(const CLI::App& app, Options& options) {
     constexpr std::array OF_MASKS{"--lights", "--sun-direction", "--sun-diameter",
                                   "--light-radius"};
     for (const char* const option :
-         {"--sky", "--sky-image", "--sun", "--light-units", "--bounces", "--directional",
+         {"--sky", "--sky-image", "--sun", "--light-units", "--bounces", "--directional", "--reuse",
           "--probes", "--probe-points", "--lights", "--sun-direction", "--light-radius"}) {
         if (app.count(option) > 0 &&
             !(is_mask && std::ranges::count(OF_MASKS, std::string_view(option)) > 0)) {
@@ -432,6 +457,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
         options.preview_extent = parse_extent("--preview-size", arguments.preview_size);
     }
     check_scene(app, options);
+    (void)app::only_one_of(app, {"--reuse", "--page"});
     (void)app::only_one_of(app, {"--reference", "--gpus"});
     apply_probes(app, arguments, options);
     apply_light(app, arguments, options);
@@ -458,9 +484,10 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
             "--no-checkpoint excludes --resume and --checkpoint; leave one of them out");
     }
     if (!arguments.no_checkpoint) {
+        const std::filesystem::path& output = main_output(options);
         options.bake.checkpoint =
             arguments.checkpoint.empty()
-                ? beside(options.output, app::text_of(options.output.filename()), ".checkpoint")
+                ? beside(output, app::text_of(output.filename()), ".checkpoint")
                 : arguments.checkpoint;
     }
     options.bake.checkpoint_interval = std::chrono::seconds(arguments.checkpoint_seconds);
@@ -477,6 +504,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
     }
     app::check_files(file_arguments(options));
     app::check_ending("--output", options.output, {"exr", "glb"});
+    app::check_ending("--reuse", options.reuse, {"exr"});
     app::check_ending("--lit-scene", options.lit_scene, {"glb"});
     app::check_ending("--sky-image", options.sky_picture, {"exr"});
     app::check_ending("--preview", options.preview, {"png"});
@@ -519,6 +547,11 @@ std::vector<app::FileArgument> file_arguments(const Options& options, std::uint3
                                          {"--report", options.report, true},
                                          {"--probe-points", options.probe_points, false},
                                          {"--probes-out", options.probes_output, true}};
+    std::error_code ignored;
+    if (options.reuse != options.output &&
+        !std::filesystem::equivalent(options.reuse, options.output, ignored)) {
+        files.push_back({"--reuse", options.reuse, false});
+    }
     for (std::uint32_t page = 0; page < pages; ++page) {
         if (page == 0 || ending_of(options.output) != ".glb") {
             files.push_back({"--output", page_path(options, options.output, page), true});

@@ -44,6 +44,10 @@ struct Options {
     std::filesystem::path atlas;      // picture of the lightmap; empty: none
     std::filesystem::path report;     // JSON; empty: none
 
+    // An earlier bake.
+    std::filesystem::path reuse;    // lightmap with its light; empty: none
+    std::vector<std::string> only;  // objects to bake into it; empty with `reuse`: none
+
     // The lightmap.
     std::optional<Extent> extent;
     std::optional<float> texels_per_unit;
@@ -91,6 +95,16 @@ struct Options {
 // Returns whether lightmap coordinates are made.
 [[nodiscard]] inline bool makes_coordinates(const Options& options) {
     return options.unwrap || options.pack;
+}
+
+// Returns whether texels are baked.
+[[nodiscard]] inline bool bakes(const Options& options) {
+    return options.reuse.empty() || !options.only.empty();
+}
+
+// Returns whether rays are traced: for texels or probes.
+[[nodiscard]] inline bool traces(const Options& options) {
+    return bakes(options) || !options.probes_output.empty();
 }
 
 // Returns the path of a page: light.exr becomes light_0.exr with --page.

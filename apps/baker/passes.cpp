@@ -32,6 +32,9 @@ Passes::Passes(const TracedScene& scene, const SurfaceMap& surface, const std::v
     if (options.directions != direct_.directions.size()) {
         bounces_ = set_of_directions(options.directions, options.seed, {});
     }
+    if (surface.keeps_all()) {
+        return;
+    }
     if (!lamps.patches.empty()) {
         planned_.push_back({Pass::Kind::lamps, 0, "lamps"});
     }

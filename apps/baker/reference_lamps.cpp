@@ -35,6 +35,9 @@ std::optional<glm::vec3> ReferenceLamps::share_at(float unit, std::size_t texel,
 void ReferenceLamps::receive(const LampParameters& parameters, std::size_t texel, std::size_t side,
                              const SumsAt& sums_at) const {
     const auto& [centre, across, down] = surface_.patches[texel];
+    if (across == glm::vec3(0.0F) && down == glm::vec3(0.0F)) {
+        return;
+    }
     const glm::vec3 normal = side == 0 ? surface_.normal[texel] : -surface_.normal[texel];
     const float points = lamps::points_of(parameters, centre, across, down);
     glm::vec3 of_points(0.0F);

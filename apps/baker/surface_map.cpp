@@ -376,6 +376,24 @@ std::span<const Facet> SurfaceMap::facets_of(std::size_t texel) const {
     return {begin, end};
 }
 
+void keep_light(SurfaceMap& surface, const std::vector<std::uint8_t>& is_triangle_baked,
+                const std::vector<glm::vec3>& irradiance) {
+    surface.kept.assign(surface.texels.places(), 1);
+    surface.kept_light.resize(surface.texels.places());
+    const auto keep = [&](std::size_t i) {
+        const std::uint32_t texel = surface.texels[i];
+        if (texel == surface.texels.count()) {
+            return;
+        }
+        surface.kept[texel] = is_triangle_baked[surface.triangle[texel]] != 0 ? 0 : 1;
+        surface.kept_light[texel] = irradiance[i];
+        if (surface.keeps(texel) && !surface.patches.empty()) {
+            surface.patches[texel] = {};
+        }
+    };
+    parallel_for(irradiance.size(), 0, keep, SHORT_CALLS);
+}
+
 std::vector<std::uint32_t> objects_without_texels(const Scene& scene, const Extent& extent) {
     std::vector<double> areas(scene.triangles.size());
     const auto measure = [&](std::size_t i) {

@@ -6,7 +6,9 @@
 #include "parallel.hpp"
 #include "scene.hpp"
 
+#include <algorithm>
 #include <span>
+#include <vector>
 
 namespace quadtile::baker {
 
@@ -37,11 +39,18 @@ struct SurfaceMap {
     UnsetVector<Patch> patches;              // empty: no point lights or emitters
     UnsetVector<std::uint32_t> triangle;     // first one that covers a part of the texel
     UnsetVector<Facet> facets;               // of divided texels, in order; none without sources
+    // Whether the texel is not baked, and keeps light; empty: all are baked.
+    std::vector<std::uint8_t> kept;
+    std::vector<glm::vec3> kept_light;       // irradiance
     std::size_t overlapping_texels = 0;      // texels with a point that two charts cover
     std::vector<std::uint32_t> overlapping;  // triangles of these texels, each once, in order
 
     // Returns the parts of a texel, or none if it is all in one plane.
     [[nodiscard]] std::span<const Facet> facets_of(std::size_t texel) const;
+    [[nodiscard]] bool keeps(std::size_t texel) const { return !kept.empty() && kept[texel] != 0; }
+    [[nodiscard]] bool keeps_all() const {
+        return !kept.empty() && std::ranges::count(kept, 0) == 0;
+    }
 };
 
 // Samples each texel at 8 x 8 points; if several triangles cover a point, the first counts. Texels
@@ -52,6 +61,11 @@ struct SurfaceMap {
 // The scene has lightmap coordinates, and the map at most 65536 texels along an edge.
 [[nodiscard]] SurfaceMap make_surface_map(const Scene& scene, const Extent& extent,
                                           std::uint32_t threads = 0);
+
+// Lets texels keep irradiance (by texel of the lightmap), except those of triangles that are baked.
+// Kept texels have no patch.
+void keep_light(SurfaceMap& surface, const std::vector<std::uint8_t>& is_triangle_baked,
+                const std::vector<glm::vec3>& irradiance);
 
 // Returns a triangle of each object whose lightmap coordinates have less than the area of a texel.
 [[nodiscard]] std::vector<std::uint32_t> objects_without_texels(const Scene& scene,

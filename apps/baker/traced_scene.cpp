@@ -257,7 +257,8 @@ std::uint32_t packed_normal(const glm::dvec3& normal) {
     return packed;
 }
 
-TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels, float pixels_per_texel) {
+TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels, float pixels_per_texel,
+                              const std::vector<std::uint8_t>& requests) {
     TracedScene traced{.texels = std::move(texels)};
     const Extent light_map = traced.texels.extent();
     const std::size_t count = scene.triangles.size();
@@ -358,7 +359,8 @@ TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels, float pi
             result.light_map[2 * k] = texel.x;
             result.light_map[2 * k + 1] = texel.y;
         }
-        if (areas[index].light_map > 0.0 && areas[index].surface > 0.0) {
+        if (areas[index].light_map > 0.0 && areas[index].surface > 0.0 &&
+            (requests.empty() || requests[index] != 0)) {
             result.density =
                 pixels_per_texel * static_cast<float>(std::min(density_of(areas[index]), densest));
         }

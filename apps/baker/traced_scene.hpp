@@ -57,10 +57,12 @@ struct TracedScene {
 // Makes a scene. A triangle requests `pixels_per_texel` pixels for each of its texels, by the
 // square root of its texels over its surface, which does not grow at grazing angles. Triangles
 // without area in the lightmap have no density: they block and shine, but request no resolution.
+// Nor do those of which `requests`, by the scene's triangle, is 0; empty: all request it.
 //
 // Throws std::runtime_error if no triangle has a density, because the lightmap coordinates are
 // void, and for a triangle so far from the rest, measured in pixels, that floats do not resolve it.
 [[nodiscard]] TracedScene make_traced_scene(const Scene& scene, CoveredTexels texels,
-                                            float pixels_per_texel);
+                                            float pixels_per_texel,
+                                            const std::vector<std::uint8_t>& requests = {});
 
 }  // namespace quadtile::baker

@@ -8,6 +8,7 @@
 #include <OpenEXR/ImfOutputFile.h>
 #include <OpenEXR/ImfStandardAttributes.h>
 #include <OpenEXR/ImfStdIO.h>
+#include <OpenEXR/ImfStringAttribute.h>
 #include <OpenEXR/ImfTileDescription.h>
 #include <OpenEXR/ImfTiledOutputFile.h>
 #include <half.h>
@@ -34,6 +35,7 @@ struct ExrOptions {
     int top = 0;
     std::optional<int> tile_extent;  // nullopt: scan lines
     std::optional<Imf::Chromaticities> chromaticities;
+    std::string quantity;  // attribute; empty: none
 };
 
 inline std::string encode_exr_channels(int width, int height,
@@ -60,6 +62,9 @@ inline std::string encode_exr_channels(int width, int height,
     }
     if (options.chromaticities) {
         Imf::addChromaticities(header, *options.chromaticities);
+    }
+    if (!options.quantity.empty()) {
+        header.insert("quantity", Imf::StringAttribute(options.quantity));
     }
 
     Imf::StdOSStream stream;

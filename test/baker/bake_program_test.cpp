@@ -1,6 +1,6 @@
 // quadtile-bake as its users run it.
 
-#include "apps/program_test.hpp"
+#include "bake_program.hpp"
 #include "fault/leaks.hpp"
 #include "gltf_file.hpp"
 #include "support/maps.hpp"
@@ -25,12 +25,6 @@ namespace quadtile::baker::test {
 namespace {
 
 namespace fs = std::filesystem;
-using app::test::Arguments;
-using app::test::ProgramOptions;
-using app::test::ProgramResult;
-using app::test::read_file;
-using app::test::RunningProgram;
-using app::test::operator+;
 using quadtile::test::IS_SANITIZED;
 using ::testing::AllOf;
 using ::testing::Each;
@@ -42,41 +36,6 @@ using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 constexpr int INTERRUPTED = 130;
-
-// Values by channel; all channels are floats.
-std::map<std::string, std::vector<float>> read_exr(const fs::path& path) {
-    std::map<std::string, std::vector<float>> values;
-    for (const std::string& channel : channels_of(path)) {
-        const LoadedMap map = load_map(path, channel);
-        EXPECT_EQ(map.shape.format, TexelFormat::r32_float);
-        values[channel] = reference::decode(map.view());
-    }
-    return values;
-}
-
-class BakeProgram : public app::test::ProgramTest {
- protected:
-    BakeProgram() { tells_progress_ = true; }
-
-    [[nodiscard]] RunningProgram start(const Arguments& arguments) const {
-        return {arguments, {.directory = directory_.path()}};
-    }
-    // The lightmap's bytes.
-    [[nodiscard]] std::string bake(const Arguments& arguments, const std::string& name,
-                                   const ProgramOptions& options = {}) const {
-        const ProgramResult result = run(arguments + Arguments{"-o", name}, options);
-        EXPECT_EQ(result.status, 0) << result.error;
-        return read_file(path(name));
-    }
-    // The mean of a channel over the texels with light.
-    [[nodiscard]] double mean_of(const std::string& channel, const Arguments& arguments) const {
-        (void)bake(arguments, "map.exr");
-        const auto map = read_exr(path("map.exr"));
-        const auto& known = map.at("A");
-        return std::inner_product(known.begin(), known.end(), map.at(channel).begin(), 0.0) /
-               std::accumulate(known.begin(), known.end(), 0.0);
-    }
-};
 
 // Returns the number of texels with light. Checks that all channels are finite.
 std::ptrdiff_t known_texels(const fs::path& path) {
@@ -389,6 +348,7 @@ TEST_F(BakeProgram, WritesScenesThatBakeToTheSameBits) {
         const std::string light = bake(second, "again.exr");
         EXPECT_TRUE(light == bake(first + Arguments{"--lit-scene", "beside.glb"}, "map.exr"));
         EXPECT_TRUE(baked == read_file(path("beside.glb")));
+        EXPECT_TRUE(baked == bake(first + Arguments{"--reuse", "map.exr"}, "reused.glb"));
     }
 }
 

@@ -187,6 +187,19 @@ TEST(BlendSeams, BothSidesAgreeAndTheRestStays) {
     }
     EXPECT_GT(most, 0.0F);
     EXPECT_LT(most, 0.15F);  // the gutters took most of it
+    // The right side is kept, so the left one follows.
+    std::vector<std::uint8_t> kept(before.known.size());
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        kept[i] = i % Strip::EXTENT.width >= 32 ? 1 : 0;
+    }
+    map = before;
+    blend_seams(map, found, kept);
+    EXPECT_LT(Strip::difference(map), Strip::difference(before) / 30.0);
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        if (kept[i] != 0) {
+            EXPECT_LT(glm::distance(map.irradiance[i], before.irradiance[i]), 1e-6F);
+        }
+    }
 }
 
 // A seam is where two triangles go on into each other, but not in the map. Catches charts that meet

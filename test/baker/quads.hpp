@@ -31,6 +31,13 @@ struct Prepared {
           lights(of.point_lights),
           scene(of) {}
 
+    // Bakes only these triangles. All others keep an irradiance.
+    void bake_only(const std::vector<std::uint8_t>& triangles, const glm::vec3& irradiance,
+                   float pixels_per_texel) {
+        keep_light(surface, triangles, std::vector(surface.texels.extent().texels(), irradiance));
+        traced = make_traced_scene(scene, surface.texels, pixels_per_texel, triangles);
+    }
+
     [[nodiscard]] Lamps lamps(const BakeOptions& options) const {
         return find_lamps(scene, surface, options.lamp_points, MOST_DIRECTIONS);
     }

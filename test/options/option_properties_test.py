@@ -9,7 +9,7 @@ errors; only files are in the table below.
 - An unknown option, one that is given twice or without its value, an unknown choice and an empty file name are usage
   errors that name it; the baker and the shadow example take an empty name for none.
 - A file that is written and that another argument names, too, however either is spelled, is a usage
-  error; no file changes.
+  error; no file changes. The baker may replace the light that it reuses.
 - Folders, links, full disks, names that are too long and missing permissions are errors of one line,
   or work; what was there stays what it was, and nothing is left behind.
 """
@@ -88,6 +88,7 @@ COMMANDS = {
         "paths": {
             "SCENE": path("read", ".obj"),
             "--output": path("write"),
+            "--reuse": path("read"),
             "--lit-scene": path("write", ".glb", SCENE="scene.gltf"),
             "--preview": path("write", preview_size="8"),
             "--atlas": path("write"),
@@ -335,7 +336,8 @@ def pairs():
     aliases = itertools.cycle(ALIASES)
     for name, command in COMMANDS.items():
         for first, second in itertools.combinations(command["paths"], 2):
-            if any(command["paths"][key].is_written for key in (first, second)):
+            written = any(command["paths"][key].is_written for key in (first, second))
+            if written and (first, second) != ("--output", "--reuse"):
                 for alias, exists in itertools.islice(aliases, 2):
                     yield check_pair, name, first, second, alias, exists
 

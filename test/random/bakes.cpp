@@ -11,6 +11,8 @@
 
 #include <quadtile/device.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -208,8 +210,15 @@ std::string check_bake(Choices& choices, Room& room) {
         quads.scene.point_lights.clear();
         quads.scene.normals.clear();  // weights by the cosine are rounded
     }
-    constexpr float PIXELS[] = {1.0F, 0.3F, 3.0F};
-    Prepared what(quads.scene, quads.extent(), PIXELS[choices.number("pixels", 0, 2)]);
+    const float pixels = std::array{1.0F, 0.3F, 3.0F}[choices.number("pixels", 0, 2)];
+    Prepared what(quads.scene, quads.extent(), pixels);
+    if (choices.one_in("part", 4)) {
+        Random random = choices.random("part");
+        std::vector<std::uint8_t> triangles(quads.scene.triangles.size());
+        std::ranges::generate(triangles,
+                              [&] { return static_cast<std::uint8_t>(random.below(2)); });
+        what.bake_only(triangles, random_vector(random, 0, 3), pixels);
+    }
     what.sky.radiance = choices.one_in("sky", 2) ? glm::vec3(0.5F, 0.75F, 1.0F) : glm::vec3(0.0F);
     what.sky.radiance = is_furnace ? glm::vec3(1.0F) : what.sky.radiance;
     if (!is_furnace && choices.one_in("sky_distance", 4)) {

@@ -1,4 +1,5 @@
-// Adds the light of a lamp's patch to every texel, by the share of it that the rays of one of its points have shown.
+// Adds the light of a lamp's patch to every texel that is baked, by the share of it that the rays of one of its points
+// have shown.
 //
 // Dispatch: a thread per texel of the lightmap, in workgroups of 8 x 8.
 // Bindings: below. A covered texel belongs to one thread, which changes its sums.
@@ -96,6 +97,9 @@ void receive(ivec2 texel, uint number, uint side, vec3 normal) {
     const vec3 centre = vec3(patches[first], patches[first + 1], patches[first + 2]);
     const vec3 across = vec3(patches[first + 3], patches[first + 4], patches[first + 5]);
     const vec3 down = vec3(patches[first + 6], patches[first + 7], patches[first + 8]);
+    if (across == vec3(0.0) && down == vec3(0.0)) {
+        return;  // the texel is not baked
+    }
     const float points = points_of(parameters, centre, across, down);
     precise vec3 of_points = vec3(0.0);
     for (uint i = parameters.first_triangle; i < parameters.end_triangle; ++i) {
