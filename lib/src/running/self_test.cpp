@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <cstring>
-#include <future>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -77,13 +76,8 @@ bool makes_known_lists(const Device& device) {
     const KnownMap floats({.width = 2100, .height = 70, .layers = 2}, 1);
     const KnownMap unorms({.width = 500, .height = 300, .format = TexelFormat::r8_unorm}, 2);
     try {
-        // At the same time, since most of it is the compilation of pipelines. The host's submit
-        // function may need the thread that waits here.
-        auto second =
-            std::async(device.context()->host_submit ? std::launch::deferred : std::launch::async,
-                       [&] { return makes_known_list(device, Strategy::subtree, unorms); });
-        const bool is_first_known = makes_known_list(device, Strategy::fused, floats);
-        return second.get() && is_first_known;
+        return makes_known_list(device, Strategy::fused, floats) &&
+               makes_known_list(device, Strategy::subtree, unorms);
     } catch (const Error& error) {
         if (error.code() == ErrorCode::unsupported) {  // DeviceContext::note_lost_run
             return false;
