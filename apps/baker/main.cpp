@@ -55,8 +55,7 @@ constexpr const char* NO_MEMORY =
 
 volatile std::sig_atomic_t interrupt_signals = 0;
 
-// Message of a job of several ranks whose end was requested, and which ends soon: mpirun does so if
-// another rank has died. Empty: there is no such job.
+// Message of a job of several ranks that mpirun ends, since another one has died; else empty.
 std::string_view last_words;
 
 // Notes an interrupt. The first one ends the bake in order, the second one ends the program.
@@ -191,8 +190,7 @@ class Run {
         if (scene_.light_map_coordinates.empty()) {
             throw std::runtime_error("'" + app::text_of(options_.scene) +
                                      "' has no lightmap coordinates (glTF: TEXCOORD_1); export it "
-                                     "with a second UV map, "
-                                     "or let --unwrap make charts");
+                                     "with a second UV map, or let --unwrap make charts");
         }
     }
 
@@ -391,13 +389,14 @@ class Run {
             }
             const LightMap& page = part ? *part : map;
             if (lit_gltf_) {
-                const LightMapPictures lit =
-                    encode_light_map(page, options_.quantity, options_.half);
+                // Godot 3 hangs on half floats in a .glb; beside an .exr they are not needed.
+                const LightMapPictures lit = encode_light_map(
+                    page, options_.quantity, options_.half && options_.lit_scene.empty());
                 if (lit.brightest > 2.0 * lit.intensity) {
                     warn("a hundredth of the lightmap's texels is brighter than " +
                          app::text_of(static_cast<float>(lit.intensity)) + ", up to " +
                          app::text_of(static_cast<float>(lit.brightest)) +
-                         ": it is cut there in the 8 bits of the .glb; --half or an .exr holds all");
+                         ": it is cut there in 8 bits; --half or an .exr holds all");
                 }
                 pictures.push_back({lit.png, lit.intensity, lit.ktx2});
             }

@@ -126,8 +126,8 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     map.add(
         "--size", arguments.size, "WxH",
-        "Texels: W or WxH; default: those of --reuse, else SCENE's asset.extras.lightmap_size, or "
-        "else 1024");
+        "Texels: W or WxH; default: those of --reuse (but with --unwrap or --pack), else SCENE's "
+        "asset.extras.lightmap_size, or else 1024");
     map.add("--texels-per-unit", options.texels_per_unit, "D",
             "Mean texels per world unit, instead of --size", within(1e-9F, 1e9F));
     map.add_flag(
@@ -149,8 +149,9 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     rare.add("--ao-distance", options.occlusion_distance, "D",
              "World units from which on surfaces do not darken --quantity ambient-occlusion",
              within(1e-9F, 1e9F));
-    map.add_flag("--half", options.half,
-                 "Half floats, up to 65504, in the OpenEXR file; in a .glb beside the 8 bits");
+    map.add_flag(
+        "--half", options.half,
+        "Half floats, up to 65504, in the OpenEXR file; in a .glb of -o beside the 8 bits");
     map.add_flag("--directional", options.bake.directional,
                  "Also store spherical harmonics L1, in layers sh0 to sh3");
     rare.add("--dilate", options.dilation_rings, "N",

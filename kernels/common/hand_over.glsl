@@ -28,9 +28,9 @@ void acquire_arrivals() { memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffe
 // ---- Messages: nodes are handed over with no release and no acquire, if nothing else is.
 
 // Most times that a receiver reads its slots while it waits. Vulkan's memory model says which value a relaxed load may
-// return, but not when a store must be seen. So a wait needs a bound. If a message does not come, the receiver continues
-// without it, and the run is *lost*: its result is wrong and says so. A late message may then stay in a slot. So all later
-// runs are lost, too, until the host fills the buffer with zeros. docs/kernels.md (lost runs) has the rest.
+// return, but not when a store must be seen. So a wait needs a bound. If no message comes, the receiver takes a lost
+// node in its place and continues. Then the run is *lost*: its result is wrong and says so. A late message may stay in a
+// slot. So all later runs are lost, too, until the host fills the buffer with zeros. docs/kernels.md (lost runs) has more.
 const uint MOST_TURNS = 1U << 11;
 
 // Stores the bits of a float. One NaN becomes another, so that no message is 0.
