@@ -1,5 +1,6 @@
 #include "gpu.hpp"
 
+#include "arguments.hpp"
 #include "process.hpp"
 
 #include <quadtile/error.hpp>
@@ -14,8 +15,7 @@ namespace quadtile::app {
 
 namespace {
 
-constexpr std::uint64_t LONGEST_RUN_NANOSECONDS = 60'000'000'000;  // CPU drivers are slow
-constexpr std::size_t LARGEST_COPY = 64U << 20U;                   // bytes of staging memory
+constexpr std::size_t LARGEST_COPY = 64U << 20U;  // bytes of staging memory
 
 // Returns the properties that memory must have, the best ones first.
 std::array<vk::MemoryPropertyFlags, 2> properties_for(MemoryUse use) {
@@ -70,10 +70,12 @@ void Gpu::begin() {
             .getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceDriverProperties>()
             .get<vk::PhysicalDeviceDriverProperties>()
             .driverID == vk::DriverId::eMesaLlvmpipe;
+    const vk::PhysicalDeviceProperties properties = physical_device_.getProperties();
+    longest_run_minutes_ = properties.deviceType == vk::PhysicalDeviceType::eCpu ? 10 : 1;
     const vk::QueueFamilyProperties family =
         physical_device_.getQueueFamilyProperties()[queue_family_];
     if (family.timestampValidBits > 0) {
-        timestamp_milliseconds_ = physical_device_.getProperties().limits.timestampPeriod * 1e-6;
+        timestamp_milliseconds_ = properties.limits.timestampPeriod * 1e-6;
     }
     command_pool_ = device_.createCommandPoolUnique(
         {.flags = vk::CommandPoolCreateFlagBits::eResetCommandBuffer,
@@ -117,8 +119,11 @@ void Gpu::finish(Submission& submission) const {
 }
 
 void Gpu::wait(vk::Fence fence) const {
-    if (device_.waitForFences(fence, VK_TRUE, LONGEST_RUN_NANOSECONDS) != vk::Result::eSuccess) {
-        end_at_once("work on the GPU did not end within a minute");
+    constexpr std::uint64_t MINUTE_NANOSECONDS = 60'000'000'000;
+    if (device_.waitForFences(fence, VK_TRUE, longest_run_minutes_ * MINUTE_NANOSECONDS) !=
+        vk::Result::eSuccess) {
+        end_at_once("work on the GPU did not end within " +
+                    counted(longest_run_minutes_, "minute"));
     }
 }
 

@@ -162,8 +162,9 @@ class Gpu {
     void start(Submission& submission, const std::function<void(vk::CommandBuffer)>& record);
     void finish(Submission& submission) const;
 
-    // Waits for submitted work. Work that does not end within a minute ends the process with an
-    // error, because nothing that the work uses can be destroyed.
+    // Waits for submitted work. Work that does not end within a minute (10 on CPU drivers, which
+    // also compile then) ends the process with an error, because nothing that the work uses can be
+    // destroyed.
     void wait(vk::Fence fence) const;
     // The same for all work of the queue, and what it presents. Ignores a loss of the device.
     void wait_idle() const noexcept;
@@ -221,6 +222,7 @@ class Gpu {
     std::size_t choices_ = 1;
     std::uint32_t queue_family_ = 0;
     bool ends_long_loops_ = false;
+    std::uint64_t longest_run_minutes_ = 1;
     double timestamp_milliseconds_ = 0.0;
     quadtile::Features enabled_;
     vk::UniqueDevice own_;  // none: the device is quadtile's
