@@ -16,28 +16,29 @@ void add_moving_boxes(Geometry& geometry, std::uint32_t count);
 // Moves the vertices of moving boxes to a time, as on the device (shaders/move.comp).
 void move_vertices(Geometry& geometry, float second);
 
-// Moves the boxes of a geometry on the device, and writes the changes for ShadowFitter::Changes.
+constexpr std::uint32_t CHANGES_PER_BOX = 2;
+
+// Moves the boxes of a geometry on the device, and writes their changes.
 class MovingBoxes {
  public:
-    MovingBoxes(app::Gpu& gpu, const Geometry& geometry, vk::Buffer vertices);
+    // `changes`, `change_count`: as ShadowFitter::Changes has them.
+    MovingBoxes(app::Gpu& gpu, const Geometry& geometry, vk::Buffer vertices, vk::Buffer changes,
+                vk::Buffer change_count);
 
-    // Records the vertices, objects and changes of the boxes at a time. Before: all uses of these
-    // are ordered before TRANSFER and COMPUTE_SHADER. After: they are visible to VERTEX_INPUT and
+    // Records the vertices and objects of the boxes at a time, and adds their changes. Before: all
+    // uses of these are ordered before COMPUTE_SHADER. After: they are visible to VERTEX_INPUT and
     // COMPUTE_SHADER.
     void record(vk::CommandBuffer commands, float second) const;
 
     [[nodiscard]] std::uint32_t count() const { return box_count_; }
     // Returns ShadowObject[count()].
     [[nodiscard]] vk::Buffer objects() const { return *objects_.handle; }
-    [[nodiscard]] ShadowFitter::Changes changes() const;
 
  private:
     std::uint32_t box_count_;
     std::uint32_t first_vertex_;
     app::Buffer boxes_;
     app::Buffer objects_;
-    app::Buffer changes_;
-    app::Buffer count_;
     app::ProgramInterface interface_;
     vk::UniquePipeline move_;
 };

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace quadtile::shadow {
 
@@ -142,11 +143,7 @@ void Renderer::record_surfaces(vk::CommandBuffer commands, const FrameSettings& 
     // Whatever still uses the last frame.
     app::memory_barrier(commands, {Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite},
                         {Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite});
-    has_moved_ = scene_.moving && second_ != settings.second;
-    if (has_moved_) {
-        scene_.moving->record(commands, settings.second);
-        second_ = settings.second;
-    }
+    record_changes(commands, settings);
     timer_.begin(commands);
     const std::array<vk::ClearValue, 3> background{};  // depth 0: as far as can be
     begin_pass(commands, *surface_pass_, *targets_->surface_framebuffer, targets_->extent,
@@ -154,13 +151,30 @@ void Renderer::record_surfaces(vk::CommandBuffer commands, const FrameSettings& 
     const Viewpoint viewpoint{settings.camera.clip_from_world(aspect()),
                               glm::vec4(settings.camera.position, 1.0F)};
     targets_->interface.bind(commands, *surfaces_.whole, viewpoint);
-    draw_visible(commands, scene_, surfaces_, viewpoint.clip_from_world);
+    draw_visible(commands, scene_, surfaces_, viewpoint.clip_from_world, first_cluster());
     commands.endRenderPass();
     timer_.mark(commands, SURFACES);
     const DrawnFrame frame = make_drawn_frame(settings, *targets_);
     commands.updateBuffer<DrawnFrame>(*targets_->drawn_frame.handle, 0, frame);
     app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite},
                         {Stage::eVertexShader | Stage::eComputeShader, Access::eShaderRead});
+}
+
+void Renderer::record_changes(vk::CommandBuffer commands, const FrameSettings& settings) {
+    const bool leaves_change = std::exchange(has_leaves_, settings.has_leaves) != has_leaves_;
+    const bool boxes_move = scene_.moving && second_ != settings.second;
+    has_changed_ = leaves_change || boxes_move;
+    if (!has_changed_) {
+        return;
+    }
+    commands.updateBuffer<std::uint32_t>(*scene_.change_count.handle, 0, leaves_change ? 1U : 0U);
+    commands.updateBuffer<ShadowChange>(*scene_.changes.handle, 0, scene_.leaves);
+    app::memory_barrier(commands, {Stage::eTransfer, Access::eTransferWrite},
+                        {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
+    if (boxes_move) {
+        scene_.moving->record(commands, settings.second);
+        second_ = settings.second;
+    }
 }
 
 void Renderer::record_shadows(vk::CommandBuffer commands, const FrameSettings& settings) {
@@ -175,7 +189,7 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
     const app::Scope writes{Stage::eComputeShader | Stage::eTransfer,
                             Access::eShaderWrite | Access::eTransferWrite};
     targets_->fitter.record(commands, targets_->binding, shadow_frame(settings),
-                            has_moved_ ? &targets_->moving->changes : nullptr);
+                            has_changed_ ? &targets_->changes : nullptr);
     app::memory_barrier(commands, writes,
                         {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite});
     timer_.mark(commands, FITTED);
@@ -194,11 +208,12 @@ void Renderer::record_fit(vk::CommandBuffer commands, const FrameSettings& setti
 
 void Renderer::record_slots(vk::CommandBuffer commands) {
     begin_atlas_pass(commands, targets_->atlas, offsetof(ShadowHeader, static_vertex_count));
-    draw_casters(commands, targets_->draws, scene_.masked_clusters, scene_.static_clusters);
+    draw_casters(commands, targets_->draws, first_cluster(), scene_.masked_clusters,
+                 scene_.static_clusters);
     commands.endRenderPass();
     if (const auto& moving = targets_->moving) {
         begin_atlas_pass(commands, moving->atlas, offsetof(ShadowHeader, render_vertex_count));
-        draw_casters(commands, moving->draws, 0, scene_.moving->count());
+        draw_casters(commands, moving->draws, 0, 0, scene_.moving->count());
         commands.endRenderPass();
         moving->interface.bind(commands, *merge_atlases_, shadow_parameters(targets_->options));
         commands.dispatch(targets_->options.max_tiles, 1, 1);
@@ -219,13 +234,16 @@ void Renderer::begin_atlas_pass(vk::CommandBuffer commands, const Atlas& atlas,
 }
 
 void Renderer::draw_casters(vk::CommandBuffer commands, const app::Buffer& draws,
-                            std::uint32_t masked_count, std::uint32_t count) const {
+                            std::uint32_t first, std::uint32_t masked_count,
+                            std::uint32_t count) const {
     constexpr std::uint32_t STRIDE = sizeof(vk::DrawIndexedIndirectCommand);
-    commands.bindPipeline(Point::eGraphics, *slots_.masked);
-    commands.drawIndexedIndirect(*draws.handle, 0, masked_count, STRIDE);
-    commands.bindPipeline(Point::eGraphics, *slots_.whole);
-    commands.drawIndexedIndirect(*draws.handle, vk::DeviceSize{STRIDE} * masked_count,
-                                 count - masked_count, STRIDE);
+    const auto draw = [&](vk::Pipeline pipeline, std::uint32_t begin, std::uint32_t end) {
+        commands.bindPipeline(Point::eGraphics, pipeline);
+        commands.drawIndexedIndirect(*draws.handle, vk::DeviceSize{STRIDE} * begin, end - begin,
+                                     STRIDE);
+    };
+    draw(*slots_.masked, first, masked_count);
+    draw(*slots_.whole, std::max(first, masked_count), count);
 }
 
 void Renderer::record_picture(vk::CommandBuffer commands) const {
@@ -283,7 +301,8 @@ void set_viewport(vk::CommandBuffer commands, const vk::Rect2D& area) {
 }
 
 void draw_visible(vk::CommandBuffer commands, const SceneBuffers& scene,
-                  const CasterPipelines& pipelines, const glm::mat4& clip_from_world) {
+                  const CasterPipelines& pipelines, const glm::mat4& clip_from_world,
+                  std::size_t first) {
     const glm::mat4 rows = glm::transpose(clip_from_world);
     const std::array planes{rows[3] + rows[0], rows[3] - rows[0], rows[3] + rows[1],
                             rows[3] - rows[1], rows[3] - rows[2]};
@@ -294,15 +313,15 @@ void draw_visible(vk::CommandBuffer commands, const SceneBuffers& scene,
                    plane.z * (plane.z > 0.0F ? box.high[2] : box.low[2]) + plane.w <
                0.0F;
     };
-    std::uint32_t first = 0;  // of consecutive indices to draw
+    std::uint32_t first_index = 0;  // of consecutive ones to draw
     std::uint32_t count = 0;
     const auto draw = [&] {
         if (count > 0) {
-            commands.drawIndexed(count, 1, first, 0, 0);
+            commands.drawIndexed(count, 1, first_index, 0, 0);
         }
     };
     commands.bindPipeline(Point::eGraphics, *pipelines.masked);
-    for (std::size_t i = 0; i < scene.clusters.size(); ++i) {
+    for (std::size_t i = first; i < scene.clusters.size(); ++i) {
         if (i == scene.masked_clusters) {
             draw();
             count = 0;
@@ -313,9 +332,9 @@ void draw_visible(vk::CommandBuffer commands, const SceneBuffers& scene,
                 planes, [&](const glm::vec4& plane) { return is_outside(cluster, plane); })) {
             continue;
         }
-        if (first + count != cluster.first_index) {
+        if (first_index + count != cluster.first_index) {
             draw();
-            first = cluster.first_index;
+            first_index = cluster.first_index;
             count = 0;
         }
         count += cluster.index_count;

@@ -66,13 +66,17 @@ class Renderer {
     void begin_pass(vk::CommandBuffer commands, vk::RenderPass pass, vk::Framebuffer framebuffer,
                     vk::Extent2D extent, std::span<const vk::ClearValue> clear) const;
     void check(const FrameSettings& settings) const;
+    void record_changes(vk::CommandBuffer commands, const FrameSettings& settings);
+    [[nodiscard]] std::uint32_t first_cluster() const {
+        return has_leaves_ ? 0 : scene_.masked_clusters;
+    }
     void record_fit(vk::CommandBuffer commands, const FrameSettings& settings);
     void record_slots(vk::CommandBuffer commands);
     // Begins a pass and clears slots. `cleared`: offset of that draw in the header.
     void begin_atlas_pass(vk::CommandBuffer commands, const Atlas& atlas,
                           vk::DeviceSize cleared) const;
-    // The first draws are of triangles with holes.
-    void draw_casters(vk::CommandBuffer commands, const app::Buffer& draws,
+    // Draws clusters `first` to `count`. Those before `masked_count` have holes.
+    void draw_casters(vk::CommandBuffer commands, const app::Buffer& draws, std::uint32_t first,
                       std::uint32_t masked_count, std::uint32_t count) const;
     void record_header(vk::CommandBuffer commands) const;
     [[nodiscard]] float aspect() const {
@@ -89,8 +93,9 @@ class Renderer {
     app::GpuTimer timer_;
     std::unique_ptr<Targets> targets_;
     std::optional<float> second_;  // of moving boxes; none: their first place
-    bool has_moved_ = false;       // since the last frame
-    bool has_atlas_ = false;       // whether a frame has drawn it
+    bool has_leaves_ = true;
+    bool has_changed_ = false;  // since the last frame: casters
+    bool has_atlas_ = false;    // whether a frame has drawn it
 
     CasterPipelines surfaces_;
     vk::UniquePipeline clear_slots_;
@@ -99,10 +104,11 @@ class Renderer {
     vk::UniquePipeline shade_;
 };
 
-// Draws the clusters that a clip space may see. Casters nearer than its depth 0 count. Descriptors,
-// push constants and buffers of `scene` are bound.
+// Draws the clusters from `first` on that a clip space may see. Casters nearer than its depth 0
+// count. Descriptors, push constants and buffers of `scene` are bound.
 void draw_visible(vk::CommandBuffer commands, const SceneBuffers& scene,
-                  const CasterPipelines& pipelines, const glm::mat4& clip_from_world);
+                  const CasterPipelines& pipelines, const glm::mat4& clip_from_world,
+                  std::size_t first = 0);
 
 void set_viewport(vk::CommandBuffer commands, const vk::Rect2D& area);
 

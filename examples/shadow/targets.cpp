@@ -1,12 +1,14 @@
 #include "targets.hpp"
 
 #include <glm/glm.hpp>
+#include <glm/gtc/type_ptr.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 
 namespace quadtile::shadow {
 
@@ -81,6 +83,16 @@ app::Buffer make_draws(const app::Gpu& gpu, std::uint32_t count) {
                            Usage::eStorageBuffer | Usage::eIndirectBuffer);
 }
 
+ShadowChange change_of(std::span<const ShadowObject> static_clusters) {
+    glm::vec3 low(std::numeric_limits<float>::infinity());
+    glm::vec3 high = -low;
+    for (const ShadowObject& cluster : static_clusters) {
+        low = glm::min(low, glm::make_vec3(cluster.low));
+        high = glm::max(high, glm::make_vec3(cluster.high));
+    }
+    return {{low.x, low.y, low.z}, 1, {high.x, high.y, high.z}, 0};
+}
+
 std::uint32_t instance_capacity(const ShadowOptions& options, const SceneBuffers& scene) {
     return options.max_tiles +
            static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
@@ -103,10 +115,16 @@ SceneBuffers::SceneBuffers(app::Gpu& gpu, const Geometry& geometry)
           Usage::eStorageBuffer)),
       static_clusters(
           static_cast<std::uint32_t>(geometry.clusters.size() - geometry.moving.size())),
+      leaves(change_of(std::span(geometry.clusters).first(masked_clusters))),
+      change_capacity(1 + CHANGES_PER_BOX * static_cast<std::uint32_t>(geometry.moving.size())),
+      changes(gpu.make_buffer(change_capacity * sizeof(ShadowChange),
+                              Usage::eStorageBuffer | Usage::eTransferDst)),
+      change_count(
+          gpu.make_buffer(sizeof(std::uint32_t), Usage::eStorageBuffer | Usage::eTransferDst)),
       clusters(geometry.clusters),
       bounds(geometry.bounds) {
     if (!geometry.moving.empty()) {
-        moving.emplace(gpu, geometry, *vertices.handle);
+        moving.emplace(gpu, geometry, *vertices.handle, *changes.handle, *change_count.handle);
     }
 }
 
@@ -166,6 +184,9 @@ Targets::Targets(app::Gpu& gpu_, const quadtile::Device& device, const SceneBuff
                                             .instances = {.buffer = *instances.handle},
                                             .instance_capacity = instance_capacity(options, scene),
                                             .is_static = true})),
+      changes(fitter.bind_changes({.boxes = {.buffer = *scene.changes.handle},
+                                   .count = {.buffer = *scene.change_count.handle},
+                                   .capacity = scene.change_capacity})),
       drawn_frame(gpu.make_buffer(sizeof(DrawnFrame), Usage::eStorageBuffer | Usage::eTransferDst)),
       header(gpu.make_buffer(sizeof(ShadowHeader), Usage::eTransferDst, app::MemoryUse::readback)),
       sampler(
@@ -207,7 +228,7 @@ Targets::Moving Targets::make_moving(const SceneBuffers& scene, const TargetPass
                                       .instances = {.buffer = *instances.handle},
                                       .instance_capacity = instance_capacity(options, scene)});
     Moving made{Atlas(gpu, options.atlas_extent, passes.atlas), std::move(moving_draws),
-                moving_objects, fitter.bind_changes(scene.moving->changes()),
+                moving_objects,
                 gpu.make_interface(
                     vk::ShaderStageFlagBits::eCompute,
                     {Type::eStorageBuffer, Type::eStorageBuffer, Type::eStorageBuffer,

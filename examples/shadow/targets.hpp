@@ -24,6 +24,7 @@ enum class Filter {
 struct FrameSettings {
     Camera camera;
     float second = 0.0F;                 // of moving boxes
+    bool has_leaves = true;              // triangles with holes are drawn
     std::vector<Light> lights{Light{}};  // with as many layers as ShadowOptions::lights
     Filter filter = Filter::box;
     bool shows_tiles = false;  // in the colours of their levels, texels as a grid
@@ -61,6 +62,10 @@ struct SceneBuffers {
     std::uint32_t masked_clusters;  // the first ones
     app::Buffer objects;            // of static clusters, the first ones
     std::uint32_t static_clusters;
+    ShadowChange leaves;  // if triangles with holes come or go
+    std::uint32_t change_capacity;
+    app::Buffer changes;  // that, then those of moving boxes
+    app::Buffer change_count;
     std::optional<MovingBoxes> moving;
     std::vector<ShadowObject> clusters;
     ShadowBox bounds;
@@ -108,12 +113,12 @@ struct Targets {
     app::Buffer instances;
     ShadowFitter::Binding binding;
     ShadowFitter::ObjectBinding objects;
+    ShadowFitter::ChangeBinding changes;
     // Of moving boxes, if there are some.
     struct Moving {
         Atlas atlas;
         app::Buffer draws;
         ShadowFitter::ObjectBinding objects;
-        ShadowFitter::ChangeBinding changes;
         app::ProgramInterface interface;  // of merge_atlases.comp
     };
     std::optional<Moving> moving;

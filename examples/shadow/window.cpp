@@ -234,6 +234,10 @@ void Window::draw_panels() {
     ImGui::Checkbox("tiles (T)", &settings_.shows_tiles);
     ImGui::SameLine();
     ImGui::Checkbox("lamps (L)", &has_lamps_);
+    if (show_.geometry.masked_clusters > 0) {
+        ImGui::SameLine();
+        ImGui::Checkbox("leaves (F)", &settings_.has_leaves);
+    }
     if (!show_.geometry.moving.empty()) {
         ImGui::SameLine();
         ImGui::Checkbox("pause (space)", &is_paused_);
@@ -275,6 +279,8 @@ void Window::take_key(int key, int event, int modifiers) {
         settings_.shows_tiles = !settings_.shows_tiles;
     } else if (key == GLFW_KEY_L && !has_control) {
         has_lamps_ = !has_lamps_;
+    } else if (key == GLFW_KEY_F && !has_control) {
+        settings_.has_leaves = !settings_.has_leaves;
     } else if (key == GLFW_KEY_H && !has_control) {
         settings_.filter =
             FILTERS[(static_cast<std::size_t>(settings_.filter) + 1) % FILTERS.size()].value;

@@ -134,11 +134,12 @@ ShadowOptions with_lights(const std::vector<Light>& lights) {
         .lights = layers_of(lights), .map_extent = 128, .atlas_extent = 2048, .max_tiles = 1000};
 }
 
-// Draws frames until the edges of shadows are found, also after things have moved and a light was
-// off, and compares the last one.
+// Draws frames until the edges of shadows are found, also after things have moved, leaves have come
+// and a light was off, and compares the last one.
 Comparison settled(Rig& rig, FrameSettings settings) {
     for (int frame = 0; frame < 6; ++frame) {
         settings.second = frame < 3 ? 0.0F : 1.3F;
+        settings.has_leaves = frame != 1 && frame != 2;
         settings.lights.front().is_on = frame != 1;
         rig.draw(settings);
     }

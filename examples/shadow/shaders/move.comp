@@ -4,7 +4,7 @@
 //
 // Dispatch: workgroups of 64 threads, one thread per box.
 // Bindings: 0: the boxes; 1: vertices of the scene, whose last ones are the boxes'; 2: their objects; 3: changes, 4: their
-// number, 0 before.
+// number, to which it adds.
 // Memory order: each thread has its own vertices and object; an atomic reserves places among the changes.
 
 #extension GL_GOOGLE_include_directive : require
