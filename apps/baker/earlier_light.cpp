@@ -134,7 +134,8 @@ EarlierLight read_earlier_light(const Options& options) {
                             ", which is not the light of a scene; give a lightmap with irradiance "
                             "or radiance");
     }
-    const bool writes_map = !options.output.empty() && ending_of(options.output) != ".glb";
+    const std::string ending = ending_of(options.output);
+    const bool writes_map = !options.output.empty() && ending != ".glb" && ending != ".png";
     if (writes_map && quantity != name_of(options.quantity)) {
         refuse(options, "holds " + quantity + ", but --output shall hold " +
                             name_of(options.quantity) + "; give --quantity " + quantity);

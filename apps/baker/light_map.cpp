@@ -276,11 +276,41 @@ LightMapPictures encode_light_map(const LightMap& map, Quantity quantity, bool h
         }
     };
     parallel_for(map.irradiance.size(), 0, draw, SHORT_CALLS);
-    const double unit = quantity == Quantity::radiance ? std::numbers::inv_pi : 1.0;
+    const double unit = unit_of(quantity);
     return {.png = app::encode_png(picture),
             .ktx2 = half ? encode_ktx2(map, white) : std::string(),
             .intensity = white * unit,
             .brightest = brightest * unit};
+}
+
+double unit_of(Quantity quantity) {
+    return quantity == Quantity::radiance ? std::numbers::inv_pi : 1.0;
+}
+
+float rgbm_range(const LightMap& map, double unit) {
+    float brightest = 0.0F;
+    for (const glm::vec3& light : map.irradiance) {
+        brightest = std::max({brightest, light.r, light.g, light.b});
+    }
+    return brightest > 0.0F ? static_cast<float>(std::exp2(std::ceil(std::log2(brightest * unit))))
+                            : 1.0F;
+}
+
+std::string encode_rgbm(const LightMap& map, float range) {
+    std::vector<std::array<std::uint8_t, 4>> texels(map.irradiance.size());
+    const auto encode = [&](std::size_t i) {
+        const glm::vec3 root = 255.0F * glm::sqrt(glm::max(map.irradiance[i], 0.0F) / range);
+        // A is never 0: filters would darken the neighbours.
+        const float alpha = std::clamp(std::ceil(std::max({root.r, root.g, root.b})), 1.0F, 255.0F);
+        const glm::vec3 rest = glm::round(255.0F * root / alpha);
+        texels[i] = {static_cast<std::uint8_t>(rest.r), static_cast<std::uint8_t>(rest.g),
+                     static_cast<std::uint8_t>(rest.b), static_cast<std::uint8_t>(alpha)};
+    };
+    parallel_for(texels.size(), 0, encode, SHORT_CALLS);
+    return app::encode_png({.width = map.extent.width,
+                            .height = map.extent.height,
+                            .components = 4,
+                            .samples = texels.data()});
 }
 
 std::size_t write_light_map(const LightMap& map, Quantity quantity, bool half,

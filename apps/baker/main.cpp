@@ -21,7 +21,7 @@
 #include "unwrap.hpp"
 
 #include "arguments.hpp"
-#include "output_file.hpp"
+#include "output_files.hpp"
 #include "platform.hpp"
 #include "process.hpp"
 
@@ -356,32 +356,18 @@ class Run {
         return result;
     }
 
-    // Opens a file that appears with all others.
-    app::OutputFile& open_output(const std::filesystem::path& path) {
-        output_paths_.push_back(path);
-        return outputs_.emplace_back(report_.interrupted ? partial_path(path) : path);
-    }
-
     void add_output(const std::filesystem::path& path, std::string_view bytes) {
-        app::OutputFile& file = open_output(path);
-        file.write(bytes);
-        file.finish();
-    }
-
-    void commit_outputs() {
-        app::OutputFile::commit_all(outputs_);
-        for (const std::filesystem::path& path : output_paths_) {
-            const std::filesystem::path partial = partial_path(path);
-            std::error_code ignored;
-            if (!report_.interrupted && partial != path) {
-                std::filesystem::remove(partial, ignored);  // of an earlier bake
-            }
-        }
+        outputs_.add(path, report_.interrupted, bytes);
     }
 
     void write_pages(const LightMap& map) {
         std::vector<LightMapPage> pictures;
         std::size_t cut = 0;
+        const bool writes_rgbm = ending_of(options_.output) == ".png";
+        const double unit = unit_of(options_.quantity);
+        if (writes_rgbm) {
+            report_.rgbm_range = rgbm_range(map, unit);  // one for all pages
+        }
         for (std::uint32_t i = 0; i < pages_.count; ++i) {
             std::optional<LightMap> part;
             if (pages_.extent != extent_) {
@@ -389,7 +375,7 @@ class Run {
             }
             const LightMap& page = part ? *part : map;
             if (lit_gltf_) {
-                // Godot 3 hangs on half floats in a .glb; beside an .exr they are not needed.
+                // Godot 3 hangs on half floats in a .glb; beside another file they are not needed.
                 const LightMapPictures lit = encode_light_map(
                     page, options_.quantity, options_.half && options_.lit_scene.empty());
                 if (lit.brightest > 2.0 * lit.intensity) {
@@ -400,8 +386,11 @@ class Run {
                 }
                 pictures.push_back({lit.png, lit.intensity, lit.ktx2});
             }
-            if (lit_scene() != options_.output) {
-                app::OutputFile& file = open_output(page_path(options_, options_.output, i));
+            const std::filesystem::path path = page_path(options_, options_.output, i);
+            if (writes_rgbm) {
+                add_output(path, encode_rgbm(page, static_cast<float>(*report_.rgbm_range / unit)));
+            } else if (lit_scene() != options_.output) {
+                app::OutputFile& file = outputs_.open(path, report_.interrupted);
                 cut += write_light_map(page, options_.quantity, options_.half, file, earlier_);
                 file.finish();
             }
@@ -500,8 +489,8 @@ class Run {
         if (!options_.report.empty()) {
             add_output(options_.report, report_json(report_));
         }
-        commit_outputs();
-        if (!options_.quiet && traces(options_)) {
+        outputs_.commit(report_.interrupted);
+        if (!options_.quiet && (traces(options_) || report_.rgbm_range)) {
             std::cerr << report_summary(report_);
         }
         if (result.interrupted) {
@@ -540,8 +529,7 @@ class Run {
     std::future<std::vector<std::uint32_t>> charts_;
     std::future<Seams> seams_;
     BakeReport report_;
-    std::vector<app::OutputFile> outputs_;
-    std::vector<std::filesystem::path> output_paths_;  // of complete bakes
+    OutputFiles outputs_;
 };
 
 // Runs work that may exhaust the device's memory, and adds advice to that error.

@@ -111,9 +111,10 @@ void define_scene(CLI::App& app, Options& options, Arguments& arguments) {
     OptionGroup rare = map.rare();
     map.add("-o,--output", options.output, "FILE",
             "OpenEXR file for the lightmap: R, G, B, and A (1 if the texel was baked). Or a .glb "
-            "file: SCENE, if it is glTF, with the lightmap as PNG (MOZ_lightmap)");
+            "file: SCENE, if it is glTF, with the lightmap as PNG (MOZ_lightmap). Or a .png: RGBM "
+            "of 8 bits");
     rare.add("--lit-scene", options.lit_scene, "FILE",
-             "Also write the .glb, beside an OpenEXR file");
+             "Also write the .glb, beside an OpenEXR or PNG file");
     map.add(
         "--reuse", options.reuse, "FILE",
         "Light of an earlier bake, an OpenEXR file of --output: for pictures, probes and --only, "
@@ -305,12 +306,17 @@ void check_scene(const CLI::App& app, const Options& options) {
                              "' needs a glTF scene for the lightmap; export SCENE as .glb or "
                              ".gltf, or give only --output FILE.exr");
         }
-        if ((is_scene && options.bake.directional) ||
-            options.quantity >= Quantity::ambient_occlusion) {
-            throw UsageError(
-                "a .glb cannot hold --directional or another --quantity than irradiance "
-                "and radiance; give --output FILE.exr");
-        }
+    }
+    const bool is_picture = ending_of(options.output) == ".png";
+    if (((is_scene || is_picture) && options.bake.directional) ||
+        ((is_scene || is_picture || !options.lit_scene.empty()) &&
+         options.quantity >= Quantity::ambient_occlusion)) {
+        throw UsageError(
+            "a .glb or .png cannot hold --directional or another --quantity than irradiance and "
+            "radiance; give --output FILE.exr");
+    }
+    if (is_picture && options.half) {
+        throw UsageError("--half is for an .exr or a .glb; a .png has 8 bits");
     }
     if (!options.only.empty() && (options.reuse.empty() || options.output.empty())) {
         throw UsageError(
@@ -333,9 +339,7 @@ void check_scene(const CLI::App& app, const Options& options) {
             "of them");
     }
     if (options.page && options.extent) {
-        throw UsageError(
-            "--page and --size exclude each other, since a page has N x N texels; give one of "
-            "them");
+        throw UsageError("--page N and --size exclude each other: a page has N x N texels");
     }
 }
 
@@ -504,7 +508,7 @@ Options options_of(const CLI::App& app, const Arguments& arguments, Options opti
                                 .vertical_field_degrees = 60.0F};
     }
     app::check_files(file_arguments(options));
-    app::check_ending("--output", options.output, {"exr", "glb"});
+    app::check_ending("--output", options.output, {"exr", "glb", "png"});
     app::check_ending("--reuse", options.reuse, {"exr"});
     app::check_ending("--lit-scene", options.lit_scene, {"glb"});
     app::check_ending("--sky-image", options.sky_picture, {"exr"});

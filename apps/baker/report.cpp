@@ -51,6 +51,7 @@ std::string report_json(const BakeReport& report) {
                     {"light_map", {report.light_map.width, report.light_map.height}},
                     {"pages", report.pages},
                     {"quantity", name_of(report.quantity)},
+                    {"rgbm_range", report.rgbm_range ? Json(*report.rgbm_range) : Json()},
                     {"covered_texels", report.covered_texels},
                     {"known_texels", report.known_texels},
                     {"inside_texels", report.inside_texels},
@@ -76,11 +77,17 @@ std::string report_json(const BakeReport& report) {
 }
 
 std::string report_summary(const BakeReport& report) {
+    const std::string holds =
+        "the lightmap holds " + name_of(report.quantity) +
+        (report.rgbm_range ? formatted(" = (RGB * A)^2 * %.9g\n", *report.rgbm_range) : "\n");
+    if (report.passes.empty()) {
+        return holds;
+    }
     std::string text = formatted("%zu triangles, ", report.triangles) +
                        (report.pages == 1 ? "" : formatted("%u pages of ", report.pages)) +
                        formatted("%u x %u texels, %zu of them baked, on ", report.light_map.width,
                                  report.light_map.height, report.known_texels) +
-                       report.device + "\nthe lightmap holds " + name_of(report.quantity) + "\n";
+                       report.device + "\n" + holds;
     for (const PassReport& pass : report.passes) {
         text += formatted("%-12s %8.2f s", pass.name.c_str(), pass.seconds);
         if (pass.mean_irradiance > 0.0) {

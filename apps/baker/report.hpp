@@ -25,6 +25,7 @@ struct BakeReport {
     std::size_t triangles = 0;
     Extent light_map;
     Quantity quantity = Quantity::irradiance;  // quantity in the output
+    std::optional<double> rgbm_range;          // factor of (RGB * A)^2 in a PNG
     std::uint32_t pages = 1;                   // pages of light_map
     std::size_t covered_texels = 0;
     std::size_t known_texels = 0;

@@ -1,5 +1,6 @@
 // Lightmaps of quadtile-bake for three.js 0.155 and later, which takes irradiance in lightmaps.
 
+import { LinearFilter, ShaderChunk, TextureLoader } from 'three';
 import { EXRLoader } from 'three/addons/loaders/EXRLoader.js';
 
 // Plugin of GLTFLoader for MOZ_lightmap: loader.register((parser) => new LightMapPlugin(parser))
@@ -32,4 +33,19 @@ export async function loadLightMap(url) {
   lightMap.repeat.y = -1;
   lightMap.offset.y = 1;
   return { lightMap, lightMapIntensity };
+}
+
+// Loads the .png (RGBM) of --quantity irradiance. `range`: the number that the baker tells. The result is for a material.
+export async function loadRgbm(url, range) {
+  const lightMap = await new TextureLoader().loadAsync(url);
+  lightMap.channel = 1; // TEXCOORD_1
+  lightMap.flipY = false; // glTF's coordinates begin at the top
+  lightMap.minFilter = LinearFilter;
+  lightMap.generateMipmaps = false;
+  const chunk = 'lights_fragment_maps';
+  const decoded = ShaderChunk[chunk].replace('lightMapTexel.rgb', 'pow( lightMapTexel.rgb * lightMapTexel.a, vec3( 2.0 ) )');
+  const onBeforeCompile = (shader) => {
+    shader.fragmentShader = shader.fragmentShader.replace(`#include <${chunk}>`, decoded);
+  };
+  return { lightMap, lightMapIntensity: range, onBeforeCompile };
 }

@@ -1,11 +1,11 @@
-// index.html?scene=scene_baked.glb shows a scene with its lightmap. `&lightmap=lightmap.exr` shows it with that one,
-// `&exposure=X` makes it brighter.
+// index.html?scene=scene_baked.glb shows a scene with its lightmap. `&lightmap=lightmap.exr` or
+// `&lightmap=lightmap.png&range=X` shows it with that one, `&exposure=X` makes it brighter.
 
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { GLTFLoader } from 'three/addons/loaders/GLTFLoader.js';
 import { KTX2Loader } from 'three/addons/loaders/KTX2Loader.js';
-import { LightMapPlugin, loadLightMap } from './light_map.js';
+import { LightMapPlugin, loadLightMap, loadRgbm } from './light_map.js';
 
 // Makes the surface diffuse, as the baker does. MeshStandardMaterial is black on metal, and keeps
 // some of the lightmap's light for reflections, which need an environment map.
@@ -43,7 +43,8 @@ async function show(query) {
     .setKTX2Loader(new KTX2Loader().detectSupport(renderer)) // for lightmaps of half floats
     .register((parser) => new LightMapPlugin(parser))
     .loadAsync(query.get('scene') ?? 'scene_baked.glb');
-  light(gltf.scene, query.has('lightmap') ? await loadLightMap(query.get('lightmap')) : {});
+  const [lightMap, range] = [query.get('lightmap'), query.get('range')];
+  light(gltf.scene, range ? await loadRgbm(lightMap, Number(range)) : lightMap ? await loadLightMap(lightMap) : {});
 
   renderer.toneMapping = query.get('tonemapping') === 'none' ? THREE.NoToneMapping : THREE.NeutralToneMapping;
   renderer.toneMappingExposure = Number(query.get('exposure') ?? 1);

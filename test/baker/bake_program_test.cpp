@@ -115,7 +115,9 @@ TEST_F(BakeProgram, RefusesWithASentence) {
                     {{"a.glb", "-o", "x.glb", "--directional"}, 2, "cannot hold --directional"},
                     {{"a.glb", "-o", "x.glb", "--lit-scene", "y.glb"}, 2, "not beside a .glb"},
                     {{"a.glb", "-o", "x.glb", "--quantity", "shadow-mask"}, 2, "give --output"},
-                    {{"a.obj", "-o", "x.png"}, 2, "of another format; give one of .exr, .glb"},
+                    {{"a.obj", "-o", "x.jpg"}, 2, "give one of .exr, .glb, .png"},
+                    {{"a.obj", "-o", "x.png", "--half"}, 2, "--half is for an .exr or a .glb"},
+                    {{"a.obj", "-o", "x.png", "--directional"}, 2, "a .glb or .png cannot hold"},
                     {{"a.partial.glb", "-o", "a.glb"}, 2, "SCENE and the partial file of --output"},
                     {{"bare.obj", "-o", "x.exr"}, 1, "--unwrap"},
                     {{"lamp.obj", "-o", "x.exr"}, 1, "material 'lamp'"},
@@ -335,8 +337,8 @@ TEST_F(BakeProgram, TakesLightsInTheUnitOfTheirExporter) {
     EXPECT_TRUE(of_option == with(R"(,"extras":{"radius":1.25})", "0.5"));
 }
 
-// Fails where the file written has other coordinates than were baked, or where a second bake does
-// not replace the lightmap of the first.
+// Fails where the file written has other coordinates than were baked, where a second bake does not
+// replace the lightmap of the first, or where --reuse converts to other light than was baked.
 TEST_F(BakeProgram, WritesScenesThatBakeToTheSameBits) {
     (void)directory_.add("scene.glb", lit_scene("another", "3"));
     const Arguments options{"--size", "16", "--quality", "draft", "--reference"};
@@ -348,7 +350,9 @@ TEST_F(BakeProgram, WritesScenesThatBakeToTheSameBits) {
         const std::string light = bake(second, "again.exr");
         EXPECT_TRUE(light == bake(first + Arguments{"--lit-scene", "beside.glb"}, "map.exr"));
         EXPECT_TRUE(baked == read_file(path("beside.glb")));
-        EXPECT_TRUE(baked == bake(first + Arguments{"--reuse", "map.exr"}, "reused.glb"));
+        const Arguments reuse = first + Arguments{"--reuse", "map.exr"};
+        EXPECT_TRUE(baked == bake(reuse, "reused.glb"));
+        EXPECT_TRUE(bake(second, "light.png") == bake(reuse, "reused.png"));
     }
 }
 

@@ -384,6 +384,42 @@ TEST(EncodeLightMap, CutsTheBrightestHundredth) {
     EXPECT_EQ(encode_light_map(map, Quantity::irradiance, false).intensity, 3.0);
 }
 
+// Light over six decades, darkness, and light that blended seams made negative. Catches light that
+// is cut or off by more than half a step of its own range, and texels whose A takes light from
+// their neighbours' filters.
+TEST(EncodeRgbm, IsAsExactAsItCanBe) {
+    std::mt19937 random(1);
+    const TemporaryDirectory directory;
+    for (int round = 0; round < 20; ++round) {
+        LightMap map = empty_light_map({1 + static_cast<std::uint32_t>(random() % 40), 7});
+        const float unit = std::exp2(std::uniform_real_distribution(-20.0F, 20.0F)(random));
+        std::uniform_real_distribution decades(-6.0F, 0.0F);
+        for (glm::vec3& light : map.irradiance) {
+            for (int c = 0; c < 3; ++c) {
+                light[c] =
+                    random() % 9 == 0 ? -1e-9F * unit : unit * std::pow(10.0F, decades(random));
+            }
+        }
+        const float range = rgbm_range(map, 1.0);
+        const LoadedImage png = load_image(directory.add("map.png", encode_rgbm(map, range)));
+        for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
+            const auto sample = [&](std::size_t c) {
+                return static_cast<float>(png.texels[4 * i + c]) / 255.0F;
+            };
+            const glm::vec3 root = glm::sqrt(glm::max(map.irradiance[i], 0.0F) / range);
+            const float greatest = std::max({root.r, root.g, root.b});
+            ASSERT_LE(greatest, 1.0F);
+            ASSERT_NEAR(sample(3), greatest, 1.01F / 255.0F);
+            ASSERT_GE(sample(3), std::max(greatest, 1.0F / 255.0F) - 1e-6F);
+            for (int c = 0; c < 3; ++c) {
+                ASSERT_NEAR(sample(static_cast<std::size_t>(c)) * sample(3), root[c],
+                            0.5001F / 255.0F * sample(3));
+            }
+        }
+    }
+    EXPECT_EQ(rgbm_range(empty_light_map({2, 2}), 1.0), 1.0F);
+}
+
 // ---- The denoiser, on lightmaps whose truth is known
 
 constexpr Extent EXTENT{48, 40};

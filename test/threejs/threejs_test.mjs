@@ -72,6 +72,9 @@ try {
   const half = readFileSync(join(folder, 'half.glb')); // its PNG, for other readers, is damaged here
   writeFileSync(join(folder, 'half.glb'), half.fill(0, half.indexOf('PNG'), half.indexOf('PNG') + 3));
   bake('-o', join(folder, 'irradiance.exr'), '--bounces', '0');
+  const report = join(folder, 'report.json');
+  bake('-o', join(folder, 'light.png'), '--bounces', '0', '--report', report);
+  const rgbm = `&lightmap=light.png&range=${JSON.parse(readFileSync(report)).rgbm_range}`;
   bake('-o', join(folder, 'radiance.exr'), '--quantity', 'radiance', '--half', '--bounces', '0');
   bake('-o', join(folder, 'occlusion.exr'), '--quantity', 'ambient-occlusion');
 
@@ -89,7 +92,7 @@ try {
   };
   // The 8-bit lightmap's brightest light is 255 steps.
   const brightest = Math.max(...SUN);
-  for (const [query, step, scene] of [['', brightest / 255], ['', 0.002 * brightest, 'half.glb'],
+  for (const [query, step, scene] of [['', brightest / 255], ['', 0.002 * brightest, 'half.glb'], [rgbm, 0.003 * brightest],
     ['&lightmap=irradiance.exr', 0.002 * brightest], ['&lightmap=radiance.exr', 0.002 * brightest]]) {
     assert.equal(await open(query, scene), '', query);
     const shown = await pixels(page);
