@@ -207,6 +207,13 @@ def texels_of(name):
     return texels
 
 
+def coordinates_in(file):
+    copies = list(bpy.context.scene.quadtile.collection.objects)
+    pairs = list(sys.modules["quadtile_bake"].lightmap_coordinates(file.read_bytes(), copies))
+    corners, coordinates = (numpy.concatenate(each) for each in zip(*pairs))
+    return coordinates[numpy.argsort(corners)]
+
+
 def first_scene(**settings):
     """The tutorial's."""
     start(empty=False, **settings)
@@ -224,9 +231,11 @@ def select(*objects):
 
 def test_selected():
     scene, cube = first_scene(density=4, bounces=0)  # bounces would have the light of the others before
-    settings = scene.quadtile
+    settings, lit = scene.quadtile, FOLDER / "lit.glb"
+    settings.output = str(lit)
     fails("no lightmap yet", selected=True)
     bpy.ops.quadtile.bake()
+    coordinates = coordinates_in(lit)
     first, texels = light_map(), texels_of("Cube")
     baked, kept = texels & (first[..., 3] == 1), ~texels & (first[..., 3] == 1)
     assert baked.sum() > 300 and kept.sum() > 1000
@@ -260,7 +269,7 @@ def test_selected():
     settings.options = ""
     second = light_map()
     assert settings.shown and cube.hide_viewport and sum("Lightmap" in name for _, name, _, _ in state()) == 2, state()
-    assert (texels_of("Cube") == texels).all() and (second[kept] == first[kept]).all()
+    assert (coordinates_in(lit) == coordinates).all() and (second[kept] == first[kept]).all()
     nodes = bpy.data.materials["Material lit"].node_tree.nodes
     assert any(tuple(socket.default_value) == RED for node in nodes for socket in node.inputs if socket.type == "VECTOR")
 
