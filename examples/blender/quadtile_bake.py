@@ -494,11 +494,14 @@ class QUADTILE_PT_panel(bpy.types.Panel):
         settings = context.scene.quadtile
         self.layout.use_property_split = True
         for name in ("quality", "density", "size", "bounces", "kinds", "output", "options"):
-            self.layout.column(align=True).prop(settings, name)
+            column = self.layout.column(align=True)
+            column.use_property_split = name not in ("size", "bounces")  # whose labels are long
+            column.prop(settings, name)
         self.layout.operator("quadtile.bake", icon="LIGHT").selected = False
         again = self.layout.column()
         again.enabled = bool(settings.collection and settings.image)
         again.operator("quadtile.bake", text="Bake Selected", icon="RESTRICT_SELECT_OFF").selected = True
+        again.use_property_split = False
         again.prop(settings, "shown")
         self.layout.operator("quadtile.remove", icon="X")
 
