@@ -166,8 +166,9 @@ def test_picture_is_the_preview():
     scene.render.resolution_x, scene.render.resolution_y = 320, 240
     meshes = {each.name: len(each.data.vertices) for each in scene.objects if each.type == "MESH"}
 
-    for _ in range(2):  # the second bake replaces the first
-        bpy.ops.quadtile.bake()
+    for selected in (False, True):  # the second bake replaces the first
+        select(*(lit[1:] if selected else ()))
+        bpy.ops.quadtile.bake(selected=selected)
         lit = list(scene.quadtile.collection.objects)
         assert len(lit) == 7 and len(bpy.data.images) == 2 and len(bpy.data.scenes) == 1, state()
         assert [layer.name for layer in lit[0].data.uv_layers] == ["UVMap", "Lightmap"]
@@ -264,6 +265,13 @@ def test_selected():
     sphere.modifiers.clear()
     settings.options = "--quantity radiance"
     fails("give --quantity irradiance", selected=True)
+    settings.options = ""
+    cube["lightmap_exclude"] = True
+    fails("'Cube' has lightmap_exclude", selected=True)
+    del cube["lightmap_exclude"]
+    before = state()
+    sys.modules["quadtile_bake"].Bake(bpy.context, selected=True).close()  # cancelled
+    assert state() == before and (light_map() == first).all()
     settings.options = "--margin 3 --denoise auto"  # of the charts, which stay
     bpy.ops.quadtile.bake(selected=True)
     settings.options = ""
