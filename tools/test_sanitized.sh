@@ -12,7 +12,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Reuses the shader cache of build/dev's tests: under a sanitizer the CPU driver compiles for minutes.
 export MESA_SHADER_CACHE_DIR=$root/build/dev/shaders
 
-# The driver's compiler makes millions of small objects. A small quarantine saves a quarter of its time.
+# The driver's compiler makes millions of small objects. A small quarantine saves a quarter of its time,
+# but a late use of freed memory may be missed.
 options=quarantine_size_mb=16:thread_local_quarantine_size_kb=64
 
 # build TREE PROGRAMS TEST...: builds the programs and the tests, and runs the tests.

@@ -135,12 +135,12 @@ EarlierLight read_earlier_light(const Options& options) {
                             "or radiance");
     }
     const std::string ending = ending_of(options.output);
-    const bool writes_map = !options.output.empty() && ending != ".glb" && ending != ".png";
-    if (writes_map && quantity != name_of(options.quantity)) {
+    const bool writes_exr = !options.output.empty() && ending != ".glb" && ending != ".png";
+    if (writes_exr && quantity != name_of(options.quantity)) {
         refuse(options, "holds " + quantity + ", but --output shall hold " +
                             name_of(options.quantity) + "; give --quantity " + quantity);
     }
-    if (writes_map && has("sh0.R") != options.bake.directional) {
+    if (writes_exr && has("sh0.R") != options.bake.directional) {
         refuse(options, options.bake.directional
                             ? "has no layers sh0 to sh3; leave out --directional, or bake the "
                               "whole scene with it"
@@ -152,7 +152,7 @@ EarlierLight read_earlier_light(const Options& options) {
         light.map.irradiance.emplace_back(red, green, blue);
         light.map.known.push_back(alpha > 0.5F ? 1 : 0);
     }
-    for (std::size_t i = 0; i < 12 && writes_map && options.bake.directional; ++i) {
+    for (std::size_t i = 0; i < 12 && writes_exr && options.bake.directional; ++i) {
         const std::string channel = "sh" + std::to_string(i / 3) + "." + "RGB"[i % 3];
         std::vector<glm::vec3>& band = light.map.radiance_sh[i / 3];
         band.resize(light.map.known.size());

@@ -287,19 +287,19 @@ double unit_of(Quantity quantity) {
     return quantity == Quantity::radiance ? std::numbers::inv_pi : 1.0;
 }
 
-float rgbm_range(const LightMap& map, double unit) {
+double rgbm_range(const LightMap& map, double unit) {
     float brightest = 0.0F;
     for (const glm::vec3& light : map.irradiance) {
         brightest = std::max({brightest, light.r, light.g, light.b});
     }
-    return brightest > 0.0F ? static_cast<float>(std::exp2(std::ceil(std::log2(brightest * unit))))
-                            : 1.0F;
+    return brightest > 0.0F ? std::exp2(std::ceil(std::log2(brightest * unit))) : 1.0;
 }
 
-std::string encode_rgbm(const LightMap& map, float range) {
+std::string encode_rgbm(const LightMap& map, double range) {
+    const auto scale = static_cast<float>(1.0 / range);
     std::vector<std::array<std::uint8_t, 4>> texels(map.irradiance.size());
     const auto encode = [&](std::size_t i) {
-        const glm::vec3 root = 255.0F * glm::sqrt(glm::max(map.irradiance[i], 0.0F) / range);
+        const glm::vec3 root = 255.0F * glm::sqrt(glm::max(map.irradiance[i], 0.0F) * scale);
         // A is never 0: filters would darken the neighbours.
         const float alpha = std::clamp(std::ceil(std::max({root.r, root.g, root.b})), 1.0F, 255.0F);
         const glm::vec3 rest = glm::round(255.0F * root / alpha);

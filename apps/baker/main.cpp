@@ -356,10 +356,6 @@ class Run {
         return result;
     }
 
-    void add_output(const std::filesystem::path& path, std::string_view bytes) {
-        outputs_.add(path, report_.interrupted, bytes);
-    }
-
     void write_pages(const LightMap& map) {
         std::vector<LightMapPage> pictures;
         std::size_t cut = 0;
@@ -382,25 +378,25 @@ class Run {
                     warn("a hundredth of the lightmap's texels is brighter than " +
                          app::text_of(static_cast<float>(lit.intensity)) + ", up to " +
                          app::text_of(static_cast<float>(lit.brightest)) +
-                         ": it is cut there in 8 bits; --half or an .exr holds all");
+                         ": it is cut there in 8 bits; --half, an .exr or a .png holds all");
                 }
                 pictures.push_back({lit.png, lit.intensity, lit.ktx2});
             }
             const std::filesystem::path path = page_path(options_, options_.output, i);
             if (writes_rgbm) {
-                add_output(path, encode_rgbm(page, static_cast<float>(*report_.rgbm_range / unit)));
+                outputs_.add(path, encode_rgbm(page, *report_.rgbm_range / unit));
             } else if (lit_scene() != options_.output) {
-                app::OutputFile& file = outputs_.open(path, report_.interrupted);
+                app::OutputFile& file = outputs_.open(path);
                 cut += write_light_map(page, options_.quantity, options_.half, file, earlier_);
                 file.finish();
             }
             if (!options_.atlas.empty()) {
-                add_output(page_path(options_, options_.atlas, i),
-                           app::encode_png(draw_atlas(page)));
+                outputs_.add(page_path(options_, options_.atlas, i),
+                             app::encode_png(draw_atlas(page)));
             }
         }
         if (lit_gltf_) {
-            add_output(lit_scene(), lit_gltf_->with_light_map(scene_, pictures, pages_.extent));
+            outputs_.add(lit_scene(), lit_gltf_->with_light_map(scene_, pictures, pages_.extent));
         }
         if (cut > 0) {
             warn(std::to_string(cut) + " values of the lightmap are beyond " +
@@ -411,7 +407,7 @@ class Run {
     }
 
     void finish(BakeResult& result) {
-        report_.interrupted = result.interrupted;
+        report_.interrupted = outputs_.are_partial = result.interrupted;
         LightMap& map = result.map;
         const std::size_t written =
             std::min(extent_.texels(), std::size_t{pages_.first_row(pages_.count)} * extent_.width);
@@ -447,7 +443,7 @@ class Run {
                 const ProbeGrid grid{
                     probe_grid_.counts,
                     {probe_grid_.box.low + scene_.origin, probe_grid_.box.high + scene_.origin}};
-                add_output(
+                outputs_.add(
                     options_.probes_output,
                     encode_probes(probes, grid, ending_of(options_.probes_output) == ".json"));
             }
@@ -459,13 +455,13 @@ class Run {
                 camera->target = glm::dvec3(camera->target) - scene_.origin;
             }
             measure("preview", [&] {
-                add_output(options_.preview,
-                           app::encode_png(draw_preview(scene_, map, sky_,
-                                                        {.width = options_.preview_extent.width,
-                                                         .height = options_.preview_extent.height,
-                                                         .camera = camera,
-                                                         .exposure = options_.exposure,
-                                                         .threads = options_.threads})));
+                outputs_.add(options_.preview,
+                             app::encode_png(draw_preview(scene_, map, sky_,
+                                                          {.width = options_.preview_extent.width,
+                                                           .height = options_.preview_extent.height,
+                                                           .camera = camera,
+                                                           .exposure = options_.exposure,
+                                                           .threads = options_.threads})));
             });
         }
         report_.triangles = scene_.triangles.size();
@@ -487,9 +483,9 @@ class Run {
                  "--sun-samples or --pixels-per-texel");
         }
         if (!options_.report.empty()) {
-            add_output(options_.report, report_json(report_));
+            outputs_.add(options_.report, report_json(report_));
         }
-        outputs_.commit(report_.interrupted);
+        outputs_.commit();
         if (!options_.quiet && (traces(options_) || report_.rgbm_range)) {
             std::cerr << report_summary(report_);
         }

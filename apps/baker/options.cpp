@@ -297,7 +297,7 @@ void check_scene(const CLI::App& app, const Options& options) {
     }
     const bool is_scene = ending_of(options.output) == ".glb";
     if (!options.lit_scene.empty() && (is_scene || options.output.empty())) {
-        throw UsageError("--lit-scene is for a .glb beside --output FILE.exr, not beside a .glb");
+        throw UsageError("--lit-scene is for a .glb beside --output FILE.exr or FILE.png");
     }
     if (is_scene || !options.lit_scene.empty()) {
         if (!is_gltf(options.scene)) {
@@ -313,7 +313,7 @@ void check_scene(const CLI::App& app, const Options& options) {
          options.quantity >= Quantity::ambient_occlusion)) {
         throw UsageError(
             "a .glb or .png cannot hold --directional or another --quantity than irradiance and "
-            "radiance; give --output FILE.exr");
+            "radiance; give only --output FILE.exr");
     }
     if (is_picture && options.half) {
         throw UsageError("--half is for an .exr or a .glb; a .png has 8 bits");

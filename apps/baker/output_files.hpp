@@ -13,25 +13,26 @@ namespace quadtile::baker {
 
 class OutputFiles {
  public:
-    // Opens a file; of a bake that was interrupted, under its partial path.
-    app::OutputFile& open(const std::filesystem::path& path, bool is_partial) {
+    bool are_partial = false;  // files of a bake that was interrupted, under their partial paths
+
+    app::OutputFile& open(const std::filesystem::path& path) {
         paths_.push_back(path);
-        return files_.emplace_back(is_partial ? partial_path(path) : path);
+        return files_.emplace_back(are_partial ? partial_path(path) : path);
     }
 
-    void add(const std::filesystem::path& path, bool is_partial, std::string_view bytes) {
-        app::OutputFile& file = open(path, is_partial);
+    void add(const std::filesystem::path& path, std::string_view bytes) {
+        app::OutputFile& file = open(path);
         file.write(bytes);
         file.finish();
     }
 
     // Lets all files appear. Those of an earlier interrupted bake go, unless this one was, too.
-    void commit(bool is_partial) {
+    void commit() {
         app::OutputFile::commit_all(files_);
         for (const std::filesystem::path& path : paths_) {
             const std::filesystem::path partial = partial_path(path);
             std::error_code ignored;
-            if (!is_partial && partial != path) {
+            if (!are_partial && partial != path) {
                 std::filesystem::remove(partial, ignored);
             }
         }

@@ -1,12 +1,14 @@
 """Blender add-on that bakes the light of a scene with quadtile-bake, and shows it. docs/baker_blender.md explains it.
 
 The bake works on copies of all visible objects, with modifiers applied and instances made real. The copies get the
-lightmap, its UV map and materials that show it, and stay in a collection of their own. The originals are hidden until
-the lightmap is removed, and nothing of them is changed.
+lightmap, its UV map and materials that show it, and stay in a collection of their own. The originals are hidden while
+the lightmap is shown, and nothing of them is changed. A bake of selected objects makes the copies anew, but gives them
+the coordinates of those before, so that the lightmap keeps the light of all others.
 """
 
 import json
 import math
+import re
 import shlex
 import shutil
 import struct
@@ -29,7 +31,9 @@ bl_info = {
 }
 
 NAME = "Lightmap"  # of the collection, the image and the UV map
-HIDDEN = "quadtile_hidden"  # custom property of originals that are hidden while their copies are shown
+HIDDEN = "quadtile_hidden"  # custom property of originals: whether they are hidden, because their copies are shown
+SOURCE = "quadtile_source"  # custom property of copies: the name of the original, with that of the instance
+COORDINATES = "quadtile_coordinates"  # attribute of copies: the baker's, which the UV map rounds
 KINDS = (("sky", "Sky", "Light of the world"), ("suns", "Suns", "Sun lights"),
          ("points", "Lamps", "Point and spot lights"), ("emission", "Emission", "Light of materials with emission"))
 
@@ -73,9 +77,9 @@ def grey():
 
 
 def copy_scene(context, scene):
-    """Links copies of all that is visible to the empty scene. Returns those of meshes, originals to hide, and warnings."""
+    """Links copies of all that is visible to the empty scene. Returns those of meshes, originals, and warnings."""
     depsgraph = context.evaluated_depsgraph_get()
-    copies, originals, area_lights = [], set(), 0
+    copies, originals, area_lights = [], [], 0
     for instance in depsgraph.object_instances:
         original = instance.object.original
         source = instance.parent.original if instance.is_instance else original
@@ -98,8 +102,10 @@ def copy_scene(context, scene):
                 copy[key] = original[key]
         scene.collection.objects.link(copy)
         if copy.type == "MESH":
+            numbers = [str(n) for n in instance.persistent_id if n < 2**31 - 1] if instance.is_instance else []
+            copy[SOURCE] = " ".join([source.name] + [original.name] * instance.is_instance + numbers)
             copies.append(copy)
-            originals.add(source)
+            originals.append(source)
         elif copy.type == "CAMERA":
             scene.camera = copy  # its field depends on the shape of the picture
             scene.render.resolution_x, scene.render.resolution_y = (
@@ -142,22 +148,30 @@ def text_of(numbers):
 # ---- The result
 
 
-def lightmap_coordinates(file):
-    """Yields for each primitive of the .glb its numbers of corners and objects, and their lightmap coordinates."""
-    data = Path(file).read_bytes()
+def lightmap_coordinates(data, copies):
+    """Yields for each primitive of a .glb the numbers of its corners among those of all copies, and views of their
+    lightmap coordinates in its data."""
     length = struct.unpack_from("<I", data, 12)[0]
-    gltf, binary = json.loads(data[20:20 + length]), data[28 + length:]
+    gltf = json.loads(data[20:20 + length])
+    starts = numpy.cumsum([0] + [len(copy.data.loops) for copy in copies])
 
     def pairs(accessor):
         accessor = gltf["accessors"][accessor]
         offset = gltf["bufferViews"][accessor["bufferView"]].get("byteOffset", 0) + accessor.get("byteOffset", 0)
-        # glTF's rows begin at the top.
-        return numpy.frombuffer(binary, "<f4", 2 * accessor["count"], offset).reshape(-1, 2) * (1, -1) + (0, 1)
+        return numpy.frombuffer(data, "<f4", 2 * accessor["count"], 28 + length + offset).reshape(-1, 2)
 
     for mesh in gltf["meshes"]:
         for attributes in (primitive["attributes"] for primitive in mesh["primitives"]):
             last = max(name for name in attributes if name.startswith("TEXCOORD_"))
-            yield pairs(attributes[last]), pairs(attributes["TEXCOORD_1"])
+            corners, indices = numpy.rint(pairs(attributes[last]) * (1, -1) + (0, 1)).astype(int).T
+            yield starts[indices] + corners, pairs(attributes["TEXCOORD_1"])
+
+
+def numbers_of(items, name, shape, kind=numpy.float32):
+    """Returns what foreach_get tells."""
+    numbers = numpy.empty(shape, kind)
+    items.foreach_get(name, numbers.ravel())
+    return numbers
 
 
 def show_lightmap(material, image):
@@ -205,8 +219,8 @@ def show_copies(settings, shown):
     if settings.collection:
         settings.collection.hide_viewport = settings.collection.hide_render = not shown
     for each in settings.id_data.objects:
-        if HIDDEN in each:
-            each.hide_viewport = each.hide_render = shown
+        if HIDDEN in each and each[HIDDEN] != shown:  # what the user hides meanwhile stays hidden
+            each.hide_viewport = each.hide_render = each[HIDDEN] = shown
 
 
 def remove_objects(collection):
@@ -236,12 +250,15 @@ def remove_lightmap(settings):
 class Bake:
     """A run of quadtile-bake: poll until it returns nothing, then finish. Close it in the end, or to cancel it."""
 
-    def __init__(self, context):
+    def __init__(self, context, selected=False):
         settings = self.settings = context.scene.quadtile
         program = shutil.which(bpy.path.abspath(context.preferences.addons[__name__].preferences.program))
         if not program:
             raise Failure("quadtile-bake was not found; build or install it, and choose the program in "
                           "Preferences > Add-ons > quadtile")
+        if selected and not (settings.collection and settings.image):
+            raise Failure("there is no lightmap yet; press Bake, which bakes all objects")
+        chosen, self.again = context.selected_objects, []
         self.process, self.folder = None, Path(tempfile.mkdtemp(prefix="quadtile_"))
         self.scene = bpy.data.scenes.new("quadtile")
         try:
@@ -250,7 +267,10 @@ class Bake:
             try:
                 self.copies, self.originals, self.warnings = copy_scene(context, self.scene)
             finally:
-                show_copies(settings, True)
+                show_copies(settings, settings.shown)
+                context.view_layer.update()
+                for each in chosen:
+                    each.select_set(True)
             file = self.folder / "scene.glb"
             try:
                 context.window.scene = self.scene
@@ -263,12 +283,18 @@ class Bake:
             self.warnings += warnings
             output = bpy.path.abspath(settings.output)
             self.result = Path(bpy.path.ensure_ext(output, ".glb") if output else self.folder / "lit.glb")
-            command = [program, file, "-o", self.folder / f"{NAME}.exr", "--lit-scene", self.result, "--unwrap",
+            command = [program, file, "-o", self.folder / f"{NAME}.exr", "--lit-scene", self.result,
                        "--no-checkpoint", "--light-units", "blender", "--quality", settings.quality, *sky]
-            command += ["--size", settings.size] if settings.size else ["--texels-per-unit", f"{settings.density:.6g}"]
+            options = settings.options
+            if selected:
+                command += self.keep_layout(file, chosen)
+                options = re.sub(r"--margin[ =]+\S+", "", options)  # of charts, which exist
+            else:
+                size = ["--size", settings.size] if settings.size else ["--texels-per-unit", f"{settings.density:.6g}"]
+                command += ["--unwrap", *size]
             command += ["--bounces", settings.bounces] if settings.bounces >= 0 else []
             command += ["--lights", ",".join(sorted(settings.kinds))] if len(settings.kinds) < len(KINDS) else []
-            command += shlex.split(settings.options)
+            command += shlex.split(options)
             self.log = (self.folder / "log.txt").open("w")
             self.process = subprocess.Popen(
                 [str(each) for each in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log,
@@ -276,6 +302,35 @@ class Bake:
         except BaseException:
             self.close()
             raise
+
+    def keep_layout(self, file, chosen):
+        """Puts the coordinates of the lightmap into the .glb. Returns the options that bake the chosen objects."""
+        earlier = {each[SOURCE]: each for each in self.settings.collection.objects if SOURCE in each}
+        coordinates = []
+        for copy, original in zip(self.copies, self.originals):
+            name, lit = f"'{copy[SOURCE]}'", earlier.pop(copy[SOURCE], None)
+            if not lit:
+                raise Failure(f"{name} has no place in the lightmap, since it is new; hide it or press Bake")
+            if copy.get("lightmap_exclude"):
+                raise Failure(f"{name} has lightmap_exclude, so the lightmap has no light of it; press Bake")
+            before, now = (numbers_of(each.data.loops, "vertex_index", len(each.data.loops), numpy.int32)
+                           for each in (lit, copy))
+            if not numpy.array_equal(before, now):
+                raise Failure(f"{name} has other faces than in the lightmap; press Bake")
+            coordinates.append(numbers_of(lit.data.attributes[COORDINATES].data, "vector", (len(now), 3)))
+            self.again += [copy] * (lit in chosen or original in chosen)
+        if earlier:
+            raise Failure(f"'{min(earlier)}' is in the lightmap, but it was deleted or hidden; show it or press Bake")
+        if not self.again:
+            raise Failure("no object of the lightmap is selected; select those to bake again")
+        data, coordinates = bytearray(file.read_bytes()), numpy.concatenate(coordinates)
+        for corners, uv in lightmap_coordinates(data, self.copies):
+            uv[:] = coordinates[corners, :2]
+        file.write_bytes(data)
+        image, light = self.settings.image, self.folder / "earlier.exr"
+        packed = image.packed_file
+        light.write_bytes(packed.data if packed else Path(bpy.path.abspath(image.filepath)).read_bytes())
+        return ["--reuse", light, *(f"--only={copy.name}" for copy in self.again)]
 
     def lines(self):
         return (self.folder / "log.txt").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -286,33 +341,35 @@ class Bake:
             return next((line for line in reversed(self.lines()) if line.startswith("[")), "Light is being baked")
         lines = self.lines()
         of = lambda kind: [line.split(": ", 2)[2] for line in lines if line.startswith(f"quadtile-bake: {kind}: ")]
-        self.warnings += of("warning")
+        # Blender's materials are double-sided, unless they have Backface Culling.
+        self.warnings += [warning for warning in of("warning") if not warning.startswith("backs of double-sided")]
         if self.process.returncode != 0:
             raise Failure((of("error") or [f"quadtile-bake ended with status {self.process.returncode}"])[-1])
         return None
 
     def finish(self):
         """Replaces the lightmap before, if there is one."""
-        coordinates = {}
-        for corners, uv in lightmap_coordinates(self.result):
-            corners = numpy.rint(corners).astype(int)
-            for index in numpy.unique(corners[:, 1]):
-                mine = corners[:, 1] == index
-                size = (len(self.copies[index].data.loops), 2)
-                coordinates.setdefault(index, numpy.zeros(size, numpy.float32))[corners[mine, 0]] = uv[mine]
-        remove_lightmap(self.settings)
+        coordinates = numpy.zeros((sum(len(copy.data.loops) for copy in self.copies), 3), numpy.float32)
+        for corners, uv in lightmap_coordinates(self.result.read_bytes(), self.copies):
+            coordinates[corners, :2] = uv
         image = bpy.data.images.load(str(self.folder / f"{NAME}.exr"))
         image.alpha_mode = "NONE"
         image.pack()
+        remove_lightmap(self.settings)
+        image.name = f"{NAME}.exr"
         collection = bpy.data.collections.new(NAME)
         self.settings.id_data.collection.children.link(collection)
         self.settings.collection, self.settings.image = collection, image
         lit = {}
-        for index, copy in enumerate(self.copies):
+        for copy in self.copies:
             layers = copy.data.uv_layers
             layers.remove(layers[-1])
-            if index in coordinates:
-                layers[NAME].data.foreach_set("uv", coordinates[index].ravel())
+            mine, coordinates = numpy.split(coordinates, [len(copy.data.loops)])
+            copy.data.attributes.new(COORDINATES, "FLOAT_VECTOR", "CORNER").data.foreach_set("vector", mine.ravel())
+            # glTF's rows begin at the top.
+            layers[NAME].data.foreach_set("uv", (mine[:, :2] * (1, -1) + (0, 1)).astype(numpy.float32).ravel())
+            copy.lock_location = copy.lock_rotation = copy.lock_scale = [True] * 3  # the original can be moved
+            if not copy.get("lightmap_exclude"):
                 for i, material in enumerate(copy.data.materials):
                     if material not in lit:
                         lit[material] = material.copy()
@@ -325,8 +382,10 @@ class Bake:
             if material.users == 0:  # grey
                 bpy.data.materials.remove(material)
         for each in self.originals:
-            each[HIDDEN] = True
-        show_copies(self.settings, True)
+            each[HIDDEN] = False
+        self.settings.shown = True
+        for copy in self.again:
+            copy.select_set(True)
 
     def close(self):
         if self.process:
@@ -348,6 +407,12 @@ class QUADTILE_OT_bake(bpy.types.Operator):
     """Bake the light of all visible objects. Escape cancels"""
 
     bl_idname, bl_label, bl_options = "quadtile.bake", "Bake", {"REGISTER", "UNDO"}
+    selected: bpy.props.BoolProperty(options={"HIDDEN", "SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, context, properties):
+        return ("Bake the selected objects again, and keep the light of all others. Escape cancels"
+                if properties.selected else cls.__doc__)
 
     def invoke(self, context, event):
         if not self.begin(context):
@@ -383,7 +448,7 @@ class QUADTILE_OT_bake(bpy.types.Operator):
         try:
             if context.mode != "OBJECT":
                 bpy.ops.object.mode_set(mode="OBJECT")
-            self.bake = Bake(context)
+            self.bake = Bake(context, self.selected)
         except (Failure, OSError, ValueError, RuntimeError) as error:
             self.report({"ERROR"}, str(error))
             return False
@@ -397,7 +462,7 @@ class QUADTILE_OT_bake(bpy.types.Operator):
                 return None
             self.bake.finish()
             state = {"FINISHED"}
-        except (Failure, OSError) as error:
+        except (Failure, OSError, RuntimeError) as error:
             self.report({"ERROR"}, str(error))
             state = {"CANCELLED"}
         for warning in self.bake.warnings:
@@ -429,8 +494,15 @@ class QUADTILE_PT_panel(bpy.types.Panel):
         settings = context.scene.quadtile
         self.layout.use_property_split = True
         for name in ("quality", "density", "size", "bounces", "kinds", "output", "options"):
-            self.layout.column(align=True).prop(settings, name)
-        self.layout.operator("quadtile.bake", icon="LIGHT")
+            column = self.layout.column(align=True)
+            column.use_property_split = name not in ("size", "bounces")  # whose labels are long
+            column.prop(settings, name)
+        self.layout.operator("quadtile.bake", icon="LIGHT").selected = False
+        again = self.layout.column()
+        again.enabled = bool(settings.collection and settings.image)
+        again.operator("quadtile.bake", text="Bake Selected", icon="RESTRICT_SELECT_OFF").selected = True
+        again.use_property_split = False
+        again.prop(settings, "shown")
         self.layout.operator("quadtile.remove", icon="X")
 
 
@@ -449,6 +521,9 @@ class QuadtileSettings(bpy.types.PropertyGroup):
     kinds: bpy.props.EnumProperty(name="Light", items=KINDS, options={"ENUM_FLAG"}, default={kind[0] for kind in KINDS})
     collection: bpy.props.PointerProperty(type=bpy.types.Collection)
     image: bpy.props.PointerProperty(type=bpy.types.Image)
+    shown: bpy.props.BoolProperty(
+        name="Show Lightmap", default=True, update=lambda settings, _: show_copies(settings, settings.shown),
+        description="Show the lit copies, or the originals, to edit them")
 
 
 class QuadtilePreferences(bpy.types.AddonPreferences):

@@ -109,21 +109,24 @@ TEST_F(BakeProgram, RefusesWithASentence) {
     (void)directory_.add("points.txt", "1 2 3\n1 2\n");
     (void)directory_.add("lamp.mtl", "newmtl lamp\nKe 1e30 0 0\n");
     (void)directory_.add("lamp.obj", std::string("mtllib lamp.mtl\nusemtl lamp\n") + CORNER);
-    expect_refused({{{}, 2, "give a SCENE"},
-                    {{"a.obj"}, 2, "give --output FILE.exr"},
-                    {{"a.obj", "-o", "x.GLB"}, 2, "export SCENE as .glb"},
-                    {{"a.glb", "-o", "x.glb", "--directional"}, 2, "cannot hold --directional"},
-                    {{"a.glb", "-o", "x.glb", "--lit-scene", "y.glb"}, 2, "not beside a .glb"},
-                    {{"a.glb", "-o", "x.glb", "--quantity", "shadow-mask"}, 2, "give --output"},
-                    {{"a.obj", "-o", "x.jpg"}, 2, "give one of .exr, .glb, .png"},
-                    {{"a.obj", "-o", "x.png", "--half"}, 2, "--half is for an .exr or a .glb"},
-                    {{"a.obj", "-o", "x.png", "--directional"}, 2, "a .glb or .png cannot hold"},
-                    {{"a.partial.glb", "-o", "a.glb"}, 2, "SCENE and the partial file of --output"},
-                    {{"bare.obj", "-o", "x.exr"}, 1, "--unwrap"},
-                    {{"lamp.obj", "-o", "x.exr"}, 1, "material 'lamp'"},
-                    // Before a bake that would take hours.
-                    {ROOM + Arguments{"--size", "4096", "--quality", "best", "-o", "none/map.exr"},
-                     1, "none/map.exr"}});
+    expect_refused(
+        {{{}, 2, "give a SCENE"},
+         {{"a.obj"}, 2, "give --output FILE.exr"},
+         {{"a.obj", "-o", "x.GLB"}, 2, "export SCENE as .glb"},
+         {{"a.glb", "-o", "x.glb", "--directional"}, 2, "cannot hold --directional"},
+         {{"a.glb", "-o", "x.glb", "--lit-scene", "y.glb"},
+          2,
+          "beside --output FILE.exr or FILE.png"},
+         {{"a.glb", "-o", "x.glb", "--quantity", "shadow-mask"}, 2, "give only --output"},
+         {{"a.obj", "-o", "x.jpg"}, 2, "give one of .exr, .glb, .png"},
+         {{"a.obj", "-o", "x.png", "--half"}, 2, "--half is for an .exr or a .glb"},
+         {{"a.obj", "-o", "x.png", "--directional"}, 2, "a .glb or .png cannot hold"},
+         {{"a.partial.glb", "-o", "a.glb"}, 2, "SCENE and the partial file of --output"},
+         {{"bare.obj", "-o", "x.exr"}, 1, "--unwrap"},
+         {{"lamp.obj", "-o", "x.exr"}, 1, "material 'lamp'"},
+         // Before a bake that would take hours.
+         {ROOM + Arguments{"--size", "4096", "--quality", "best", "-o", "none/map.exr"}, 1,
+          "none/map.exr"}});
     const std::tuple<Arguments, int, const char*> of_maps[] = {
         {{"--size", "12y7"}, 2, "1024x512"},
         {{"--size", "8", "--texels-per-unit", "3"}, 2, "exclude"},

@@ -400,7 +400,7 @@ TEST(EncodeRgbm, IsAsExactAsItCanBe) {
                     random() % 9 == 0 ? -1e-9F * unit : unit * std::pow(10.0F, decades(random));
             }
         }
-        const float range = rgbm_range(map, 1.0);
+        const auto range = static_cast<float>(rgbm_range(map, 1.0));
         const LoadedImage png = load_image(directory.add("map.png", encode_rgbm(map, range)));
         for (std::size_t i = 0; i < map.irradiance.size(); ++i) {
             const auto sample = [&](std::size_t c) {
@@ -417,7 +417,7 @@ TEST(EncodeRgbm, IsAsExactAsItCanBe) {
             }
         }
     }
-    EXPECT_EQ(rgbm_range(empty_light_map({2, 2}), 1.0), 1.0F);
+    EXPECT_EQ(rgbm_range(empty_light_map({2, 2}), 1.0), 1.0);
 }
 
 // ---- The denoiser, on lightmaps whose truth is known

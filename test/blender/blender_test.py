@@ -2,7 +2,8 @@
 blender --background --factory-startup --python-exit-code 1 --python blender_test.py -- ADDON QUADTILE_BAKE.
 
 It would catch lightmap coordinates of another object or corner, rows upside down, a wrong unit of lights, albedo or
-lightmap, a change of the originals, and anything left of a bake that fails or is cancelled.
+lightmap, a change of the originals, light of another bake or place in a bake of selected objects, and anything left of
+a bake that fails or is cancelled.
 """
 
 import atexit
@@ -18,6 +19,7 @@ import numpy
 ADDON, PROGRAM = sys.argv[sys.argv.index("--") + 1:]
 FOLDER = Path(tempfile.mkdtemp(prefix="quadtile_blender_"))
 atexit.register(shutil.rmtree, FOLDER)
+RED = (0.75, 0, 0)
 
 
 def start(empty=True, **settings):
@@ -79,10 +81,10 @@ def state():
                   for each in getattr(bpy.data, kind))
 
 
-def fails(words):
+def fails(words, **arguments):
     before = state()
     try:
-        bpy.ops.quadtile.bake()
+        bpy.ops.quadtile.bake(**arguments)
     except RuntimeError as error:
         assert words in str(error), error
     else:
@@ -91,11 +93,19 @@ def fails(words):
 
 
 def pixels(file):
+    """Returns rows from the bottom."""
     image = bpy.data.images.load(str(file))
-    values = numpy.empty(4 * image.size[0] * image.size[1], numpy.float32)
-    image.pixels.foreach_get(values)
+    image.alpha_mode = "CHANNEL_PACKED"
+    values = numpy.empty((image.size[1], image.size[0], 4), numpy.float32)
+    image.pixels.foreach_get(values.ravel())
     bpy.data.images.remove(image)
-    return values.reshape(-1, 4)
+    return values
+
+
+def light_map():
+    file = FOLDER / "light_map.exr"
+    file.write_bytes(bpy.context.scene.quadtile.image.packed_file.data)
+    return pixels(file)
 
 
 def render(scene):
@@ -104,7 +114,7 @@ def render(scene):
     scene.render.image_settings.file_format = "OPEN_EXR"
     scene.render.filepath = str(FOLDER / "picture.exr")
     bpy.ops.render.render(write_still=True)
-    return pixels(FOLDER / "picture.exr")
+    return pixels(FOLDER / "picture.exr").reshape(-1, 4)
 
 
 def make_lambertian(nodes, links):
@@ -156,8 +166,9 @@ def test_picture_is_the_preview():
     scene.render.resolution_x, scene.render.resolution_y = 320, 240
     meshes = {each.name: len(each.data.vertices) for each in scene.objects if each.type == "MESH"}
 
-    for _ in range(2):  # the second bake replaces the first
-        bpy.ops.quadtile.bake()
+    for selected in (False, True):  # the second bake replaces the first
+        select(*(lit[1:] if selected else ()))
+        bpy.ops.quadtile.bake(selected=selected)
         lit = list(scene.quadtile.collection.objects)
         assert len(lit) == 7 and len(bpy.data.images) == 2 and len(bpy.data.scenes) == 1, state()
         assert [layer.name for layer in lit[0].data.uv_layers] == ["UVMap", "Lightmap"]
@@ -165,7 +176,7 @@ def test_picture_is_the_preview():
 
     picture = render(scene)
     surface = picture[:, 3] == 1
-    shown, wanted = picture[surface, :3], pixels(preview)[surface, :3]
+    shown, wanted = picture[surface, :3], pixels(preview).reshape(-1, 4)[surface, :3]
     wanted = numpy.where(wanted <= 0.04045, wanted / 12.92, ((wanted + 0.055) / 1.055) ** 2.4)
     curve = shown * (2.51 * shown + 0.03) / (shown * (2.43 * shown + 0.59) + 0.14)  # the preview's
     assert error_of("the preview", curve, wanted) < 3
@@ -181,6 +192,107 @@ def test_picture_is_the_preview():
     shown, wanted = (  # means of squares, because edges of shadows are as wide as a texel, and Cycles has noise
         (p[:, :3] * surface[:, None]).reshape(15, 16, 20, 16, 3).mean((1, 3)) for p in (picture, render(scene)))
     assert error_of("the light of Cycles", shown, wanted) < 3.5
+
+
+def texels_of(name):
+    """Returns which texels of the lightmap the object's triangles meet: those of a fine grid of points on them."""
+    settings = bpy.context.scene.quadtile
+    mesh = next(each for each in settings.collection.objects if each["quadtile_source"] == name).data
+    corners = numpy.array([each.uv for each in mesh.uv_layers["Lightmap"].data]).reshape(-1, 3, 2) * settings.image.size
+    a, b = numpy.mgrid[0:1:201j, 0:1:201j].reshape(2, -1)
+    weights = numpy.stack([(1 - a), a * (1 - b), a * b])
+    width, height = settings.image.size
+    x, y = numpy.floor(numpy.einsum("kp,tkc->ctp", weights, corners)).astype(int)
+    texels = numpy.zeros((height, width), bool)
+    texels[numpy.minimum(y, height - 1), numpy.minimum(x, width - 1)] = True
+    return texels
+
+
+def coordinates_in(file):
+    copies = list(bpy.context.scene.quadtile.collection.objects)
+    pairs = list(sys.modules["quadtile_bake"].lightmap_coordinates(file.read_bytes(), copies))
+    corners, coordinates = (numpy.concatenate(each) for each in zip(*pairs))
+    return coordinates[numpy.argsort(corners)]
+
+
+def first_scene(**settings):
+    """The tutorial's."""
+    start(empty=False, **settings)
+    add("plane", size=10, location=(0, 0, -1))
+    add("uv_sphere", material("lamp", (0.8, 0.8, 0.8), Emission=(1, 0.5, 0.2, 1), Emission_Strength=10),
+        radius=0.3, location=(-1, -3, 0.5))
+    return bpy.context.scene, bpy.data.objects["Cube"]
+
+
+def select(*objects):
+    bpy.ops.object.select_all(action="DESELECT")
+    for each in objects:
+        each.select_set(True)
+
+
+def test_selected():
+    scene, cube = first_scene(density=4, bounces=0)  # bounces would have the light of the others before
+    settings, lit = scene.quadtile, FOLDER / "lit.glb"
+    settings.output = str(lit)
+    fails("no lightmap yet", selected=True)
+    bpy.ops.quadtile.bake()
+    coordinates = coordinates_in(lit)
+    first, texels = light_map(), texels_of("Cube")
+    baked, kept = texels & (first[..., 3] == 1), ~texels & (first[..., 3] == 1)
+    assert baked.sum() > 300 and kept.sum() > 1000
+    select()
+    fails("no object of the lightmap is selected", selected=True)
+
+    settings.shown = False  # to edit the originals
+    assert not cube.hide_viewport and settings.collection.hide_viewport
+    cube.location = (-0.5, 0, 0.5)
+    bpy.data.objects["Light"].data.energy *= 1.5
+    cube.material_slots[0].material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = (*RED, 1)
+    select(cube)
+    plane = bpy.data.objects["Plane"]
+    plane.hide_viewport = True
+    fails("'Plane' is in the lightmap, but it was deleted or hidden", selected=True)
+    assert plane.hide_viewport
+    plane.hide_viewport = False
+    new = add("cube", location=(3, 3, 0))
+    select(cube)
+    fails("'Cube.001' has no place in the lightmap", selected=True)
+    bpy.data.objects.remove(new)
+    select(cube)
+    sphere = bpy.data.objects["Sphere"]
+    sphere.modifiers.new("finer", "SUBSURF")
+    fails("'Sphere' has other faces", selected=True)
+    sphere.modifiers.clear()
+    settings.options = "--quantity radiance"
+    fails("give --quantity irradiance", selected=True)
+    settings.options = ""
+    cube["lightmap_exclude"] = True
+    fails("'Cube' has lightmap_exclude", selected=True)
+    del cube["lightmap_exclude"]
+    before = state()
+    sys.modules["quadtile_bake"].Bake(bpy.context, selected=True).close()  # cancelled
+    assert state() == before and (light_map() == first).all()
+    settings.options = "--margin 3 --denoise auto"  # of the charts, which stay
+    bpy.ops.quadtile.bake(selected=True)
+    settings.options = ""
+    second = light_map()
+    assert settings.shown and cube.hide_viewport and sum("Lightmap" in name for _, name, _, _ in state()) == 2, state()
+    assert (coordinates_in(lit) == coordinates).all() and (second[kept] == first[kept]).all()
+    nodes = bpy.data.materials["Material lit"].node_tree.nodes
+    assert any(tuple(socket.default_value) == RED for node in nodes for socket in node.inputs if socket.type == "VECTOR")
+
+    assert [each["quadtile_source"] for each in bpy.context.selected_objects] == ["Cube"]
+    bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "selected.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(FOLDER / "selected.blend"))
+    settings = bpy.context.scene.quadtile
+    bpy.ops.quadtile.bake(selected=True)  # the same, since it depends on the light of the others alone
+    assert (light_map() == second).all()
+    bpy.ops.quadtile.bake()
+    third = light_map()
+    assert (texels_of("Cube") == texels).all()
+    assert error_of("the cube baked alone", second[baked, :3], third[baked, :3]) < 1
+    assert error_of("the cube of before", first[baked, :3], third[baked, :3]) > 20
+    assert (third[kept] != first[kept]).any()
 
 
 def test_failures_change_nothing():
@@ -221,10 +333,7 @@ def test_cancelled():
 def test_tutorial_without_a_window():
     """Runs the program that the tutorial prints, on its scene."""
     page = Path(ADDON).parents[2] / "docs/tutorial_blender.md"
-    start(empty=False, density=4)
-    add("plane", size=10, location=(0, 0, -1))
-    add("uv_sphere", material("lamp", (0.8, 0.8, 0.8), Emission=(1, 0.5, 0.2, 1), Emission_Strength=10),
-        radius=0.3, location=(-1, -3, 0.5))
+    first_scene(density=4)
     (FOLDER / "baked").mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / "scene.blend"))
     exec(page.read_text().split("```python\n")[1].split("```")[0])
